@@ -1,0 +1,55 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// Warnings are errors where a change is judged, and only there: a newer compiler's new warning
+// must not break a user's build.
+let strict: [SwiftSetting] = Context.environment["CI"] == nil ? [] : [.treatAllWarnings(as: .error)]
+
+let package = Package(
+    name: "Vellum",
+    platforms: [.macOS(.v15)],
+    products: [
+        .library(name: "StorageEngine", targets: ["StorageEngine"]),
+        .library(name: "CBOR", targets: ["CBOR"]),
+        .library(name: "TerminalKit", targets: ["TerminalKit"]),
+        .executable(name: "vellum", targets: ["VellumCommand"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0")
+    ],
+    targets: [
+        .target(name: "CPlatform"),
+        .target(name: "CNcurses", linkerSettings: [.linkedLibrary("ncursesw")]),
+        .target(name: "CBOR", swiftSettings: strict),
+        .target(name: "StorageEngine", dependencies: ["CPlatform"], swiftSettings: strict),
+        .target(name: "TerminalKit", swiftSettings: strict),
+        .target(
+            name: "TerminalCurses", dependencies: ["TerminalKit", "CNcurses"],
+            swiftSettings: strict),
+        .target(
+            name: "BrowserCore", dependencies: ["StorageEngine", "CBOR", "TerminalKit"],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "VellumCommand",
+            dependencies: [
+                "StorageEngine", "CBOR", "TerminalKit", "TerminalCurses", "BrowserCore",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
+        .testTarget(name: "CBORTests", dependencies: ["CBOR"], swiftSettings: strict),
+        .testTarget(
+            name: "StorageEngineTests", dependencies: ["StorageEngine", "CPlatform"],
+            swiftSettings: strict),
+        .testTarget(name: "TerminalKitTests", dependencies: ["TerminalKit"], swiftSettings: strict),
+        .testTarget(
+            name: "TerminalCursesTests", dependencies: ["TerminalCurses", "TerminalKit"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "BrowserCoreTests", dependencies: ["BrowserCore", "StorageEngine", "TerminalKit"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "VellumCommandTests", dependencies: ["CBOR", "StorageEngine"],
+            swiftSettings: strict),
+        .testTarget(name: "ArchitectureTests", swiftSettings: strict),
+    ]
+)
