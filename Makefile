@@ -63,6 +63,8 @@ bench: bench-deps ## measure against LMDB and SQLite: table, and .build/bench.js
 
 soak: test-deps ## run the long tests for DURATION=60 seconds
 	$(SWIFT) build --build-tests $(TEST_BUILD)
+	@# A filter that matches nothing would pass.
+	@$(SWIFT) test list --skip-build $(TEST_BUILD) | grep -q Soak || { echo 'vellum: there are no soak tests' >&2; exit 1; }
 	VELLUM_SOAK_SECONDS=$(DURATION) $(SWIFT) test --skip-build --disable-xctest $(TEST_BUILD) --filter Soak
 
 # `sudo make install` after `make build` installs what was built: root may have no Swift, and must

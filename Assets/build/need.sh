@@ -132,7 +132,13 @@ for candidate in apt-get dnf apk pacman brew; do
         break
     fi
 done
-[ -n "$manager" ] || give_up "missing:$missing, and no package manager that is known here; please install it (curses means ncurses with wide characters and its headers; on macOS it comes with 'xcode-select --install')"
+if [ -z "$manager" ]; then
+    hint=
+    case "$missing " in
+    *" curses "*) hint=" (curses: ncurses with wide characters and its headers; macOS has it with 'xcode-select --install')" ;;
+    esac
+    give_up "missing:$missing$hint, and no package manager that is known here"
+fi
 
 packages=
 for need in $missing; do
