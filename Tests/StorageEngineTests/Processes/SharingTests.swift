@@ -18,8 +18,8 @@ import Testing
         let second = try Worker(["churn", folder.store, "Shared", "8", "3"], in: folder)
         let observer = try Store.open(at: folder.store, mode: .readOnly)
         let archive = try observer.archive(named: "Shared")
+        while try archive.status().attachedProcesses < 2 { try await Task.sleep(for: .milliseconds(5)) }
         var looks = 0
-        var largestShare = 0
         while looks < 5 {
             let status = try archive.status()
             #expect(status.diskBytes <= 100_000)
@@ -27,8 +27,6 @@ import Testing
             #expect(
                 list.totalValueBytes <= 110_000,
                 "a list made while two processes write is nearly of one moment")
-            let processes = try archive.processes().filter(\.isAlive)
-            largestShare = max(largestShare, processes.count)
             for index in list.indices.prefix(20) {
                 _ = try list.withValue(at: index) {
                     #expect($0.allSatisfy { [first = $0.first] in $0 == first })
@@ -42,7 +40,6 @@ import Testing
             let (status, lines) = try await worker.finish()
             #expect(status == 0, "\(lines)")
         }
-        #expect(largestShare == 2)
         let status = try archive.status()
         let report = try archive.check()
         #expect(report.clean, "\(report.problems)")
