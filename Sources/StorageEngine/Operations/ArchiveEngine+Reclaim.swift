@@ -118,8 +118,12 @@ extension ArchiveEngine {
         var oldest = oldestSegment
         while oldest < segment {
             let next = log.nextSegment(after: oldest, upTo: segment)
-            guard let bytes = try? log.removeFile(of: oldest) else { return }
+            // Readers that miss the file find that it is no longer part of the log.
             index.set32(IndexLayout.oldestSegmentOffset, next)
+            guard let bytes = try? log.removeFile(of: oldest) else {
+                index.set32(IndexLayout.oldestSegmentOffset, oldest)
+                return
+            }
             index.setLiveBytes(ofSegment: oldest, 0)
             adjust(IndexLayout.segmentBytesOffset, by: -bytes)
             oldest = next
