@@ -30,7 +30,9 @@ extension CBORReader {
     private mutating func readDefiniteText(count: Int) throws(CBORError) -> String {
         let start = offset
         let content = try readContent(count: count)
-        if let text = String(validating: content.assumingMemoryBound(to: UInt8.self), as: UTF8.self) { return text }
+        if let text = String(validating: content.assumingMemoryBound(to: UInt8.self), as: UTF8.self) {
+            return text
+        }
         throw CBORError(offset: start + UTF8Scan.validLength(of: content), reason: .invalidUTF8)
     }
 

@@ -117,7 +117,9 @@ extension JSONScanner {
     private mutating func fourHexDigits() throws(JSONError) -> UInt16 {
         var number: UInt16 = 0
         for _ in 0..<4 {
-            guard place < text.count, let digit = Self.hexDigit(text[place]) else { throw unexpected(.hexDigit) }
+            guard place < text.count, let digit = Self.hexDigit(text[place]) else {
+                throw unexpected(.hexDigit)
+            }
             number = number << 4 | digit
             place += 1
         }
