@@ -2,7 +2,7 @@ extension CBORReader {
     /// The next `count` bytes as they are, for a definite string whose head has just been read. Nothing is copied.
     @inline(__always)
     public mutating func readContent(count: Int) throws(CBORError) -> UnsafeRawBufferPointer {
-        guard count <= remaining else { throw CBORError(offset: bytes.count, reason: .truncated) }
+        guard count >= 0, count <= remaining else { throw CBORError(offset: bytes.count, reason: .truncated) }
         let content = UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count])
         offset += count
         return content

@@ -25,7 +25,8 @@ extension JSONScanner {
             let stops = word.matches(UInt8(ascii: "\"")) | word.matches(UInt8(ascii: "\\")) | word.controls
             if stops != 0 {
                 // Only the bytes before the stop are part of the string.
-                seen |= word.nonASCII & (stops & (0 &- stops)) &- 1
+                let before = (stops & (0 &- stops)) &- 1
+                seen |= word.nonASCII & before
                 isASCII = seen == 0
                 return place + ByteWord.firstIndex(in: stops)
             }

@@ -126,13 +126,13 @@ struct JSONGrammarTests {
         #expect(throws: error) { try CBORValue(json: nest(1_000_000)) }
     }
 
-    @Test("100,000 damaged texts are read or refused; what is read comes back")
+    @Test("20,000 damaged texts are read or refused; what is read comes back")
     func mutated() throws {
         var generator = SeededGenerator.announced("damaged JSON")
         let originals = (0..<200).map { _ in Array(CBORValue.random(depth: 2, using: &generator).json().utf8)
         }
         .filter { $0.count < 400 }
-        for _ in 0..<100_000 {
+        for _ in 0..<20_000 {
             guard var input = originals.randomElement(using: &generator) else { return }
             for _ in 0..<Int.random(in: 1...3, using: &generator) {
                 let place = Int.random(in: 0...input.count, using: &generator)

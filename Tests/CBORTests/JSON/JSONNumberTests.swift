@@ -111,7 +111,7 @@ struct JSONNumberTests {
         }
     }
 
-    @Test("Long integers come back digit for digit", arguments: [20, 39, 100, 1000, 65_536])
+    @Test("Long integers come back digit for digit", arguments: [20, 39, 100, 1000, 16_384])
     func longIntegers(length: Int) throws {
         var generator = SeededGenerator.announced("long integers")
         for sign in ["", "-"] {
@@ -123,8 +123,8 @@ struct JSONNumberTests {
 
     @Test("What is too long or too far is refused")
     func limits() {
-        let digits = String(repeating: "9", count: 65_537)
-        let tooMany = JSONError(offset: 1, reason: .tooManyDigits(limit: 65_536))
+        let digits = String(repeating: "9", count: 16_385)
+        let tooMany = JSONError(offset: 1, reason: .tooManyDigits(limit: 16_384))
         #expect(throws: tooMany) { try CBORValue(json: "[" + digits + "]") }
         #expect(throws: tooMany) { try CBORValue(json: "[0." + digits + "]") }
         let tooFar = JSONError(offset: 0, reason: .exponentOutOfRange)

@@ -91,10 +91,10 @@ struct JSONPrinterTests {
 
     @Test("Bignums too long to convert print as their bytes")
     func hugeBignum() {
-        let content = [UInt8](repeating: 0xff, count: 27_215)
+        let content = [UInt8](repeating: 0xff, count: 6_805)
         #expect(CBORValue.tagged(2, .bytes(content)).json() == CBORValue.bytes(content).json())
         let fits = CBORValue.tagged(2, .bytes(Array(content.dropLast()))).json()
-        #expect(fits.utf8.count == 65_539)
+        #expect(fits.utf8.count == 16_386)
         #expect(fits.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
     }
 }
