@@ -42,35 +42,60 @@ extension ArchiveEngine {
 
     @inline(__always)
     private func walk(_ key: UnsafeRawBufferPointer, tag: UInt32) -> Walk {
-        var number = index.bucketHead(index.bucket(of: tag, count: index.bucketCount))
+        guard let bucket = index.bucket(of: tag) else { return .absent }
+        let mark = Bucket.mark(tag)
         var unreadable: Location?
+        for place in 0..<Bucket.cells {
+            let cell = bucket.cell(place)
+            guard cell >> 48 == mark, cell != 0 else { continue }
+            let location = Bucket.location(in: cell, near: head.segment)
+            let number = bucket.number(place)
+            guard let slot = index.entry(number) else { continue }
+            if let found = compare(key, number, slot, location, &unreadable) { return .found(found) }
+        }
+        if bucket.overflow != 0, let found = walkOverflow(bucket, key, tag: tag, &unreadable) { return .found(found) }
+        if let unreadable { return .unreadable(unreadable) }
+        return .absent
+    }
+
+    @inline(never)
+    private func walkOverflow(
+        _ bucket: Bucket, _ key: UnsafeRawBufferPointer, tag: UInt32, _ unreadable: inout Location?
+    ) -> FoundEntry? {
+        var number = bucket.overflow
         var steps = 0
         while let slot = index.entry(number), steps < 4096 {
-            if slot.tag == tag {
-                let location = slot.location
-                if location != .none {
-                    if let pin = log.pin(location.segment) {
-                        if let frame = log.frame(pin, at: location.offset) {
-                            if equal(frame.key, key) {
-                                return .found(
-                                    FoundEntry(
-                                        number: number, slot: slot, location: location, frame: frame, pin: pin
-                                    ))
-                            }
-                        } else {
-                            unreadable = location
-                        }
-                        log.unpin(pin)
-                    } else {
-                        unreadable = location
-                    }
-                }
+            let location = slot.location
+            if slot.tag == tag, location != .none,
+                let found = compare(key, number, slot, location, &unreadable)
+            {
+                return found
             }
             number = slot.chainNext
             steps += 1
         }
-        if let unreadable { return .unreadable(unreadable) }
-        return .absent
+        return nil
+    }
+
+    /// The entry with its segment pinned, if the frame at `location` has this key.
+    @inline(__always)
+    private func compare(
+        _ key: UnsafeRawBufferPointer, _ number: UInt32, _ slot: EntrySlot, _ location: Location,
+        _ unreadable: inout Location?
+    ) -> FoundEntry? {
+        guard let pin = log.pin(location.segment) else {
+            unreadable = location
+            return nil
+        }
+        if let frame = log.frame(pin, at: location.offset) {
+            if equal(frame.key, key) {
+                return FoundEntry(number: number, slot: slot, location: location, frame: frame, pin: pin)
+            }
+        } else {
+            unreadable = location
+        }
+        log.unpin(pin)
+        return nil
     }
 
     @inline(__always)
@@ -127,36 +152,32 @@ extension ArchiveEngine {
 
     // MARK: Reading
 
-    /// Calls `body` with the value in place, without any trace. The bytes are valid during the call only.
+    /// Calls `body` with the entry if there is one, without any trace. Its bytes are valid during the call only.
     @inline(__always)
-    func withPeek<Result>(
-        _ key: UnsafeRawBufferPointer, _ body: (FoundEntry) -> Result
-    ) throws(StorageError) -> Result? {
+    func withPeek(_ key: UnsafeRawBufferPointer, _ body: (FoundEntry) -> Void) throws(StorageError) {
         try ArchiveEngine.validate(key: key)
-        guard let entry = try find(key, tag: UInt32(truncatingIfNeeded: hash(key))) else { return nil }
+        guard let entry = try find(key, tag: UInt32(truncatingIfNeeded: hash(key))) else { return }
         defer { letGo(entry) }
         try verify(entry)
-        return body(entry)
+        body(entry)
     }
 
     /// As ``withPeek(_:_:)``, and makes the entry the most recent and counts a hit or a miss (S2).
     @inline(__always)
-    func withAccess<Result>(
-        _ key: UnsafeRawBufferPointer, _ body: (FoundEntry) -> Result
-    ) throws(StorageError) -> Result? {
+    func withAccess(_ key: UnsafeRawBufferPointer, _ body: (FoundEntry) -> Void) throws(StorageError) {
         try ArchiveEngine.validate(key: key)
         guard let processSlot else { throw .readOnly(operation: "access (peek instead)") }
         let tag = UInt32(truncatingIfNeeded: hash(key))
         guard let entry = try find(key, tag: tag) else {
             processSlot.addMiss()
-            return nil
+            return
         }
         defer { letGo(entry) }
         try verify(entry)
         processSlot.addHit()
         let touch = index.touch(entry.number, tag: tag, time: cp_coarse_time())
         if touch != .published { touchSlowly(touch, entry.number, tag: tag) }
-        return body(entry)
+        body(entry)
     }
 
     @inline(never)

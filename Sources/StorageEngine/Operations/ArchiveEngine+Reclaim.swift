@@ -66,7 +66,7 @@ extension ArchiveEngine {
         if frame.kind == .put || frame.kind == .move {
             let tag = UInt32(truncatingIfNeeded: hash(frame.key))
             if let number = entry(at: place, tag: tag), let slot = index.entry(number) {
-                guard move(frame, slot) else { return nil }
+                guard move(frame, number, slot) else { return nil }
             }
         }
         index.set64(IndexLayout.cleanerOffset, place.advanced(by: bytes).raw)
@@ -75,7 +75,10 @@ extension ArchiveEngine {
 
     /// The number of the entry whose frame is at `location`, or `nil` when none is any more.
     func entry(at location: Location, tag: UInt32) -> UInt32? {
-        var number = index.bucketHead(index.bucket(of: tag, count: index.bucketCount))
+        guard let bucket = index.bucket(of: tag) else { return nil }
+        let cell = Bucket.cell(tag: tag, location: location)
+        for place in 0..<Bucket.cells where bucket.cell(place) == cell { return bucket.number(place) }
+        var number = bucket.overflow
         var steps = 0
         while let slot = index.entry(number), steps < 1_000_000 {
             if slot.location == location { return number }
@@ -85,7 +88,7 @@ extension ArchiveEngine {
         return nil
     }
 
-    private func move(_ frame: Frame, _ slot: EntrySlot) -> Bool {
+    private func move(_ frame: Frame, _ number: UInt32, _ slot: EntrySlot) -> Bool {
         let content = FrameContent(
             kind: .move, encoding: frame.encoding, sequence: frame.sequence, recency: slot.recency,
             time: slot.accessed, created: frame.created, key: frame.key, value: frame.value,
@@ -94,7 +97,7 @@ extension ArchiveEngine {
         let bytes = content.frameBytes
         adjustLive(slot.location, by: -Int(slot.frameBytes))
         slot.frameBytes = UInt32(bytes)
-        slot.location = location
+        index.setLocation(number, slot, location)
         adjustLive(location, by: bytes)
         commit(location, bytes: bytes)
         return true

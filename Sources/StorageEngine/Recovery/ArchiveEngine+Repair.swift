@@ -21,7 +21,7 @@ extension ArchiveEngine {
             index.word32(IndexLayout.entryHighWaterOffset), index.word32(IndexLayout.entryCapacityOffset))
         var live: [(recency: UInt64, number: UInt32)] = []
         var valueBytes = 0
-        for bucket in 0..<index.bucketCount { index.setBucketHead(bucket, 0) }
+        for number in 0..<index.bucketCount { index.bucket(number)?.clear() }
         for slot in 0..<UInt32(SegmentLayout.slots) { index.setLiveBytes(ofSegment: slot, 0) }
         for offset in [
             IndexLayout.freeHeadOffset, IndexLayout.recencyFirstOffset, IndexLayout.recencyLastOffset,
@@ -35,7 +35,7 @@ extension ArchiveEngine {
                 index.freeEntry(number + 1, slot)
                 continue
             }
-            index.insertIntoChain(number + 1, slot)
+            index.insertIntoBucket(number + 1, slot)
             live.append((slot.recency, number + 1))
             valueBytes += Int(slot.valueBytes)
             adjustLive(slot.location, by: Int(slot.frameBytes))
