@@ -28,8 +28,9 @@ extension ArchiveEngine {
             value: value, extensionBytes: UnsafeRawBufferPointer(start: nil, count: 0))
         var replaced: EntrySlot?
         var replacedNumber: UInt32 = 0
-        if let existing = try find(key, tag: tag) {
+        if let existing = try find(key, tag: tag, forChange: true) {
             replaced = existing.slot
+            index.prefetchNeighbours(of: existing.slot)
             replacedNumber = existing.number
             if keepsCreation { content.created = existing.frame.created }
             letGo(existing)

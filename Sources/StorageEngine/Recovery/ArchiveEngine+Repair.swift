@@ -77,7 +77,9 @@ extension ArchiveEngine {
             // Only an unbroken run of valid frames: what is behind a torn one was never acknowledged.
             while let frame = log.validFrame(pin, at: offset) {
                 if oldestSegment == 0 { index.set32(IndexLayout.oldestSegmentOffset, number) }
-                try replay(frame, at: Location(segment: number, offset: offset))
+                try replay(
+                    frame, at: Location(segment: number, offset: offset),
+                    tag: UInt32(truncatingIfNeeded: hash(frame.key)))
                 offset += frame.bytes
                 head = Location(segment: number, offset: offset)
             }
