@@ -1,6 +1,4 @@
 import ArgumentParser
-import CLMDB
-import CSQLite
 import Foundation
 
 @main
@@ -9,9 +7,8 @@ struct VellumBench: ParsableCommand {
         commandName: "vellum-bench",
         abstract: "Measures Vellum's storage engine against LMDB and SQLite.",
         discussion: """
-            Times are medians over the runs; systems take turns in each run. A ratio on a peer's line says \
-            how many times as long as ours it took; on one of our own lines, how many times as long as \
-            the line it is held against. A bar that is missed is reported and is no failure of the program.
+            Times are medians over the runs; systems take turns in each run. A bar that is missed is reported \
+            and is no failure of the program.
             """)
 
     @Option(help: "Write the figures to this file as JSON.")
@@ -50,7 +47,9 @@ struct VellumBench: ParsableCommand {
             print(try OpeningWorkload.timeOpening(at: openStore, key: openKey, entries: entries))
             return
         }
-        let program = try FileManager.default.destinationOfExecutable()
+        guard let program = Bundle.main.executablePath else {
+            throw BenchmarkError("the path of this program is unknown")
+        }
         let parent =
             directory.map { URL(fileURLWithPath: $0) }
             ?? URL(fileURLWithPath: program).deletingLastPathComponent()
@@ -83,10 +82,11 @@ struct VellumBench: ParsableCommand {
             \(Plan.valueBytes) bytes, \(runs) runs; one thread; file system \(fileSystem.name)\(memory)
             durability: what a call stored survives the death of the process at once, for all
             Vellum: a cache whose limit is just reached by that many entries
-            LMDB \(LMDBSystem.version): MDB_NOSYNC, with and without MDB_WRITEMAP, a transaction for each put; \
-            for each look-up a read transaction renewed, or one for all
+            LMDB \(LMDBSystem.version): MDB_NOSYNC, a transaction for each put, with and without MDB_WRITEMAP (the \
+            slower of both in the first run only); for each look-up a read transaction renewed, or one for all
             SQLite \(SQLiteSystem.version): WAL, synchronous=NORMAL, WITHOUT ROWID, file mapped, prepared select
             clock: one reading costs \(plan.clockOverhead) ns, taken off each latency of P10
+            ratio: on a peer's line, its time to ours; on a line of ours, our time to the one it is held against
 
             """
     }

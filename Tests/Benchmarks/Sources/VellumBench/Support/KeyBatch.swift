@@ -45,7 +45,8 @@ final class ValuePool {
         bytes = .allocate(byteCount: size, alignment: 16)
         var random = SeededGenerator(seed: seed)
         for place in 0..<size {
-            bytes.storeBytes(of: UInt8.random(in: 0...255, using: &random), toByteOffset: place, as: UInt8.self)
+            bytes.storeBytes(
+                of: UInt8.random(in: 0...255, using: &random), toByteOffset: place, as: UInt8.self)
         }
     }
 

@@ -4,8 +4,17 @@ import Foundation
 struct ScratchFolder {
     let url: URL
 
+    private static let prefix = "vellum-bench-"
+
+    /// Also removes what runs that were interrupted left in `parent`.
     init(in parent: URL) throws {
-        url = parent.appendingPathComponent("vellum-bench-\(ProcessInfo.processInfo.processIdentifier)")
+        let siblings = (try? FileManager.default.contentsOfDirectory(atPath: parent.path)) ?? []
+        for name in siblings where name.hasPrefix(ScratchFolder.prefix) {
+            guard let pid = pid_t(name.dropFirst(ScratchFolder.prefix.count)) else { continue }
+            guard kill(pid, 0) != 0, errno == ESRCH else { continue }
+            try? FileManager.default.removeItem(at: parent.appendingPathComponent(name))
+        }
+        url = parent.appendingPathComponent("\(ScratchFolder.prefix)\(getpid())")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
     }
 

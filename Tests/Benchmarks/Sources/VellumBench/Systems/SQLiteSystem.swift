@@ -5,12 +5,13 @@ import CSQLite
 final class SQLiteSystem: KeyValueSystem {
     static var version: String { String(cString: sqlite3_libversion()) }
 
-    let name = "SQLite"
+    let name: String
     private let connection: OpaquePointer
     private var select: OpaquePointer?
     private var insert: OpaquePointer?
 
-    init(at path: String, mapBytes: Int) throws {
+    init(at path: String, name: String, mapBytes: Int) throws {
+        self.name = name
         var connection: OpaquePointer?
         guard sqlite3_open(path + "/database", &connection) == SQLITE_OK, let connection else {
             throw BenchmarkError("SQLite cannot open \(path)/database")
@@ -26,7 +27,9 @@ final class SQLiteSystem: KeyValueSystem {
     }
 
     private func execute(_ statement: String) throws {
-        guard sqlite3_exec(connection, statement, nil, nil, nil) == SQLITE_OK else { throw failure(statement) }
+        guard sqlite3_exec(connection, statement, nil, nil, nil) == SQLITE_OK else {
+            throw failure(statement)
+        }
     }
 
     private func prepare(_ statement: String) throws -> OpaquePointer? {
