@@ -16,7 +16,7 @@ struct StoreWorker {
     static func main() {
         let arguments = Array(CommandLine.arguments.dropFirst())
         guard arguments.count >= 4, let seed = UInt64(arguments[3]) else {
-            say("! usage: StoreWorker write|churn|hold STORE ARCHIVE SEED [SECONDS]")
+            say("! usage: StoreWorker write|churn|hold STORE ARCHIVE SEED [STOP-FILE]")
             exit(2)
         }
         do {
@@ -54,13 +54,12 @@ struct StoreWorker {
         }
     }
 
-    /// Accesses, puts and deletes skewed keys of a cache for some seconds, then says how many.
-    private static func churn(_ store: Store, _ name: String, seed: UInt64, seconds: Double) throws {
+    /// Accesses, puts and deletes skewed keys of a cache until a file appears, then says how many.
+    private static func churn(_ store: Store, _ name: String, seed: UInt64, stopFile: String) throws {
         let archive = try store.archive(named: name)
         var random = Generator(state: seed)
         var operations = 0
-        let end = Timestamp.now().microseconds + Int64(seconds * 1_000_000)
-        while Timestamp.now().microseconds < end {
+        while operations % 256 != 255 || access(stopFile, F_OK) != 0 {
             let key = "key \(min(random.next() % 2000, random.next() % 2000))"
             switch random.next() % 20 {
             case 0: try archive.delete(key)

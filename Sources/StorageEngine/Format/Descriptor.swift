@@ -79,7 +79,7 @@ struct Descriptor: Equatable {
 }
 
 /// Archive names and the folders that hold them. Rules: OnDiskFormat, "Folders".
-enum ArchiveName {
+package enum ArchiveName {
     static let maximumBytes = 80
     static let folderSuffix = ".archive"
 
@@ -96,7 +96,7 @@ enum ArchiveName {
     }
 
     /// Letters, digits, `-` and `_` stand for themselves; every other byte is `%` and two digits.
-    static func folder(for name: String) -> String {
+    package static func folder(for name: String) -> String {
         var folder = ""
         for byte in name.utf8 {
             switch byte {
@@ -111,7 +111,7 @@ enum ArchiveName {
     }
 
     /// The archive that a folder holds, or `nil` when the folder is no archive's.
-    static func name(ofFolder folder: String) -> String? {
+    package static func name(ofFolder folder: String) -> String? {
         guard folder.hasSuffix(folderSuffix) else { return nil }
         var bytes: [UInt8] = []
         var rest = folder.dropLast(folderSuffix.count).utf8[...]

@@ -1,12 +1,17 @@
 /// SipHash-1-3 of a key under the archive's own 128-bit secret, so that nobody who does not hold the store
 /// can choose keys that collide. (J.-P. Aumasson, D. J. Bernstein: "SipHash: a fast short-input PRF", with
 /// one compression and three finalisation rounds.)
-struct KeyHash: Sendable {
-    let k0: UInt64
-    let k1: UInt64
+package struct KeyHash: Sendable {
+    package let k0: UInt64
+    package let k1: UInt64
+
+    package init(k0: UInt64, k1: UInt64) {
+        self.k0 = k0
+        self.k1 = k1
+    }
 
     @inline(__always)
-    func callAsFunction(_ key: UnsafeRawBufferPointer) -> UInt64 {
+    package func callAsFunction(_ key: UnsafeRawBufferPointer) -> UInt64 {
         var v0 = k0 ^ 0x736f_6d65_7073_6575
         var v1 = k1 ^ 0x646f_7261_6e64_6f6d
         var v2 = k0 ^ 0x6c79_6765_6e65_7261

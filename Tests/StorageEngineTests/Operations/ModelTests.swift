@@ -83,6 +83,7 @@ import Testing
                 let status = try archive.status()
                 #expect(status.entries == model.values.count)
                 #expect(Int(status.diskBytes) == model.bytes)
+                #expect(try archive.invariantViolations() == [], "seed \(seed) step \(step)")
             }
             let status = try archive.status()
             #expect(status.diskBytes <= UInt64(model.limit))

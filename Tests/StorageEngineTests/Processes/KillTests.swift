@@ -76,6 +76,7 @@ import Testing
             }
             let report = try archive.check()
             #expect(report.clean, "round \(round): \(report.problems)")
+            #expect(try archive.invariantViolations() == [], "round \(round)")
             let status = try archive.status()
             #expect(status.entries == report.entries)
             #expect(status.diskBytes == report.valueBytes)

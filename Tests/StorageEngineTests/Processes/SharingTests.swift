@@ -14,8 +14,8 @@ import Testing
     func twoWritersAndAnObserver(locking: LockingMode) async throws {
         let folder = try TemporaryFolder()
         try emptyCache(folder, limit: 100_000, locking: locking)
-        let first = try Worker(["churn", folder.store, "Shared", "7", "3"], in: folder)
-        let second = try Worker(["churn", folder.store, "Shared", "8", "3"], in: folder)
+        let first = try Worker(["churn", folder.store, "Shared", "7", folder.stopFile], in: folder)
+        let second = try Worker(["churn", folder.store, "Shared", "8", folder.stopFile], in: folder)
         let observer = try Store.open(at: folder.store, mode: .readOnly)
         let archive = try observer.archive(named: "Shared")
         while try archive.status().attachedProcesses < 2 { try await Task.sleep(for: .milliseconds(5)) }
@@ -36,6 +36,7 @@ import Testing
             #expect(report.clean, "\(report.problems)")
             looks += 1
         }
+        _ = FileManager.default.createFile(atPath: folder.stopFile, contents: nil)
         for worker in [first, second] {
             let (status, lines) = try await worker.finish()
             #expect(status == 0, "\(lines)")
@@ -55,7 +56,7 @@ import Testing
         try emptyCache(folder, limit: 1_000_000, locking: .automatic)
         let observer = try Store.open(at: folder.store, mode: .readOnly)
         let archive = try observer.archive(named: "Shared")
-        let writer = try Worker(["churn", folder.store, "Shared", "9", "60"], in: folder)
+        let writer = try Worker(["churn", folder.store, "Shared", "9"], in: folder)
         defer {
             writer.signal(SIGCONT)
             writer.signal(SIGKILL)

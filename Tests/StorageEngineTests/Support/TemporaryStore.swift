@@ -15,6 +15,8 @@ final class TemporaryFolder {
     deinit { try? FileManager.default.removeItem(atPath: path) }
 
     var store: String { path + "/store" }
+    /// Workers that churn end when this file is there.
+    var stopFile: String { path + "/stop" }
 
     func files(inArchive name: String) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: store + "/" + name + ".archive").sorted()

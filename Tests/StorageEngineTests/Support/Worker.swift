@@ -1,25 +1,40 @@
 import Foundation
 
-/// A `StoreWorker` process and what it said.
-final class Worker: @unchecked Sendable {
-    private let process = Process()
-    private let output: FileHandle
+/// A `StoreWorker` process and what it said. Used by one test at a time.
+///
+/// Spawned and waited for by hand: Foundation's `Process` sometimes never reports the end of a process that
+/// is killed while others are being started.
+final class Worker {
+    let pid: pid_t
     private let path: String
+    private var status: Int32?
 
     /// The output goes to a file, so that nothing a killed process said is lost in a pipe, and no thread
     /// waits for it.
     init(_ arguments: [String], in folder: TemporaryFolder) throws {
         path = folder.path + "/output-" + UUID().uuidString
-        _ = FileManager.default.createFile(atPath: path, contents: nil)
-        output = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
-        process.executableURL = try Worker.executable()
-        process.arguments = arguments
-        process.standardOutput = output
-        try process.run()
+        let executable = try Worker.executable().path
+        #if canImport(Darwin)
+        var actions: posix_spawn_file_actions_t?
+        #else
+        var actions = posix_spawn_file_actions_t()
+        #endif
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_addopen(&actions, 1, path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+        var words: [UnsafeMutablePointer<CChar>?] = ([executable] + arguments).map { strdup($0) } + [nil]
+        defer { for word in words { free(word) } }
+        var child: pid_t = 0
+        let failure = posix_spawn(&child, executable, &actions, nil, &words, environ)
+        guard failure == 0 else { throw POSIXError(POSIXErrorCode(rawValue: failure) ?? .EIO) }
+        pid = child
     }
 
     deinit {
-        if process.isRunning { kill(process.processIdentifier, SIGKILL) }
+        guard status == nil else { return }
+        kill(pid, SIGKILL)
+        var ignored: Int32 = 0
+        waitpid(pid, &ignored, 0)
     }
 
     /// The built worker lies beside the test bundle.
@@ -33,14 +48,19 @@ final class Worker: @unchecked Sendable {
         throw CocoaError(.fileNoSuchFile)
     }
 
-    var pid: Int32 { process.processIdentifier }
+    func signal(_ number: Int32) { kill(pid, number) }
 
-    func signal(_ number: Int32) { kill(process.processIdentifier, number) }
-
-    /// Waits for the end and gives the exit status and the lines.
+    /// Waits for the end and gives the status that `waitpid` reports (0: ended well) and the lines.
     func finish() async throws -> (status: Int32, lines: [String]) {
-        while process.isRunning { try await Task.sleep(for: .milliseconds(2)) }
+        while status == nil {
+            var reported: Int32 = 0
+            if waitpid(pid, &reported, WNOHANG) == pid {
+                status = reported
+            } else {
+                try await Task.sleep(for: .milliseconds(2))
+            }
+        }
         let text = try String(decoding: Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
-        return (process.terminationStatus, text.split(separator: "\n").map(String.init))
+        return (status ?? 0, text.split(separator: "\n").map(String.init))
     }
 }

@@ -1,0 +1,68 @@
+import CPlatform
+import Foundation
+import StorageEngine
+import Testing
+
+/// Pieces of the format against published values and against its document.
+@Suite struct FormatTests {
+    @Test func crc32cOfTheStandardCheckString() {
+        #expect(Checksum.crc32c(Array("123456789".utf8)) == 0xE306_9283)
+        // RFC 3720, B.4: 32 bytes of zeros, of ones, ascending.
+        #expect(Checksum.crc32c([UInt8](repeating: 0, count: 32)) == 0x8A91_36AA)
+        #expect(Checksum.crc32c([UInt8](repeating: 0xff, count: 32)) == 0x62A8_AB43)
+        #expect(Checksum.crc32c(Array(0..<32)) == 0x46DD_794E)
+    }
+
+    @Test func crc32cByTableAndByInstructionAgree() {
+        var random = SeededGenerator(seed: 5)
+        for length in 0..<300 {
+            let bytes = (0..<length).map { _ in UInt8.random(in: 0...255, using: &random) }
+            let seed = UInt32.random(in: 0...UInt32.max, using: &random)
+            #expect(cp_crc32c(seed, bytes, bytes.count) == cp_crc32c_portable(seed, bytes, bytes.count))
+        }
+    }
+
+    /// The first values for the key 00 01 … 0f and the inputs "", 00, 00 01, …
+    @Test func sipHash13() {
+        let hash = KeyHash(k0: 0x0706_0504_0302_0100, k1: 0x0f0e_0d0c_0b0a_0908)
+        let expected: [UInt64] = [0xabac_0158_050f_c4dc, 0xc9f4_9bf3_7d57_ca93]
+        for (length, value) in expected.enumerated() {
+            let bytes = [UInt8](0..<UInt8(length))
+            #expect(bytes.withUnsafeBytes { hash($0) } == value, "length \(length)")
+        }
+    }
+
+    @Test(arguments: [
+        "City", "a b", "Array<City>", "日本", "..", "%", "a/b", String(repeating: "é", count: 40),
+    ])
+    func archiveNamesBecomeFoldersAndBack(name: String) {
+        let folder = ArchiveName.folder(for: name)
+        #expect(!folder.contains("/") && folder.utf8.count <= 255)
+        #expect(ArchiveName.name(ofFolder: folder) == name)
+    }
+
+    @Test(arguments: ["City", ".archive", "%4.archive", "%zz.archive", "%43ity.archive", "a b.archive"])
+    func otherFoldersAreNoArchives(folder: String) {
+        #expect(ArchiveName.name(ofFolder: folder) == nil)
+    }
+
+    /// The worked example at the top of OnDiskFormat.
+    @Test func firstFrameOfAnArchive() throws {
+        let folder = try TemporaryFolder()
+        let store = try Store.open(at: folder.store)
+        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration())
+        try archive.put(Array("hi".utf8), forKey: "a")
+        store.close()
+        let segment = try Data(contentsOf: URL(fileURLWithPath: folder.archivePath("A", "00000001.segment")))
+        #expect(Array(segment[0..<8]) == Array("VLMSEGMT".utf8))
+        #expect(Array(segment[68..<80]) == [2, 0, 0, 0, 1, 0, 0, 0, 1, 0, 0, 0])
+        #expect(Array(segment[80..<88]) == [1, 0, 0, 0, 0, 0, 0, 0])
+        #expect(Array(segment[112..<120]) == Array("ahi".utf8) + [0, 0, 0, 0, 0])
+        // Its checksum, computed the way the document says.
+        let identity = Array(segment[16..<32])
+        let seed = Checksum.crc32c(identity + [1, 0, 0, 0]) &+ UInt32(64 / 8) &* 0x9E37_79B1
+        let body = Array(segment[68..<120])
+        let sum = ~cp_crc32c_portable(~seed, body, body.count)
+        #expect(Array(segment[64..<68]) == withUnsafeBytes(of: sum.littleEndian) { Array($0) })
+    }
+}
