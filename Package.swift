@@ -40,7 +40,9 @@ let package = Package(
         .testTarget(
             name: "StorageEngineTests", dependencies: ["StorageEngine", "CPlatform"],
             swiftSettings: strict),
-        .testTarget(name: "TerminalKitTests", dependencies: ["TerminalKit"], swiftSettings: strict),
+        .testTarget(
+            name: "TerminalKitTests", dependencies: ["TerminalKit"], exclude: ["Fixtures", "Golden"],
+            swiftSettings: strict),
         // The program that TerminalCursesTests drive through a pseudo-terminal.
         .executableTarget(
             name: "TerminalProbe", dependencies: ["TerminalCurses", "TerminalKit"],
