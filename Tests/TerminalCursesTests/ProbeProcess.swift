@@ -156,9 +156,16 @@ final class ProbeProcess {
         try wait("“\(text)”") { self.text.contains(text) }
     }
 
-    /// Waits for the end of the process, and for its last output.
-    func waitForEnd() throws -> End {
-        try wait("the end of the process") {
+    /// Bytes that the terminal holds and nobody has read.
+    func unreadCount() -> Int {
+        var count: Int32 = 0
+        _ = ioctl(master, UInt(FIONREAD), &count)
+        return Int(count)
+    }
+
+    /// Waits for the end of the process, and for its last output unless nothing is to be read meanwhile.
+    func waitForEnd(isReading: Bool = true) throws -> End {
+        try wait("the end of the process", isReading: isReading) {
             var status: Int32 = 0
             if end == nil, waitpid(process, &status, WNOHANG) == process {
                 end = status & 0x7f == 0 ? .exit(status >> 8 & 0xff) : .signal(status & 0x7f)
@@ -174,11 +181,11 @@ final class ProbeProcess {
         report.split(separator: "=").last.flatMap { Int($0) }
     }
 
-    private func wait(_ wanted: String, until isDone: () -> Bool) throws {
+    func wait(_ wanted: String, isReading: Bool = true, until isDone: () -> Bool) throws {
         let deadline = Date().addingTimeInterval(ProbeProcess.patience)
         while !isDone() {
             guard Date() < deadline else { throw TimedOut(wanted: wanted, output: text, reports: reports) }
-            pump(milliseconds: 20)
+            if isReading { pump(milliseconds: 20) } else { usleep(20_000) }
         }
     }
 
