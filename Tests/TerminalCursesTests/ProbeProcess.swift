@@ -156,16 +156,14 @@ final class ProbeProcess {
         try wait("“\(text)”") { self.text.contains(text) }
     }
 
-    /// Bytes that the terminal holds and nobody has read.
-    func unreadCount() -> Int {
-        var count: Int32 = 0
-        _ = ioctl(master, UInt(FIONREAD), &count)
-        return Int(count)
+    /// Makes the terminal take no output, as a person's Control-S does.
+    func stopOutput() throws {
+        guard tcflow(slave, TCOOFF) == 0 else { throw POSIXError(.EIO) }
     }
 
-    /// Waits for the end of the process, and for its last output unless nothing is to be read meanwhile.
-    func waitForEnd(isReading: Bool = true) throws -> End {
-        try wait("the end of the process", isReading: isReading) {
+    /// Waits for the end of the process, and for its last output.
+    func waitForEnd() throws -> End {
+        try wait("the end of the process") {
             var status: Int32 = 0
             if end == nil, waitpid(process, &status, WNOHANG) == process {
                 end = status & 0x7f == 0 ? .exit(status >> 8 & 0xff) : .signal(status & 0x7f)
@@ -181,11 +179,11 @@ final class ProbeProcess {
         report.split(separator: "=").last.flatMap { Int($0) }
     }
 
-    func wait(_ wanted: String, isReading: Bool = true, until isDone: () -> Bool) throws {
+    private func wait(_ wanted: String, until isDone: () -> Bool) throws {
         let deadline = Date().addingTimeInterval(ProbeProcess.patience)
         while !isDone() {
             guard Date() < deadline else { throw TimedOut(wanted: wanted, output: text, reports: reports) }
-            if isReading { pump(milliseconds: 20) } else { usleep(20_000) }
+            pump(milliseconds: 20)
         }
     }
 

@@ -3,8 +3,8 @@
 // usage: TerminalProbe [TEXT]
 //
 // After each event it writes a line to standard error: the event, and the bytes sent to the terminal so far.
-// Keys: q ends it, x calls exit(3), ! crashes it, n shows the same frame again, g shows the widgets, f shows
-// 10,000 frames, e runs $PROBE_EDITOR, w wakes itself from another thread, ctrl+z suspends.
+// Keys: q ends it, x calls exit(3), ! crashes it, n shows the same frame again, g shows the widgets, e runs
+// $PROBE_EDITOR, w wakes itself from another thread, ctrl+z suspends.
 
 import TerminalCurses
 import TerminalKit
@@ -68,12 +68,6 @@ func run() throws {
             case "!": crash()
             case "n": isRepeated = true
             case "g": showsWidgets.toggle()
-            case "f":
-                report("flooding")
-                for _ in 0..<10_000 {
-                    showsWidgets.toggle()
-                    terminal.present(frame())
-                }
             case "e":
                 let editor = getenv("PROBE_EDITOR").map { String(cString: $0) } ?? "true"
                 name = "editor \(try terminal.run(editor, arguments: ["a file"]))"
