@@ -1,0 +1,19 @@
+extension Frame {
+    /// The frame's text without its styles: exactly `size.rows` lines, each ended by a line feed, so that it can
+    /// be kept as a text file. Trailing spaces are left out unless `keepingTrailingSpaces`.
+    public func plainText(keepingTrailingSpaces: Bool = false) -> String {
+        var text = ""
+        for row in 0..<size.rows {
+            var line = cells[row * size.columns..<(row + 1) * size.columns]
+            if !keepingTrailingSpaces {
+                while line.last?.text == " " { line.removeLast() }
+            }
+            for cell in line { text += cell.text }
+            text += "\n"
+        }
+        return text
+    }
+
+    /// ``plainText(keepingTrailingSpaces:)`` without trailing spaces.
+    public var plainText: String { plainText() }
+}

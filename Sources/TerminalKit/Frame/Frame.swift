@@ -1,0 +1,111 @@
+/// A screen's content: a grid of cells. A value; safe to share between threads.
+///
+/// Invariants, which hold after every operation:
+/// - F1: `cells.count` is `size.columns * size.rows`.
+/// - F2: a cell of width 2 is followed in its row by its continuation, and a continuation follows such a cell.
+/// - F3: every cell's text is harmless by the rule of ``TerminalText``.
+public struct Frame: Sendable, Equatable {
+    public let size: Size
+    /// Where the terminal's cursor is shown; nil hides it.
+    public var cursor: Point?
+    private(set) var cells: [Cell]
+
+    /// A frame of blanks.
+    public init(size: Size, style: Style = .plain) {
+        self.size = size
+        cells = Array(repeating: .blank(style: style), count: size.columns * size.rows)
+    }
+
+    /// The whole frame.
+    public var bounds: Rect { Rect(size) }
+
+    /// The cell there; a blank outside the frame.
+    public subscript(column: Int, row: Int) -> Cell {
+        guard bounds.contains(Point(column: column, row: row)) else { return .blank() }
+        return cells[row * size.columns + column]
+    }
+
+    /// Writes text to the right from `point`, made harmless and cut to the clip rectangle (the frame when nil).
+    ///
+    /// A wide character that an edge would cut in half is replaced by a blank, on either edge.
+    /// - Returns: the columns from `point` to the end of what was written, 0 when the row is outside the clip;
+    ///   the next piece of text continues at `point.column` plus this.
+    @discardableResult
+    public mutating func write(
+        _ text: String, at point: Point, style: Style = .plain, within clip: Rect? = nil
+    ) -> Int {
+        let clip = clip.map(bounds.intersection) ?? bounds
+        guard point.row >= clip.row, point.row < clip.endRow, !clip.isEmpty else { return 0 }
+        var column = point.column
+        for character in text {
+            if column >= clip.endColumn { break }
+            guard TerminalText.isHarmless(character) else {
+                for visible in TerminalText.sanitized(character) where column < clip.endColumn {
+                    put(visible, column: &column, row: point.row, style: style, clip: clip)
+                }
+                continue
+            }
+            put(character, column: &column, row: point.row, style: style, clip: clip)
+        }
+        return max(0, min(column, clip.endColumn) - point.column)
+    }
+
+    /// Fills a rectangle with one character and style. A wide or harmful character counts as a space.
+    public mutating func fill(_ rect: Rect, style: Style = .plain, character: Character = " ") {
+        let rect = bounds.intersection(rect)
+        guard !rect.isEmpty else { return }
+        let usable = TerminalText.isHarmless(character) && TextWidth.width(of: character) == 1
+        let cell = Cell(text: usable ? String(character) : " ", width: 1, style: style)
+        for row in rect.row..<rect.endRow {
+            detach(column: rect.column, row: row)
+            detach(column: rect.endColumn, row: row)
+            let start = row * size.columns
+            for column in rect.column..<rect.endColumn { cells[start + column] = cell }
+        }
+    }
+
+    /// Changes the style of every cell in a rectangle and leaves the text. Both halves of a wide character
+    /// change when its first half is inside.
+    public mutating func restyle(_ rect: Rect, _ change: (inout Style) -> Void) {
+        let rect = bounds.intersection(rect)
+        guard !rect.isEmpty else { return }
+        for row in rect.row..<rect.endRow {
+            let start = row * size.columns
+            for column in rect.column..<rect.endColumn where !cells[start + column].isContinuation {
+                change(&cells[start + column].style)
+                if cells[start + column].width == 2 {
+                    cells[start + column + 1].style = cells[start + column].style
+                }
+            }
+        }
+    }
+
+    /// Puts one harmless character at `column` and moves on by its width.
+    private mutating func put(
+        _ character: Character, column: inout Int, row: Int, style: Style, clip: Rect
+    ) {
+        let width = TextWidth.width(of: character)
+        defer { column += width }
+        let visible = max(column, clip.column)..<max(column, min(column + width, clip.endColumn))
+        guard !visible.isEmpty, visible.lowerBound < visible.upperBound else { return }
+        detach(column: visible.lowerBound, row: row)
+        detach(column: visible.upperBound, row: row)
+        let start = row * size.columns
+        guard visible.count == width else {
+            for column in visible { cells[start + column] = .blank(style: style) }
+            return
+        }
+        cells[start + column] = Cell(text: String(character), width: Int8(width), style: style)
+        if width == 2 { cells[start + column + 1] = .continuation(style: style) }
+    }
+
+    /// Blanks a wide character that begins left of `column` and reaches over it, so that either side may be
+    /// overwritten (F2).
+    private mutating func detach(column: Int, row: Int) {
+        guard column > 0, column < size.columns else { return }
+        let index = row * size.columns + column
+        guard cells[index].isContinuation else { return }
+        cells[index - 1] = .blank(style: cells[index - 1].style)
+        cells[index] = .blank(style: cells[index].style)
+    }
+}

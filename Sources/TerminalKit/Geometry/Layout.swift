@@ -1,0 +1,64 @@
+/// How long one part of a row or column of parts is. A value; safe to share between threads.
+public enum Part: Sendable, Hashable {
+    /// Exactly so many cells, while there is room.
+    case fixed(Int)
+    /// At least so many cells, while there is room, and a share of what is left over by weight.
+    case minimum(Int, weight: Int = 1)
+    /// A share of what is left over by weight.
+    case flexible(Int = 1)
+}
+
+/// Divides rectangles among parts. Stateless; safe to call from any thread.
+public enum Layout {
+    /// The lengths of the parts within `total`. Fixed and minimum lengths are met in order until the room is
+    /// used up; the lengths' sum is `total` when a part can stretch, and never more.
+    public static func lengths(of parts: [Part], in total: Int, gap: Int = 0) -> [Int] {
+        var room = max(0, total - gap * max(0, parts.count - 1))
+        var lengths = parts.map { part -> Int in
+            let wanted =
+                switch part {
+                case .fixed(let length), .minimum(let length, _): max(0, length)
+                case .flexible: 0
+                }
+            let given = min(wanted, room)
+            room -= given
+            return given
+        }
+        let weights = parts.map { part -> Int in
+            switch part {
+            case .fixed: 0
+            case .minimum(_, let weight), .flexible(let weight): max(0, weight)
+            }
+        }
+        let sum = weights.reduce(0, +)
+        guard sum > 0, room > 0 else { return lengths }
+        // Rounding the running total instead of each share loses no cell.
+        var weightBefore = 0
+        for index in parts.indices {
+            let start = room * weightBefore / sum
+            weightBefore += weights[index]
+            lengths[index] += room * weightBefore / sum - start
+        }
+        return lengths
+    }
+
+    /// Parts side by side, from the left.
+    public static func columns(_ rect: Rect, _ parts: [Part], gap: Int = 0) -> [Rect] {
+        var column = rect.column
+        return lengths(of: parts, in: rect.columns, gap: gap).map { length in
+            defer { column += length + gap }
+            return Rect(column: column, row: rect.row, columns: length, rows: rect.rows)
+                .intersection(rect)
+        }
+    }
+
+    /// Parts one below another, from the top.
+    public static func rows(_ rect: Rect, _ parts: [Part], gap: Int = 0) -> [Rect] {
+        var row = rect.row
+        return lengths(of: parts, in: rect.rows, gap: gap).map { length in
+            defer { row += length + gap }
+            return Rect(column: rect.column, row: row, columns: rect.columns, rows: length)
+                .intersection(rect)
+        }
+    }
+}

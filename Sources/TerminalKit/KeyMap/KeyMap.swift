@@ -1,0 +1,120 @@
+/// The table of all actions: the one place that footer, help, palette and documents are made from.
+/// A value; safe to share between threads.
+public struct KeyMap<ID, Context>: Sendable
+where
+    ID: RawRepresentable<String> & Hashable & Sendable, Context: Hashable & Sendable
+{
+    /// Two actions that one key starts in one screen.
+    public struct Conflict: Sendable, Hashable, CustomStringConvertible {
+        public let key: Key
+        public let context: Context
+        public let first: ID
+        public let second: ID
+
+        public var description: String {
+            "\(key) in \(context): \(first.rawValue) and \(second.rawValue)"
+        }
+    }
+
+    /// In the order in which help lists them.
+    public private(set) var actions: [Action<ID, Context>]
+    private var index: [Context: [Key: Int]] = [:]
+
+    public init(_ actions: [Action<ID, Context>]) {
+        self.actions = actions
+        buildIndex()
+    }
+
+    /// The action that a key starts in a screen; the earlier one in the table when there are two.
+    public func action(for key: Key, in context: Context) -> Action<ID, Context>? {
+        index[context]?[key].map { actions[$0] }
+    }
+
+    public func action(_ id: ID) -> Action<ID, Context>? {
+        actions.first { $0.id == id }
+    }
+
+    /// The actions live in a screen, in the table's order, without the hidden ones.
+    public func actions(in context: Context) -> [Action<ID, Context>] {
+        actions.filter { $0.contexts.contains(context) && !$0.flags.contains(.hidden) }
+    }
+
+    /// The footer's hints for a screen, in the table's order: actions with ``ActionFlags/footer`` and a key.
+    public func hints(in context: Context) -> [KeyHint<ID>] {
+        actions.compactMap { action in
+            guard action.contexts.contains(context), action.flags.contains(.footer),
+                let key = action.keys.first
+            else { return nil }
+            return KeyHint(id: action.id, key: key.description, title: action.title)
+        }
+    }
+
+    /// The actions of a screen whose title, name, help or keys match, best first; all when the query is empty.
+    public func search(_ query: String, in context: Context) -> [Action<ID, Context>] {
+        let live = actions(in: context)
+        guard !query.isEmpty else { return live }
+        let scored = live.enumerated().compactMap { position, action -> (Int, Int, Action<ID, Context>)? in
+            let title = FuzzyMatch(query, in: action.title)?.score
+            let name = FuzzyMatch(query, in: action.id.rawValue)?.score
+            // Nearly every sentence holds the letters of a short query in order, so help must hold its words.
+            let help = action.help.lowercased().contains(query.lowercased()) ? 1 : nil
+            let key = action.keys.contains { $0.description == query } ? 1000 : nil
+            return [title, name, help, key].compactMap { $0 }.max().map { ($0, position, action) }
+        }
+        return scored.sorted { ($0.0, $1.1) > ($1.0, $0.1) }.map(\.2)
+    }
+
+    /// All conflicts, in the table's order. A table that a program ships has none.
+    public var conflicts: [Conflict] {
+        var found: [Conflict] = []
+        var taken: [Context: [Key: ID]] = [:]
+        for action in actions {
+            for key in action.keys {
+                for context in action.contexts {
+                    if let first = taken[context]?[key], first != action.id {
+                        found.append(
+                            Conflict(key: key, context: context, first: first, second: action.id))
+                    } else {
+                        taken[context, default: [:]][key] = action.id
+                    }
+                }
+            }
+        }
+        return found
+    }
+
+    /// Gives actions other keys. What an assignment takes from other actions of the same screens is theirs no
+    /// more.
+    mutating func assign(_ keys: [Key], to position: Int) {
+        actions[position].keys = keys
+        for other in actions.indices
+        where other != position && !actions[other].contexts.isDisjoint(with: actions[position].contexts) {
+            actions[other].keys.removeAll { keys.contains($0) }
+        }
+        buildIndex()
+    }
+
+    private mutating func buildIndex() {
+        index = [:]
+        for (position, action) in actions.enumerated() {
+            for context in action.contexts {
+                for key in action.keys where index[context]?[key] == nil {
+                    index[context, default: [:]][key] = position
+                }
+            }
+        }
+    }
+}
+
+/// A key and what it does, for the footer. A value; safe to share between threads.
+public struct KeyHint<ID: Hashable & Sendable>: Sendable, Hashable {
+    public let id: ID
+    public let key: String
+    public let title: String
+
+    public init(id: ID, key: String, title: String) {
+        self.id = id
+        self.key = key
+        self.title = title
+    }
+}

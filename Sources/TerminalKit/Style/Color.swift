@@ -1,0 +1,96 @@
+/// A color of a cell's text or background. A value; safe to share between threads.
+public enum Color: Sendable, Hashable {
+    /// The terminal's own default color.
+    case standard
+    /// A color of the terminal's palette: 0–7 the basic ones, 8–15 their bright variants, 16–231 a
+    /// 6 × 6 × 6 cube, 232–255 a ramp of greys (xterm's 256 colors).
+    case indexed(UInt8)
+    /// Red, green and blue, 0 to 255 each.
+    case rgb(UInt8, UInt8, UInt8)
+}
+
+/// How many colors a terminal shows.
+public enum ColorDepth: Int, Sendable, Hashable, Comparable, CaseIterable {
+    /// No color at all; attributes only.
+    case mono
+    /// The 16 basic colors.
+    case sixteen
+    /// xterm's palette of 256.
+    case indexed256
+    /// 24 bits a color.
+    case trueColor
+
+    public static func < (left: ColorDepth, right: ColorDepth) -> Bool { left.rawValue < right.rawValue }
+}
+
+extension Color {
+    /// The nearest color that a terminal of this depth can show. Distances are the weighted ones of
+    /// <https://www.compuphase.com/cmetric.htm> ("redmean"), which follow the eye better than plain RGB.
+    public func reduced(to depth: ColorDepth) -> Color {
+        switch (self, depth) {
+        case (.standard, _), (_, .mono): .standard
+        case (_, .trueColor): self
+        case (.indexed, .indexed256): self
+        case (.indexed(let index), .sixteen) where index < 16: self
+        case (.indexed(let index), .sixteen):
+            Color.nearest(to: Color.paletteComponents(index), in: 0..<16)
+        case (.rgb(let red, let green, let blue), .indexed256):
+            // The 16 basic colors are left out: users redefine them, so their real value isn't known.
+            Color.nearest(to: (red, green, blue), in: 16..<256)
+        case (.rgb(let red, let green, let blue), .sixteen):
+            Color.nearest(to: (red, green, blue), in: 0..<16)
+        }
+    }
+
+    /// The components of a palette color: xterm's defaults for 0–15, the cube and the ramp by their formula.
+    public static func paletteComponents(_ index: UInt8) -> (red: UInt8, green: UInt8, blue: UInt8) {
+        switch index {
+        case 0..<16:
+            let value = basicPalette[Int(index)]
+            return (UInt8(value >> 16 & 255), UInt8(value >> 8 & 255), UInt8(value & 255))
+        case 16..<232:
+            let cube = index - 16
+            return (cubeLevel(cube / 36), cubeLevel(cube / 6 % 6), cubeLevel(cube % 6))
+        default:
+            let grey = 8 + 10 * (index - 232)
+            return (grey, grey, grey)
+        }
+    }
+
+    /// The components to draw with outside a terminal; nil for the terminal's default.
+    var components: (red: UInt8, green: UInt8, blue: UInt8)? {
+        switch self {
+        case .standard: nil
+        case .indexed(let index): Color.paletteComponents(index)
+        case .rgb(let red, let green, let blue): (red, green, blue)
+        }
+    }
+
+    private static func cubeLevel(_ step: UInt8) -> UInt8 { step == 0 ? 0 : 55 + 40 * step }
+
+    private static let basicPalette: [UInt32] = [
+        0x000000, 0xcd0000, 0x00cd00, 0xcdcd00, 0x0000ee, 0xcd00cd, 0x00cdcd, 0xe5e5e5,
+        0x7f7f7f, 0xff0000, 0x00ff00, 0xffff00, 0x5c5cff, 0xff00ff, 0x00ffff, 0xffffff,
+    ]
+
+    private static func nearest(to wanted: (UInt8, UInt8, UInt8), in indices: Range<Int>) -> Color {
+        var best = indices.lowerBound
+        var bestDistance = Int.max
+        for index in indices {
+            let distance = distance(wanted, paletteComponents(UInt8(index)))
+            if distance < bestDistance {
+                best = index
+                bestDistance = distance
+            }
+        }
+        return .indexed(UInt8(best))
+    }
+
+    private static func distance(_ left: (UInt8, UInt8, UInt8), _ right: (UInt8, UInt8, UInt8)) -> Int {
+        let meanRed = (Int(left.0) + Int(right.0)) / 2
+        let red = Int(left.0) - Int(right.0)
+        let green = Int(left.1) - Int(right.1)
+        let blue = Int(left.2) - Int(right.2)
+        return (512 + meanRed) * red * red + 1024 * green * green + (767 - meanRed) * blue * blue
+    }
+}

@@ -1,0 +1,22 @@
+/// What a piece of the screen means; a ``Theme`` says how it looks.
+public enum Role: String, Sendable, Hashable, CaseIterable {
+    case text, dim
+    /// The bar at the top of the screen and the row of column titles.
+    case title, header
+    /// The row under the cursor, in the pane that has the keyboard and in the others.
+    case selected, selectedInactive
+    case marked, accent, good, warning, danger, border
+    case gaugeFill, gaugeEmpty
+    /// Rows that appeared, changed or are about to go.
+    case new, changed, dying
+    /// What a search found.
+    case match
+    case error, badge
+    /// The footer's keys and the words beside them.
+    case key, hint
+    /// A text field, and what it shows while empty.
+    case input, placeholder
+    /// A dialog's surface and its buttons.
+    case dialog, button, buttonDefault
+    case scrollTrack, scrollThumb
+}

@@ -1,0 +1,66 @@
+/// The looks of all roles at one color depth. A value; safe to share between threads.
+public struct Theme: Sendable, Equatable {
+    /// The names that ``named(_:depth:)`` knows.
+    public enum Name: String, Sendable, Hashable, CaseIterable {
+        case dark, light
+        /// Colors that stay apart for people who don't tell red from green or blue from yellow: the palette
+        /// of M. Okabe and K. Ito, <https://jfly.uni-koeln.de/color/>.
+        case darkSafe = "dark-safe"
+        case lightSafe = "light-safe"
+        /// Attributes only.
+        case mono
+    }
+
+    public let name: Name
+    public let depth: ColorDepth
+    private let styles: [Role: Style]
+
+    /// A theme for a terminal of this depth. At 16 colors each role has its own choice, because the nearest of
+    /// 16 to a soft background is often black; at ``ColorDepth/mono`` every theme shows attributes only.
+    public init(_ name: Name, depth: ColorDepth) {
+        self.name = name
+        self.depth = name == .mono ? .mono : depth
+        var styles: [Role: Style] = [:]
+        for role in Role.allCases {
+            styles[role] = ThemeTable.look(of: role, in: name).style(at: self.depth)
+        }
+        self.styles = styles
+    }
+
+    public subscript(role: Role) -> Style { styles[role] ?? .plain }
+}
+
+/// A theme's colors for one role, before they are reduced to a depth.
+struct ThemeLook {
+    /// A color as 0xRRGGBB and the one of 16 that stands for it.
+    struct Shade {
+        let rgb: UInt32
+        let basic: UInt8
+        init(_ rgb: UInt32, _ basic: UInt8) {
+            self.rgb = rgb
+            self.basic = basic
+        }
+
+        func color(at depth: ColorDepth) -> Color {
+            switch depth {
+            case .mono: .standard
+            case .sixteen: .indexed(basic)
+            case .indexed256, .trueColor:
+                Color.rgb(UInt8(rgb >> 16 & 255), UInt8(rgb >> 8 & 255), UInt8(rgb & 255)).reduced(to: depth)
+            }
+        }
+    }
+
+    var foreground: Shade?
+    var background: Shade?
+    var attributes: Attributes = []
+    /// The attributes that carry the meaning when there are no colors.
+    var mono: Attributes = []
+
+    func style(at depth: ColorDepth) -> Style {
+        guard depth > .mono else { return Style(attributes: mono) }
+        return Style(
+            foreground: foreground?.color(at: depth) ?? .standard,
+            background: background?.color(at: depth) ?? .standard, attributes: attributes)
+    }
+}

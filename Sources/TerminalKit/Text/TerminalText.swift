@@ -1,0 +1,144 @@
+/// Makes any text harmless to a terminal. Stateless; safe to call from any thread.
+///
+/// What a terminal would obey or hide is shown as an escape in Swift's own notation, in plain ASCII:
+///
+/// | in the text | shown |
+/// |---|---|
+/// | line feed, tab, carriage return, NUL, ESC | `\n`, `\t`, `\r`, `\0`, `\e` |
+/// | other controls (C0, DEL, C1), line and paragraph separators | `\u{7}`, `\u{9b}`, `\u{2028}` |
+/// | direction overrides and isolates, zero-width and other invisible characters | `\u{202e}`, `\u{200b}` |
+/// | joiners, variation selectors and tags where they join or select nothing | `\u{200d}` |
+/// | a combining mark without a base | `\u{301}` |
+/// | a byte that isn't UTF-8 | `\xff` |
+///
+/// The result is for eyes only: a backslash in the text is shown as it is, so the escapes can't be undone.
+/// A cluster of more than 16 scalars keeps its first 16; no script needs more.
+public enum TerminalText {
+    static let maximumScalarsInCluster = 16
+
+    /// The text with everything harmful made visible. Time linear in the text; harmless text isn't copied.
+    public static func sanitized(_ text: String) -> String {
+        if text.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) { return text }
+        var result = ""
+        result.reserveCapacity(text.utf8.count)
+        for character in text {
+            if isHarmless(character) {
+                result.append(character)
+            } else {
+                result += sanitized(character)
+            }
+        }
+        return result
+    }
+
+    /// Bytes as text, UTF-8 where they are valid and `\xNN` where they aren't.
+    public static func sanitized(bytes: some Sequence<UInt8>) -> String {
+        var result = ""
+        var valid = String.UnicodeScalarView()
+        var iterator = bytes.makeIterator()
+        var pending: [UInt8] = []
+        func flush(_ valid: inout String.UnicodeScalarView) {
+            result += sanitized(String(valid))
+            valid.removeAll(keepingCapacity: true)
+        }
+        while true {
+            while pending.count < 4, let byte = iterator.next() { pending.append(byte) }
+            guard let first = pending.first else { break }
+            if let (scalar, length) = UTF8Scalar.decode(pending[...]) {
+                valid.append(scalar)
+                pending.removeFirst(length)
+            } else {
+                flush(&valid)
+                result += "\\x" + hexadecimal(UInt32(first), digits: 2)
+                pending.removeFirst()
+            }
+        }
+        flush(&valid)
+        return result
+    }
+
+    /// Whether a terminal shows this cluster and does nothing else.
+    public static func isHarmless(_ character: Character) -> Bool {
+        // A line break of two characters has the value of its second.
+        if let ascii = character.asciiValue { return ascii >= 0x20 && ascii < 0x7f }
+        var previous: Unicode.Scalar?
+        var count = 0
+        for scalar in character.unicodeScalars {
+            guard !isHarmful(scalar, after: previous, base: character.unicodeScalars.first) else {
+                return false
+            }
+            previous = scalar
+            count += 1
+        }
+        guard count <= maximumScalarsInCluster else { return false }
+        // A joiner at the end joins nothing.
+        return previous?.value != 0x200d
+    }
+
+    /// One cluster with everything harmful in it made visible; possibly several clusters.
+    static func sanitized(_ character: Character) -> String {
+        var result = String.UnicodeScalarView()
+        var previous: Unicode.Scalar?
+        let scalars = Array(character.unicodeScalars.prefix(maximumScalarsInCluster))
+        for (index, scalar) in scalars.enumerated() {
+            let dangling = scalar.value == 0x200d && index == scalars.count - 1
+            if dangling || isHarmful(scalar, after: previous, base: scalars.first) {
+                result.append(contentsOf: escape(scalar).unicodeScalars)
+                previous = nil
+            } else {
+                result.append(scalar)
+                previous = scalar
+            }
+        }
+        return String(result)
+    }
+
+    /// The visible escape of a scalar.
+    public static func escape(_ scalar: Unicode.Scalar) -> String {
+        switch scalar.value {
+        case 0x00: "\\0"
+        case 0x09: "\\t"
+        case 0x0a: "\\n"
+        case 0x0d: "\\r"
+        case 0x1b: "\\e"
+        default: "\\u{" + hexadecimal(scalar.value, digits: 1) + "}"
+        }
+    }
+
+    private static func isHarmful(
+        _ scalar: Unicode.Scalar, after previous: Unicode.Scalar?, base: Unicode.Scalar?
+    ) -> Bool {
+        let value = scalar.value
+        if value < 0x300 {
+            return value < 0x20 || (0x7f..<0xa0).contains(value) || value == 0xad
+        }
+        switch value {
+        case 0x200c, 0x200d:
+            // Joiners shape emoji and the scripts beyond ASCII; after ASCII they only hide.
+            guard let previous else { return true }
+            return previous.isASCII || previous.value == value
+        case 0xfe00...0xfe0f, 0xe0100...0xe01ef:
+            guard let previous else { return true }
+            if previous.isASCII { return !(value >= 0xfe0e && previous.properties.isEmoji) }
+            return previous.properties.isVariationSelector
+        case 0xe0020...0xe007f:
+            // Tags spell the flags of regions after a black flag; elsewhere they are hidden text.
+            return base?.value != 0x1f3f4 || previous == nil
+        default:
+            break
+        }
+        let properties = scalar.properties
+        if properties.isDefaultIgnorableCodePoint || properties.isNoncharacterCodePoint { return true }
+        switch properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator: return true
+        case .format: return TextWidth.width(of: scalar) == 0
+        case .nonspacingMark, .enclosingMark: return previous == nil
+        default: return previous == nil && TextWidth.width(of: scalar) == 0
+        }
+    }
+
+    static func hexadecimal(_ value: UInt32, digits: Int) -> String {
+        let text = String(value, radix: 16)
+        return String(repeating: "0", count: max(0, digits - text.count)) + text
+    }
+}

@@ -1,0 +1,135 @@
+/// How many columns text takes on a terminal. Stateless; safe to call from any thread.
+///
+/// The rule is UAX #11 (East Asian Width) for scalars and UTS #51 for emoji sequences: wide and fullwidth
+/// scalars take two columns, combining ones none, ambiguous ones one; a cluster with an emoji presentation
+/// selector, a joined emoji sequence and a flag take two.
+public enum TextWidth {
+    /// The version of the Unicode data behind the table, such as `15.0.0`.
+    public static var unicodeVersion: String { WidthTable.unicodeVersion }
+
+    /// The columns of one scalar by itself: 0, 1 or 2. Controls count 1; they are never sent as they are.
+    public static func width(of scalar: Unicode.Scalar) -> Int {
+        let value = scalar.value
+        // Nothing below U+0300, the first combining mark, is wide or combining.
+        if value < 0x300 { return 1 }
+        var low = 0
+        var high = WidthTable.ranges.count
+        while low < high {
+            let middle = (low + high) / 2
+            let range = WidthTable.ranges[middle]
+            if value < UInt32(truncatingIfNeeded: range >> 32) {
+                high = middle
+            } else if value > UInt32(truncatingIfNeeded: range >> 8) & 0xff_ffff {
+                low = middle + 1
+            } else {
+                return Int(range & 3)
+            }
+        }
+        return 1
+    }
+
+    /// The columns of one grapheme cluster: 0, 1 or 2.
+    public static func width(of character: Character) -> Int {
+        let scalars = character.unicodeScalars
+        guard let first = scalars.first else { return 0 }
+        var rest = scalars.dropFirst()
+        var sum = width(of: first)
+        if rest.isEmpty { return sum }
+        if isRegionalIndicator(first), let second = rest.first, isRegionalIndicator(second) { return 2 }
+        if let selector = rest.first, first.properties.isEmoji {
+            if selector.value == 0xfe0f { return 2 }
+            if selector.value == 0xfe0e {
+                sum = 1
+                rest = rest.dropFirst()
+            }
+        }
+        for scalar in rest where sum < 2 { sum += width(of: scalar) }
+        return sum
+    }
+
+    /// The columns of text as ``Frame/write(_:at:style:within:)`` draws it: harmful characters count as
+    /// their visible escapes. Time linear in the text.
+    public static func width(of text: some StringProtocol) -> Int {
+        if let ascii = text.utf8.withContiguousStorageIfAvailable(printableASCIICount), ascii >= 0 {
+            return ascii
+        }
+        var sum = 0
+        for character in text {
+            if TerminalText.isHarmless(character) {
+                sum += width(of: character)
+            } else {
+                for visible in TerminalText.sanitized(character) { sum += width(of: visible) }
+            }
+        }
+        return sum
+    }
+
+    /// The text, cut so that it takes at most `columns`, with the ellipsis at the end when something was cut
+    /// (none when even the ellipsis wouldn't fit). The result is harmless.
+    public static func truncate(_ text: String, to columns: Int, ellipsis: String = "…") -> String {
+        let safe = TerminalText.sanitized(text)
+        guard width(of: safe) > columns else { return safe }
+        let mark = width(of: ellipsis)
+        let room = mark <= columns ? columns - mark : columns
+        return String(prefix(of: safe, columns: room)) + (mark <= columns ? ellipsis : "")
+    }
+
+    /// Like ``truncate(_:to:ellipsis:)``, but cuts the beginning: for paths and keys whose end tells more.
+    public static func truncateStart(_ text: String, to columns: Int, ellipsis: String = "…") -> String {
+        let safe = TerminalText.sanitized(text)
+        guard width(of: safe) > columns else { return safe }
+        let mark = width(of: ellipsis)
+        let room = mark <= columns ? columns - mark : columns
+        var start = safe.endIndex
+        var used = 0
+        while start > safe.startIndex {
+            let previous = safe.index(before: start)
+            used += width(of: safe[previous])
+            if used > room { break }
+            start = previous
+        }
+        return (mark <= columns ? ellipsis : "") + safe[start...]
+    }
+
+    /// The text truncated to `columns` and filled with spaces to exactly that width.
+    public static func pad(
+        _ text: String, to columns: Int, alignment: Alignment = .leading, ellipsis: String = "…"
+    ) -> String {
+        let cut = truncate(text, to: columns, ellipsis: ellipsis)
+        let space = max(0, columns - width(of: cut))
+        let before =
+            switch alignment {
+            case .leading: 0
+            case .center: space / 2
+            case .trailing: space
+            }
+        return String(repeating: " ", count: before) + cut
+            + String(repeating: " ", count: space - before)
+    }
+
+    /// The longest prefix of harmless text that takes at most `columns`.
+    static func prefix(of text: String, columns: Int) -> Substring {
+        var used = 0
+        var end = text.startIndex
+        while end < text.endIndex {
+            used += width(of: text[end])
+            if used > columns { break }
+            end = text.index(after: end)
+        }
+        return text[..<end]
+    }
+
+    static func isRegionalIndicator(_ scalar: Unicode.Scalar) -> Bool {
+        (0x1f1e6...0x1f1ff).contains(scalar.value)
+    }
+
+    /// The count of bytes when all are printable ASCII, otherwise -1.
+    private static func printableASCIICount(_ bytes: UnsafeBufferPointer<UInt8>) -> Int {
+        bytes.allSatisfy { $0 >= 0x20 && $0 < 0x7f } ? bytes.count : -1
+    }
+}
+
+/// Where text stands in a space wider than itself.
+public enum Alignment: Sendable, Hashable {
+    case leading, center, trailing
+}

@@ -1,0 +1,55 @@
+/// One line of text. A value; safe to share between threads.
+public struct Label: Widget {
+    public var text: String
+    public var role: Role
+    public var alignment: Alignment
+
+    public init(_ text: String, role: Role = .text, alignment: Alignment = .leading) {
+        self.text = text
+        self.role = role
+        self.alignment = alignment
+    }
+
+    public func draw(into frame: inout Frame, in rect: Rect, look: Look) {
+        let text = TextWidth.pad(
+            text, to: rect.columns, alignment: alignment, ellipsis: look.glyphs.ellipsis)
+        frame.write(text, at: rect.origin, style: look[role], within: rect.line(0))
+    }
+}
+
+/// A bar with text at its left and right end. When both don't fit, the right end is dropped from its left.
+/// A value; safe to share between threads.
+public struct Bar: Widget {
+    public var left: [Span]
+    public var right: [Span]
+    public var role: Role
+
+    public init(left: [Span], right: [Span] = [], role: Role = .title) {
+        self.left = left
+        self.right = right
+        self.role = role
+    }
+
+    public func draw(into frame: inout Frame, in rect: Rect, look: Look) {
+        let line = rect.line(0)
+        let base = look[role]
+        frame.fill(line, style: base)
+        let leftColumns = left.reduce(0) { $0 + TextWidth.width(of: $1.text) }
+        var shown = right
+        var rightColumns = shown.reduce(0) { $0 + TextWidth.width(of: $1.text) }
+        while leftColumns + rightColumns + 1 > line.columns, !shown.isEmpty {
+            rightColumns -= TextWidth.width(of: shown.removeFirst().text)
+        }
+        var room = line.columns - rightColumns
+        var column = line.column
+        for span in left where room > 0 {
+            let text = TextWidth.truncate(span.text, to: room, ellipsis: look.glyphs.ellipsis)
+            let written = frame.write(
+                text, at: Point(column: column, row: line.row), style: span.style.over(base), within: line)
+            column += written
+            room -= written
+        }
+        frame.write(
+            shown, at: Point(column: line.endColumn - rightColumns, row: line.row), base: base, within: line)
+    }
+}

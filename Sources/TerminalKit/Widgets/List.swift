@@ -1,0 +1,54 @@
+/// A list of lines with a selection, such as a palette or a completion. A value; safe to share between threads.
+public struct List: Widget {
+    public struct Item: Sendable, Hashable {
+        public var spans: [Span]
+        /// Stands at the right end, dropped first when there is no room.
+        public var trailing: String
+
+        public init(_ spans: [Span], trailing: String = "") {
+            self.spans = spans
+            self.trailing = trailing
+        }
+
+        public init(_ text: String, trailing: String = "") {
+            self.init([Span(text)], trailing: trailing)
+        }
+    }
+
+    public var items: [Item]
+    public var selected: Int?
+    public var first: Int
+    /// The style below the items, such as ``Role/dialog``.
+    public var role: Role
+
+    public init(_ items: [Item], selected: Int? = nil, first: Int = 0, role: Role = .text) {
+        self.items = items
+        self.selected = selected
+        self.first = first
+        self.role = role
+    }
+
+    public func draw(into frame: inout Frame, in rect: Rect, look: Look) {
+        frame.fill(rect, style: look[role])
+        let bar = ScrollBar(total: items.count, first: first, visible: rect.rows)
+        let body = bar.isNeeded ? rect.split(right: 1).rest : rect
+        let start = min(max(0, first), items.count)
+        for (offset, item) in items[start...].prefix(rect.rows).enumerated() {
+            let line = body.line(offset)
+            let isSelected = start + offset == selected
+            let base = isSelected ? look[.selected] : look[role]
+            frame.fill(line, style: base)
+            let spans = item.spans.map {
+                Span($0.text, isSelected ? base.adding($0.style.attributes) : $0.style)
+            }
+            let used = frame.write(spans, at: line.origin, base: base, within: line)
+            let width = TextWidth.width(of: item.trailing)
+            if width > 0, used + 1 + width <= line.columns {
+                frame.write(
+                    item.trailing, at: Point(column: line.endColumn - width, row: line.row),
+                    style: isSelected ? base : look[.dim].over(base), within: line)
+            }
+        }
+        bar.draw(into: &frame, in: rect, look: look)
+    }
+}

@@ -1,0 +1,40 @@
+/// A small graph of values over time, newest at the right, one column a value. A value; safe to share between
+/// threads.
+public struct Sparkline: Widget {
+    /// Oldest first; nil is a gap. When there are more than columns, the oldest are left out.
+    public var values: [Double?]
+    /// What reaches the top; nil takes the largest value shown.
+    public var maximum: Double?
+    public var role: Role
+
+    public init(_ values: [Double?], maximum: Double? = nil, role: Role = .accent) {
+        self.values = values
+        self.maximum = maximum
+        self.role = role
+    }
+
+    /// Draws over all rows of the rectangle, so that a taller one shows finer steps.
+    public func draw(into frame: inout Frame, in rect: Rect, look: Look) {
+        guard !rect.isEmpty else { return }
+        let shown = values.suffix(rect.columns)
+        let top = maximum ?? shown.reduce(0) { max($0, $1 ?? 0) }
+        let steps = look.glyphs.sparkSteps
+        frame.fill(rect, style: look[.text])
+        for (offset, value) in shown.enumerated() {
+            guard let value, value.isFinite else { continue }
+            let column = rect.endColumn - shown.count + offset
+            let share = top > 0 ? min(1, max(0, value / top)) : 0
+            // The lowest step is drawn for 0, so that a quiet time differs from one not seen.
+            var height = max(1, Int((share * Double(rect.rows * steps.count)).rounded()))
+            var row = rect.endRow - 1
+            while height > 0 {
+                let step = min(height, steps.count)
+                frame.write(
+                    String(steps[step - 1]), at: Point(column: column, row: row), style: look[role],
+                    within: rect)
+                height -= step
+                row -= 1
+            }
+        }
+    }
+}

@@ -1,0 +1,163 @@
+/// A table with a virtual list of rows: only those in view are asked for. A value; safe to share between threads
+/// as far as the closure that gives the rows is.
+public struct Table: Widget {
+    public struct Column: Sendable, Hashable {
+        public enum Order: Sendable, Hashable { case ascending, descending }
+
+        public var title: String
+        /// How wide the column is: flexible parts share what the others leave.
+        public var width: Part
+        public var alignment: Alignment
+        /// When the table is too narrow, columns are dropped from the highest priority value to the lowest;
+        /// those with 0 stay.
+        public var priority: Int
+        /// The direction of the arrow beside the title; nil when the table isn't sorted by this column.
+        public var order: Order?
+
+        public init(
+            _ title: String, width: Part, alignment: Alignment = .leading, priority: Int = 0,
+            order: Order? = nil
+        ) {
+            self.title = title
+            self.width = width
+            self.alignment = alignment
+            self.priority = priority
+            self.order = order
+        }
+    }
+
+    public struct Cell: Sendable, Hashable {
+        public var text: String
+        /// Nil takes the row's role.
+        public var role: Role?
+        /// Cuts the beginning instead of the end when the text is too long.
+        public var truncatesStart: Bool
+        /// A gauge from 0 to 1 instead of the text.
+        public var gauge: Double?
+        /// A sparkline instead of the text.
+        public var spark: [Double]?
+
+        public init(
+            _ text: String, role: Role? = nil, truncatesStart: Bool = false, gauge: Double? = nil,
+            spark: [Double]? = nil
+        ) {
+            self.text = text
+            self.role = role
+            self.truncatesStart = truncatesStart
+            self.gauge = gauge
+            self.spark = spark
+        }
+    }
+
+    public struct Row: Sendable, Hashable {
+        /// One for each of the table's columns, dropped ones included.
+        public var cells: [Cell]
+        public var role: Role
+        public var isMarked: Bool
+
+        public init(_ cells: [Cell], role: Role = .text, isMarked: Bool = false) {
+            self.cells = cells
+            self.role = role
+            self.isMarked = isMarked
+        }
+    }
+
+    public var columns: [Column]
+    public var rowCount: Int
+    /// The first row in view.
+    public var firstRow: Int
+    public var selectedRow: Int?
+    /// Whether the table has the keyboard.
+    public var isActive: Bool
+    public var showsHeader: Bool
+    /// Whether a column at the left shows which rows are marked.
+    public var showsMarks: Bool
+    /// Shown in the middle while there are no rows.
+    public var emptyText: String
+    public var row: @Sendable (Int) -> Row
+
+    public init(
+        columns: [Column], rowCount: Int, firstRow: Int = 0, selectedRow: Int? = nil, isActive: Bool = true,
+        showsHeader: Bool = true, showsMarks: Bool = false, emptyText: String = "",
+        row: @escaping @Sendable (Int) -> Row
+    ) {
+        self.columns = columns
+        self.rowCount = rowCount
+        self.firstRow = firstRow
+        self.selectedRow = selectedRow
+        self.isActive = isActive
+        self.showsHeader = showsHeader
+        self.showsMarks = showsMarks
+        self.emptyText = emptyText
+        self.row = row
+    }
+
+    public func draw(into frame: inout Frame, in rect: Rect, look: Look) {
+        guard !rect.isEmpty else { return }
+        let places = layout(in: rect)
+        frame.fill(rect, style: look[.text])
+        if !places.header.isEmpty { drawHeader(into: &frame, places, look: look) }
+        if rowCount == 0 {
+            let line = places.body.line((places.body.rows - 1) / 2)
+            Label(emptyText, role: .dim, alignment: .center).draw(into: &frame, in: line, look: look)
+        }
+        for (offset, index) in places.rows.enumerated() {
+            drawRow(index, into: &frame, places.body.line(offset), places, look: look)
+        }
+        ScrollBar(total: rowCount, first: firstRow, visible: places.body.rows)
+            .draw(into: &frame, in: places.scrollBar, look: look)
+    }
+
+    private func drawHeader(into frame: inout Frame, _ places: TableLayout, look: Look) {
+        frame.fill(places.header, style: look[.header])
+        for place in places.columns {
+            let column = columns[place.index]
+            let line = Rect(
+                column: place.column, row: places.header.row, columns: place.columns, rows: 1)
+            var arrow = ""
+            if let order = column.order {
+                arrow = String(order == .ascending ? look.glyphs.ascending : look.glyphs.descending)
+            }
+            let room = max(0, line.columns - arrow.count)
+            let title = TextWidth.truncate(column.title, to: room, ellipsis: look.glyphs.ellipsis)
+            let text = TextWidth.pad(title + arrow, to: line.columns, alignment: column.alignment)
+            frame.write(text, at: line.origin, style: look[.header], within: line)
+        }
+    }
+
+    private func drawRow(
+        _ index: Int, into frame: inout Frame, _ line: Rect, _ places: TableLayout, look: Look
+    ) {
+        let row = row(index)
+        let isSelected = index == selectedRow
+        let base = look[row.role]
+        let selection = look[isActive ? .selected : .selectedInactive]
+        if isSelected { frame.fill(line, style: selection) }
+        if showsMarks, row.isMarked {
+            let style = isSelected ? selection : look[.marked]
+            frame.write(String(look.glyphs.marked), at: line.origin, style: style, within: line)
+        }
+        for place in places.columns where place.index < row.cells.count {
+            let cell = row.cells[place.index]
+            let area = Rect(column: place.column, row: line.row, columns: place.columns, rows: 1)
+            if let fraction = cell.gauge {
+                Gauge(fraction, role: cell.role ?? .gaugeFill).draw(into: &frame, in: area, look: look)
+            } else if let values = cell.spark {
+                Sparkline(values, role: cell.role ?? .accent).draw(into: &frame, in: area, look: look)
+            } else {
+                let cut =
+                    cell.truncatesStart
+                    ? TextWidth.truncateStart(cell.text, to: area.columns, ellipsis: look.glyphs.ellipsis)
+                    : cell.text
+                let text = TextWidth.pad(
+                    cut, to: area.columns, alignment: columns[place.index].alignment,
+                    ellipsis: look.glyphs.ellipsis)
+                var style = cell.role.map { look[$0].over(base) } ?? base
+                if row.isMarked { style.attributes.formUnion(look[.marked].attributes) }
+                // Colors may not be readable on the selection's, but attributes still tell a dying row.
+                if isSelected { style = selection.adding(style.attributes) }
+                frame.write(text, at: area.origin, style: style, within: area)
+            }
+        }
+    }
+}

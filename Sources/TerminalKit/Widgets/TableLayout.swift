@@ -1,0 +1,87 @@
+/// Where the parts of a table stand: for drawing and for the mouse. A value; safe to share between threads.
+public struct TableLayout: Sendable, Hashable {
+    public struct Place: Sendable, Hashable {
+        /// Which of the table's columns it is.
+        public let index: Int
+        public let column: Int
+        public let columns: Int
+    }
+
+    public let header: Rect
+    public let body: Rect
+    public let scrollBar: Rect
+    /// The columns shown, from the left.
+    public let columns: [Place]
+    /// The rows shown.
+    public let rows: Range<Int>
+
+    /// The row at a point of the body.
+    public func row(at point: Point) -> Int? {
+        guard body.contains(point) else { return nil }
+        let row = rows.lowerBound + point.row - body.row
+        return rows.contains(row) ? row : nil
+    }
+
+    /// The column whose title is at a point.
+    public func headerColumn(at point: Point) -> Int? {
+        guard header.contains(point) else { return nil }
+        return columns.last { point.column >= $0.column }?.index
+    }
+}
+
+extension Table {
+    /// The first row in view that keeps the selected one in view and otherwise moves as little as possible.
+    public static func firstRow(showing selected: Int?, of count: Int, in rows: Int, from first: Int) -> Int {
+        var first = first
+        if let selected, rows > 0 {
+            first = min(first, selected)
+            first = max(first, selected - rows + 1)
+        }
+        return max(0, min(first, count - rows))
+    }
+
+    /// Where everything stands when the table is drawn in that rectangle.
+    public func layout(in rect: Rect) -> TableLayout {
+        let (header, body) = rect.split(top: showsHeader && rect.rows > 1 ? 1 : 0)
+        let hasScrollBar = rowCount > body.rows && rect.columns > 2
+        let scrollBar = hasScrollBar ? body.split(right: 1).right : body.split(right: 0).right
+        // One column stays free between the last column and the scroll bar.
+        let marks = showsMarks ? 2 : 0
+        let content = body.inset(left: marks, right: hasScrollBar ? 2 : 0)
+        let shown = shownColumns(in: content.columns)
+        let lengths = Layout.lengths(of: shown.map { columns[$0].width }, in: content.columns, gap: 1)
+        var column = content.column
+        var places: [TableLayout.Place] = []
+        for (index, length) in zip(shown, lengths) {
+            let room = min(length, content.endColumn - column)
+            if room > 0 { places.append(TableLayout.Place(index: index, column: column, columns: room)) }
+            column += length + 1
+        }
+        let first = min(max(0, firstRow), max(0, rowCount))
+        let visible = hasScrollBar ? body.split(right: 2).rest : body
+        return TableLayout(
+            header: header, body: visible, scrollBar: scrollBar, columns: places,
+            rows: first..<min(rowCount, first + body.rows))
+    }
+
+    /// The columns that fit, at least those of priority 0, in the table's order.
+    private func shownColumns(in room: Int) -> [Int] {
+        var shown = Array(columns.indices)
+        func needed() -> Int {
+            shown.reduce(0) { sum, index in
+                switch columns[index].width {
+                case .fixed(let length), .minimum(let length, _): sum + length + 1
+                case .flexible: sum + 2
+                }
+            } - 1
+        }
+        while needed() > room {
+            // Of equal priorities the rightmost goes first.
+            guard let victim = shown.max(by: { (columns[$0].priority, $0) < (columns[$1].priority, $1) }),
+                columns[victim].priority > 0
+            else { break }
+            shown.removeAll { $0 == victim }
+        }
+        return shown
+    }
+}

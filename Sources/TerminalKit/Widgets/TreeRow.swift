@@ -1,0 +1,51 @@
+/// One row of a tree: its name and value at their depth. A value; safe to share between threads.
+public struct TreeRow: Widget {
+    public enum Fold: Sendable, Hashable { case leaf, folded, unfolded }
+
+    /// 0 for the roots.
+    public var depth: Int
+    public var fold: Fold
+    public var name: [Span]
+    public var value: [Span]
+    public var isSelected: Bool
+
+    public init(
+        depth: Int, fold: Fold, name: [Span], value: [Span] = [], isSelected: Bool = false
+    ) {
+        self.depth = depth
+        self.fold = fold
+        self.name = name
+        self.value = value
+        self.isSelected = isSelected
+    }
+
+    /// The column of the fold's sign, for the mouse. Deep rows keep room for their names.
+    public func foldColumn(in rect: Rect) -> Int {
+        rect.column + min(max(0, depth) * 2, max(0, rect.columns / 2 - 2))
+    }
+
+    public func draw(into frame: inout Frame, in rect: Rect, look: Look) {
+        let line = rect.line(0)
+        let base = isSelected ? look[.selected] : look[.text]
+        frame.fill(line, style: base)
+        var column = foldColumn(in: line)
+        let sign =
+            switch fold {
+            case .leaf: look.glyphs.leaf
+            case .folded: look.glyphs.folded
+            case .unfolded: look.glyphs.unfolded
+            }
+        frame.write(
+            String(sign), at: Point(column: column, row: line.row),
+            style: isSelected ? base : look[.dim], within: line)
+        column += 2
+        for span in name + (value.isEmpty ? [] : [Span(" ")] + value) {
+            let room = line.endColumn - column
+            guard room > 0 else { break }
+            let text = TextWidth.truncate(span.text, to: room, ellipsis: look.glyphs.ellipsis)
+            let style = isSelected ? base.adding(span.style.attributes) : span.style.over(base)
+            column += frame.write(
+                text, at: Point(column: column, row: line.row), style: style, within: line)
+        }
+    }
+}
