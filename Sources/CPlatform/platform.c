@@ -65,6 +65,11 @@ int64_t cp_coarse_time(void) {
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
+void cp_sleep(int64_t nanoseconds) {
+    struct timespec request = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+    nanosleep(&request, NULL);
+}
+
 static int hexadecimal(int character) {
     if (character >= '0' && character <= '9') return character - '0';
     if (character >= 'a' && character <= 'f') return character - 'a' + 10;

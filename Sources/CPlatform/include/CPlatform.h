@@ -67,6 +67,8 @@ int cp_preallocate(int descriptor, off_t length);
 void cp_populate_write(void *address, size_t length);
 /// Microseconds since 1970 from the cheapest clock that is right within a few milliseconds.
 int64_t cp_coarse_time(void);
+/// Sleeps; a signal may end it early.
+void cp_sleep(int64_t nanoseconds);
 /// Sixteen bytes that name this boot of the machine. 0 or an errno.
 int cp_boot_identity(uint8_t identity[16]);
 /// A number that, with the pid, names one run of a process. 0 when there is no such process.

@@ -11,5 +11,7 @@ public struct Timestamp: Sendable, Hashable, Comparable, Codable {
 
     public var secondsSince1970: Double { Double(microseconds) / 1_000_000 }
 
-    public static func < (left: Timestamp, right: Timestamp) -> Bool { left.microseconds < right.microseconds }
+    public static func < (left: Timestamp, right: Timestamp) -> Bool {
+        left.microseconds < right.microseconds
+    }
 }

@@ -53,7 +53,9 @@ struct Descriptor: Equatable {
         let nameBytes = Int(reader.uint16())
         let typeBytes = Int(reader.uint16())
         let total = 76 + nameBytes + typeBytes + 4
-        guard bytes.count == total else { throw damaged("has the wrong length for its names", at: bytes.count) }
+        guard bytes.count == total else {
+            throw damaged("has the wrong length for its names", at: bytes.count)
+        }
         let name = String(validating: reader.take(nameBytes), as: UTF8.self)
         let type = String(validating: reader.take(typeBytes), as: UTF8.self)
         guard reader.uint32() == Checksum.crc32c(Array(bytes[..<(total - 4)])) else {
@@ -82,7 +84,9 @@ enum ArchiveName {
     static let folderSuffix = ".archive"
 
     static func validate(_ name: String) throws(StorageError) {
-        guard !name.isEmpty else { throw .invalidArchiveName(reason: "it is empty; use 1 to 80 bytes of UTF-8") }
+        guard !name.isEmpty else {
+            throw .invalidArchiveName(reason: "it is empty; use 1 to 80 bytes of UTF-8")
+        }
         guard name.utf8.count <= maximumBytes else {
             throw .invalidArchiveName(reason: "\(name.utf8.count) bytes; use at most \(maximumBytes)")
         }
@@ -113,7 +117,8 @@ enum ArchiveName {
         var rest = folder.dropLast(folderSuffix.count).utf8[...]
         while let byte = rest.popFirst() {
             if byte == UInt8(ascii: "%") {
-                guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+                guard rest.count >= 2,
+                    let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
                 else { return nil }
                 bytes.append(value)
                 rest = rest.dropFirst(2)
@@ -121,7 +126,8 @@ enum ArchiveName {
                 bytes.append(byte)
             }
         }
-        guard let name = String(validating: bytes, as: UTF8.self), !name.isEmpty, self.folder(for: name) == folder
+        guard let name = String(validating: bytes, as: UTF8.self), !name.isEmpty,
+            self.folder(for: name) == folder
         else { return nil }
         return name
     }

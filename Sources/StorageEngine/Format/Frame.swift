@@ -66,7 +66,9 @@ struct Frame {
 
     var bytes: Int { Frame.bytes(key: keyBytes, extension: extensionBytes, value: valueBytes) }
     var kind: FrameKind? { FrameKind(rawValue: base.load(fromByteOffset: 12, as: UInt8.self)) }
-    var encoding: ValueEncoding { ValueEncoding(rawValue: base.load(fromByteOffset: 13, as: UInt8.self)) ?? .unknown }
+    var encoding: ValueEncoding {
+        ValueEncoding(rawValue: base.load(fromByteOffset: 13, as: UInt8.self)) ?? .unknown
+    }
     var sequence: UInt64 { base.loadUnaligned(fromByteOffset: 16, as: UInt64.self) }
     var recency: UInt64 { base.loadUnaligned(fromByteOffset: 24, as: UInt64.self) }
     var time: Int64 { base.loadUnaligned(fromByteOffset: 32, as: Int64.self) }
@@ -86,7 +88,8 @@ struct Frame {
     @inline(__always)
     func passesChecksum(seed: UInt32) -> Bool {
         let stored = base.loadUnaligned(as: UInt32.self)
-        return stored == Checksum.crc32c(UnsafeRawBufferPointer(start: base + 4, count: bytes - 4), seed: seed)
+        return stored
+            == Checksum.crc32c(UnsafeRawBufferPointer(start: base + 4, count: bytes - 4), seed: seed)
     }
 
     /// The checksum seed of a frame at `offset` of a segment, so that bytes copied from elsewhere fail.

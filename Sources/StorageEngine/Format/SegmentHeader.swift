@@ -63,7 +63,8 @@ struct SegmentHeader: Equatable {
 
     /// The segment's number, when `name` is a segment's file name.
     static func number(ofFileName name: String) -> UInt32? {
-        guard name.utf8.count == 16, name.hasSuffix(".segment"), let number = UInt32(name.prefix(8), radix: 16),
+        guard name.utf8.count == 16, name.hasSuffix(".segment"),
+            let number = UInt32(name.prefix(8), radix: 16),
             number > 0, fileName(number) == name
         else { return nil }
         return number

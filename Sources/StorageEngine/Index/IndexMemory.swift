@@ -48,7 +48,9 @@ final class IndexMemory: @unchecked Sendable {
         Array(UnsafeRawBufferPointer(start: base + offset, count: count))
     }
     func setBytes(_ bytes: [UInt8], at offset: Int) {
-        bytes.withUnsafeBytes { UnsafeMutableRawBufferPointer(start: base + offset, count: bytes.count).copyMemory(from: $0) }
+        bytes.withUnsafeBytes {
+            UnsafeMutableRawBufferPointer(start: base + offset, count: bytes.count).copyMemory(from: $0)
+        }
     }
 
     // MARK: Entries and buckets, numbered from 1 and 0

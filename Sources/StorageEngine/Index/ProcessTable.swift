@@ -10,7 +10,9 @@ struct ProcessSlot: Sendable {
     private let address: UInt
 
     @inline(__always)
-    private var base: UnsafeMutableRawPointer { UnsafeMutableRawPointer(bitPattern: address).unsafelyUnwrapped }
+    private var base: UnsafeMutableRawPointer {
+        UnsafeMutableRawPointer(bitPattern: address).unsafelyUnwrapped
+    }
 
     init(_ base: UnsafeMutableRawPointer) { address = UInt(bitPattern: base) }
 
@@ -41,7 +43,9 @@ struct ProcessSlot: Sendable {
         nonmutating set {
             let bytes = Array(newValue.utf8.prefix(ProcessSlot.nameBytes))
             (base + 64).storeBytes(of: UInt8(bytes.count), as: UInt8.self)
-            for (offset, byte) in bytes.enumerated() { (base + 65 + offset).storeBytes(of: byte, as: UInt8.self) }
+            for (offset, byte) in bytes.enumerated() {
+                (base + 65 + offset).storeBytes(of: byte, as: UInt8.self)
+            }
         }
     }
 

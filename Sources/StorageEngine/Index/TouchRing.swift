@@ -68,7 +68,9 @@ extension IndexMemory {
             let batchEnd = min(end, stamp + 64)
             for ahead in stamp..<batchEnd {
                 let word = cp_relaxed64(cell(ahead))
-                if word >= lap(ahead), let slot = entry(UInt32(truncatingIfNeeded: word)) { cp_prefetch(slot.base) }
+                if word >= lap(ahead), let slot = entry(UInt32(truncatingIfNeeded: word)) {
+                    cp_prefetch(slot.base)
+                }
             }
             for ahead in stamp..<batchEnd {
                 let word = cp_relaxed64(cell(ahead))

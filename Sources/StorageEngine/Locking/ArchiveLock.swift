@@ -123,8 +123,7 @@ final class ArchiveLock: @unchecked Sendable {
                 pthread_mutex_unlock(mutex)
                 return .timedOut
             }
-            var request = timespec(tv_sec: 0, tv_nsec: Int(pause))
-            nanosleep(&request, nil)
+            cp_sleep(pause)
             waited += pause
             pause = min(pause * 2, 2_000_000)
         }

@@ -59,7 +59,8 @@ final class SegmentLog: @unchecked Sendable {
         let slot = slot(segment)
         _ = cp_add32(slot + 4, 1)
         if cp_load32(slot) == segment {
-            return Pin(segment: segment, base: window.base + windowOffset(segment), seed: cp_relaxed32(slot + 16))
+            return Pin(
+                segment: segment, base: window.base + windowOffset(segment), seed: cp_relaxed32(slot + 16))
         }
         _ = cp_add32(slot + 4, .max)
         return pinSlowly(segment)
@@ -71,7 +72,8 @@ final class SegmentLog: @unchecked Sendable {
         let slot = slot(segment)
         _ = cp_add32(slot + 4, 1)
         if cp_load32(slot) == segment {
-            return Pin(segment: segment, base: window.base + windowOffset(segment), seed: cp_relaxed32(slot + 16))
+            return Pin(
+                segment: segment, base: window.base + windowOffset(segment), seed: cp_relaxed32(slot + 16))
         }
         _ = cp_add32(slot + 4, .max)
         return nil
@@ -103,7 +105,9 @@ final class SegmentLog: @unchecked Sendable {
     func frame(_ pin: Pin, at offset: Int) -> Frame? {
         guard offset >= SegmentHeader.bytes else { return nil }
         let known = fileBytes(pin)
-        if known - offset >= Frame.headerBytes, let frame = Frame(at: pin.base + offset, available: known - offset) {
+        if known - offset >= Frame.headerBytes,
+            let frame = Frame(at: pin.base + offset, available: known - offset)
+        {
             return frame
         }
         return frameAfterGrowth(pin, at: offset, known: known)
@@ -156,7 +160,8 @@ final class SegmentLog: @unchecked Sendable {
         let present = cp_load32(slot)
         if present != 0 {
             guard release(present, &files) else {
-                throw .busy(archive: folder.path, process: 0, reason: "a reader still uses segment \(present)")
+                throw .busy(
+                    archive: folder.path, process: 0, reason: "a reader still uses segment \(present)")
             }
         }
         let bytes = try file.status().bytes
@@ -181,7 +186,8 @@ final class SegmentLog: @unchecked Sendable {
         }
         let bytes = Int(cp_relaxed64(slot + 8))
         window.unmap(
-            at: windowOffset(segment), length: SegmentLayout.slots(forBytes: bytes) * SegmentLayout.strideBytes)
+            at: windowOffset(segment),
+            length: SegmentLayout.slots(forBytes: bytes) * SegmentLayout.strideBytes)
         files[segment] = nil
         return true
     }
@@ -196,7 +202,9 @@ final class SegmentLog: @unchecked Sendable {
     private func releaseSlowly(before oldest: UInt32) {
         files.withLock { files in
             var complete = true
-            for segment in files.keys.filter({ $0 < oldest }) where !release(segment, &files) { complete = false }
+            for segment in files.keys.filter({ $0 < oldest }) where !release(segment, &files) {
+                complete = false
+            }
             if complete { knownOldest.store(oldest, ordering: .relaxed) }
         }
     }
@@ -264,7 +272,9 @@ final class SegmentLog: @unchecked Sendable {
     /// Writes a frame into a pinned segment that has room for it.
     @inline(__always)
     func write(_ content: FrameContent, _ pin: Pin, at offset: Int) {
-        guard writable, offset >= SegmentHeader.bytes, offset + content.frameBytes <= fileBytes(pin) else { return }
+        guard writable, offset >= SegmentHeader.bytes, offset + content.frameBytes <= fileBytes(pin) else {
+            return
+        }
         Frame.write(content, at: pin.base + offset, seed: Frame.seed(segmentSeed: pin.seed, offset: offset))
     }
 

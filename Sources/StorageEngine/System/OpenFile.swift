@@ -8,6 +8,12 @@ import Musl
 import Darwin
 #endif
 
+/// Codes of the system that callers tell apart.
+enum SystemCode {
+    static let missing = ENOENT
+    static let notAFolder = ENOTDIR
+}
+
 /// An open descriptor of a file or folder; safe from any thread because the descriptor never changes.
 /// Closed when the last reference goes.
 ///
@@ -40,6 +46,18 @@ final class OpenFile: Sendable {
         let descriptor = cp_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
         guard descriptor >= 0 else { throw .fromErrno(errno, operation: "open", path: path) }
         return OpenFile(descriptor: descriptor, path: path)
+    }
+
+    /// Makes the folder at `path`, and those above it that are missing, with mode 0700.
+    static func makeFolders(at path: String) throws(StorageError) {
+        guard mkdir(path, 0o700) != 0, errno != EEXIST else { return }
+        guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
+            throw .fromErrno(errno, operation: "make folder", path: path)
+        }
+        try makeFolders(at: String(path[..<slash]))
+        guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
+            throw .fromErrno(errno, operation: "make folder", path: path)
+        }
     }
 
     /// A folder inside this one; a symbolic link is refused (F9).
@@ -81,7 +99,9 @@ final class OpenFile: Sendable {
 
     func status() throws(StorageError) -> Status {
         var facts = stat()
-        guard fstat(descriptor, &facts) == 0 else { throw .fromErrno(errno, operation: "examine", path: path) }
+        guard fstat(descriptor, &facts) == 0 else {
+            throw .fromErrno(errno, operation: "examine", path: path)
+        }
         return Status(
             bytes: Int(facts.st_size), allocatedBytes: Int(facts.st_blocks) * 512,
             device: UInt64(truncatingIfNeeded: facts.st_dev), inode: UInt64(truncatingIfNeeded: facts.st_ino),
