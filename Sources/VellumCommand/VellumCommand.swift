@@ -16,7 +16,8 @@ struct VellumCommand: ParsableCommand {
         version: "0.1.0",
         subcommands: [
             ListCommand.self, KeysCommand.self, GetCommand.self, PutCommand.self, RemoveCommand.self,
-            ImportCommand.self, ExportCommand.self, CheckCommand.self,
+            ImportCommand.self, ExportCommand.self, CheckCommand.self, DemoCommand.self,
+            WorkloadCommand.self,
         ])
 
     @OptionGroup var store: StoreArguments

@@ -6,6 +6,7 @@ enum Cell: Sendable {
     case text(String)
     case bytes(UInt64)
     case count(UInt64)
+    case decimal(Double)
     case time(Timestamp)
     case absent
 
@@ -27,6 +28,7 @@ enum Cell: Sendable {
         case .text(let text): TerminalText.sanitized(text)
         case .bytes(let bytes): HumanText.size(bytes)
         case .count(let count): String(count)
+        case .decimal(let number): HumanText.fixed(number, digits: 3)
         case .time(let time): HumanText.localTime(time)
         case .absent: "-"
         }
@@ -37,6 +39,7 @@ enum Cell: Sendable {
         switch self {
         case .text(let text): text
         case .bytes(let number), .count(let number): String(number)
+        case .decimal(let number): HumanText.fixed(number, digits: 6)
         case .time(let time): HumanText.seconds(time)
         case .absent: ""
         }
@@ -44,7 +47,7 @@ enum Cell: Sendable {
 
     var isNumber: Bool {
         switch self {
-        case .bytes, .count: true
+        case .bytes, .count, .decimal: true
         case .text, .time, .absent: false
         }
     }
@@ -53,7 +56,7 @@ enum Cell: Sendable {
         switch self {
         case .text(let text): JSONText.append(text, to: &output)
         case .absent: output.append(contentsOf: "null".utf8)
-        case .bytes, .count, .time: output.append(contentsOf: plain.utf8)
+        case .bytes, .count, .decimal, .time: output.append(contentsOf: plain.utf8)
         }
     }
 }
