@@ -20,15 +20,21 @@ struct WorkloadCommand: ParsableCommand {
     @Option(help: "What the random numbers start from.")
     var seed: UInt64
 
+    @Flag(help: "Remove the store at the end, however the demonstration ended.")
+    var removeStore = false
+
     mutating func validate() throws {
         if !(1...1_000_000).contains(rate) { throw ValidationError("--rate is 1 to 1000000") }
     }
 
     func run() throws {
         Interruption.collect()
-        let data = try DemoData(path: data)
         let store = try store.openForWriting(creating: false)
-        defer { store.close() }
+        defer {
+            store.close()
+            if removeStore { TemporaryFolder(existing: store.path).remove() }
+        }
+        let data = try DemoData(path: data)
         var workload = Workload(try store.archive(named: DemoData.archiveName), data, seed: seed)
         try workload.run(rate: rate)
     }

@@ -5,13 +5,18 @@ import Glibc
 import Foundation
 #endif
 
-/// Sendable value type. A new folder that only this user can enter, in `$TMPDIR` or `/tmp`.
+/// Sendable value type. A folder that only this user can enter, in `$TMPDIR` or `/tmp`.
 struct TemporaryFolder: Sendable {
     let path: String
 
+    /// The one at `path`, made by another process.
+    init(existing path: String) {
+        self.path = path
+    }
+
+    /// Makes one.
     init() throws(CommandFailure) {
-        var template = (SystemText.environment("TMPDIR") ?? "/tmp") + "/vellum-demo-XXXXXX"
-        while let doubled = template.firstRange(of: "//") { template.replaceSubrange(doubled, with: "/") }
+        let template = (SystemText.environment("TMPDIR") ?? "/tmp") + "/vellum-demo-XXXXXX"
         var name = Array(template.utf8CString)
         guard mkdtemp(&name) != nil else {
             throw CommandFailure(template, errno: errno, status: .storeFailure)

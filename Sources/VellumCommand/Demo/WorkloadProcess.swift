@@ -14,8 +14,11 @@ final class WorkloadProcess {
     private var leash: Int32
     private var isWaitedFor = false
 
-    /// `isSilent`: the child's complaints are dropped, for the terminal belongs to the browser.
-    init(store: String, dataPath: String, rate: Int, seed: UInt64, isSilent: Bool) throws(CommandFailure) {
+    /// `removesStore`: the child removes the store when it ends. `isSilent`: its complaints are dropped, for the terminal
+    /// belongs to the browser.
+    init(
+        store: String, dataPath: String, rate: Int, seed: UInt64, removesStore: Bool, isSilent: Bool
+    ) throws(CommandFailure) {
         var ends: [Int32] = [-1, -1]
         guard pipe(&ends) == 0 else { throw CommandFailure("pipe", errno: errno, status: .storeFailure) }
         let (child, parent) = (ends[0], ends[1])

@@ -46,13 +46,7 @@ struct Exporter {
 
     /// A row an object, under the names of all properties that any object has. Reads every value twice.
     func writeCSV() throws -> Outcome {
-        var names: [String] = []
-        var known: Set<String> = []
-        try forEachValue { key, value in
-            for entry in try object(key, value) ?? CBORMap() {
-                if case .text(let name) = entry.key, known.insert(name).inserted { names.append(name) }
-            }
-        }
+        let names = try propertyNames()
         var outcome = Outcome()
         guard !names.isEmpty || !entries.isEmpty else { return outcome }
         var text: [UInt8] = []
@@ -70,6 +64,25 @@ struct Exporter {
             outcome.exported += 1
         }
         return outcome
+    }
+
+    /// The names of all properties that any object has. A name that is new comes behind the one that it follows in its
+    /// object, so that objects that leave out different properties of a common order come back in that order.
+    private func propertyNames() throws -> [String] {
+        var names: [String] = []
+        var known: Set<String> = []
+        try forEachValue { key, value in
+            var previous: String?
+            for entry in try object(key, value) ?? CBORMap() {
+                guard case .text(let name) = entry.key else { continue }
+                if known.insert(name).inserted {
+                    let place = previous.flatMap { names.firstIndex(of: $0) }
+                    names.insert(name, at: place.map { $0 + 1 } ?? 0)
+                }
+                previous = name
+            }
+        }
+        return names
     }
 
     private func forEachValue(_ body: (String, StoredValue) throws -> Void) throws {

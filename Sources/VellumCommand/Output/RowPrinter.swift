@@ -40,6 +40,7 @@ struct RowPrinter {
     private let output: OutputWriter
     private var waiting: [[Cell]] = []
     private var widths: [Int] = []
+    private var alignments: [Alignment] = []
     private var count = 0
 
     init(_ columns: [Column], layout: RowLayout, output: OutputWriter) {
@@ -88,11 +89,11 @@ struct RowPrinter {
             let title = columns[index].title.map { TextWidth.width(of: $0) } ?? 0
             return waiting.reduce(title) { max($0, TextWidth.width(of: $1[index].human)) }
         }
-        let numeric = columns.indices.map { index in waiting.contains { $0[index].isNumber } }
+        alignments = columns.indices.map { index in
+            waiting.contains { $0[index].isNumber } ? .trailing : .leading
+        }
         let titles = shown.map { index in
-            TextWidth.pad(
-                columns[index].title ?? "", to: widths[index],
-                alignment: numeric[index] ? .trailing : .leading)
+            TextWidth.pad(columns[index].title ?? "", to: widths[index], alignment: alignments[index])
         }
         try writeLine(titles)
         for cells in waiting { try printAligned(cells) }
@@ -104,7 +105,7 @@ struct RowPrinter {
             shown.map { index in
                 let text = cells[index].human
                 let room = max(widths[index], TextWidth.width(of: text))
-                return TextWidth.pad(text, to: room, alignment: cells[index].isNumber ? .trailing : .leading)
+                return TextWidth.pad(text, to: room, alignment: alignments[index])
             })
     }
 
