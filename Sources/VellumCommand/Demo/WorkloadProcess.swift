@@ -26,11 +26,10 @@ final class WorkloadProcess {
         defer { close(child) }
         // The child mustn't hold its own leash.
         _ = fcntl(parent, F_SETFD, FD_CLOEXEC)
-        let arguments = [
-            DemoFile.executable, WorkloadCommand.name, "--store", store, "--rate", String(rate), "--seed",
-            String(seed),
-            "--", dataPath,
-        ]
+        var arguments = [DemoFile.executable, WorkloadCommand.name, "--store", store]
+        arguments += ["--rate", String(rate), "--seed", String(seed)]
+        if removesStore { arguments.append("--remove-store") }
+        arguments += ["--", dataPath]
         var pid: pid_t = 0
         let code = Self.spawn(arguments, input: child, isSilent: isSilent, &pid)
         guard code == 0 else {
