@@ -48,7 +48,7 @@ let package = Package(
             name: "BrowserCoreTests", dependencies: ["BrowserCore", "StorageEngine", "TerminalKit"],
             swiftSettings: strict),
         .testTarget(
-            name: "VellumCommandTests", dependencies: ["CBOR", "StorageEngine"],
+            name: "VellumCommandTests", dependencies: ["VellumCommand"],
             swiftSettings: strict),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),
     ]

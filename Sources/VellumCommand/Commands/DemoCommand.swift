@@ -37,7 +37,8 @@ struct DemoCommand: ParsableCommand {
 
     func run() throws {
         Interruption.collect()
-        let session = try DemoSession(store: store.store, keeps: keep, rate: rate, seed: seed, isSilent: false)
+        let session = try DemoSession(
+            store: store.store, keeps: keep, rate: rate, seed: seed, isSilent: false)
         defer { session.end() }
         try session.wait(seconds: seconds)
         try printFigures(try session.figures())

@@ -14,14 +14,17 @@ final class DemoSession {
     private let before: ArchiveStatus
     private let start: Double
     private let workload: WorkloadProcess
+    /// To be removed at the end.
+    private let temporary: TemporaryFolder?
 
     /// `store`: the folder of a store to use or make, nil for a temporary one. The workload's process removes a temporary
     /// one at its end, unless told to `keep` it, so that nothing is left behind even if this process is killed.
     init(store: String?, keeps: Bool, rate: Int, seed: UInt64, isSilent: Bool) throws {
         let dataPath = try DemoFile.path()
         let data = try DemoData(path: dataPath)
-        let temporary = store == nil ? try TemporaryFolder() : nil
-        path = temporary?.path ?? store ?? ""
+        let made = store == nil ? try TemporaryFolder() : nil
+        path = made?.path ?? store ?? ""
+        temporary = keeps ? nil : made
         do {
             try Self.fill(path, with: data)
             let store = try Store.open(at: path, mode: .readOnly, createIfMissing: false)
@@ -29,13 +32,13 @@ final class DemoSession {
             before = try archive.status()
             start = MonotonicClock.seconds()
             workload = try WorkloadProcess(
-                store: path, dataPath: dataPath, rate: rate, seed: seed, removesStore: temporary != nil && !keeps,
+                store: path, dataPath: dataPath, rate: rate, seed: seed, removesStore: temporary != nil,
                 isSilent: isSilent)
         } catch {
-            temporary?.remove()
+            made?.remove()
             throw error
         }
-        if temporary != nil, keeps { Narration.say("the store is \(path)") }
+        if made != nil, keeps { Narration.say("the store is \(path)") }
     }
 
     /// What the workload has done so far.
@@ -63,6 +66,8 @@ final class DemoSession {
 
     func end() {
         workload.end()
+        // Done already, unless that process was killed.
+        temporary?.remove()
     }
 
     private static func fill(_ path: String, with data: DemoData) throws {

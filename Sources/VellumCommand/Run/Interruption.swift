@@ -39,7 +39,7 @@ enum Interruption {
     static func collect() {
         // The first use of a global makes it, which a signal handler must not do.
         _ = first.load(ordering: .relaxed)
-        for number in [SIGINT, SIGTERM, SIGHUP] {
+        for number in [SIGINT, SIGTERM, SIGHUP] where number != SIGHUP || !isIgnored(SIGHUP) {
             install(number) { number in
                 let (isFirst, _) = Interruption.first.compareExchange(
                     expected: 0, desired: number, ordering: .relaxed)
@@ -57,5 +57,22 @@ enum Interruption {
         #endif
         sigemptyset(&action.sa_mask)
         sigaction(number, &action, nil)
+        // A parent's threads may have blocked it, and a child starts with what they blocked.
+        var numbers = sigset_t()
+        sigemptyset(&numbers)
+        sigaddset(&numbers, number)
+        pthread_sigmask(SIG_UNBLOCK, &numbers, nil)
+    }
+
+    /// As `nohup` leaves a signal for the programs that it starts.
+    private static func isIgnored(_ number: Int32) -> Bool {
+        var action = sigaction()
+        sigaction(number, nil, &action)
+        #if canImport(Darwin)
+        let handler = action.__sigaction_u.__sa_handler
+        #else
+        let handler = action.__sigaction_handler.sa_handler
+        #endif
+        return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
     }
 }
