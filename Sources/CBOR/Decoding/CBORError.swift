@@ -1,0 +1,57 @@
+/// Sendable value type; safe to use from any thread. Why bytes are not CBOR, and where.
+public struct CBORError: Error, Sendable, Hashable {
+    public enum Reason: Sendable, Hashable {
+        /// The input ends within an item.
+        case truncated
+        /// A string, array or map claims more content than there are bytes left. Nothing has been allocated for it.
+        case lengthExceedsInput(claimed: UInt64)
+        /// Additional information 28...30, or 31 where nothing can be indefinite (RFC 8949, section 3).
+        case reservedAdditionalInformation(UInt8)
+        /// A two-byte simple value below 32 (RFC 8949, section 3.3).
+        case invalidSimpleValue(UInt8)
+        case invalidUTF8
+        /// A break that ends nothing, or that stands where a tag's content or a definite item should.
+        case unexpectedBreak
+        /// A break after the key of a map's entry.
+        case keyWithoutValue
+        /// An indefinite string holds something other than definite strings of its own type.
+        case invalidChunk
+        /// More arrays, maps and tags within each other than the reader was told to follow.
+        case nestingTooDeep(limit: Int)
+        /// Bytes after the one item that was asked for.
+        case trailingBytes(count: Int)
+    }
+
+    /// Bytes from the start of the input to the item at fault; for a truncated input its end, for trailing bytes the
+    /// first of them, for invalid UTF-8 the first byte of the sequence.
+    public let offset: Int
+    public let reason: Reason
+
+    public init(offset: Int, reason: Reason) {
+        self.offset = offset
+        self.reason = reason
+    }
+}
+
+extension CBORError: CustomStringConvertible {
+    public var description: String {
+        "byte \(offset): \(reason)"
+    }
+}
+
+extension CBORError.Reason: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .truncated: "the input ends within an item"
+        case .lengthExceedsInput(let claimed): "a length of \(claimed) is more than the input holds"
+        case .reservedAdditionalInformation(let value): "additional information \(value) has no meaning here"
+        case .invalidSimpleValue(let value): "simple value \(value) must not be written in two bytes"
+        case .invalidUTF8: "text is not valid UTF-8"
+        case .unexpectedBreak: "a break stands where an item was expected"
+        case .keyWithoutValue: "a map ends after a key without its value"
+        case .invalidChunk: "an indefinite string holds something other than strings of its own type"
+        case .nestingTooDeep(let limit): "more than \(limit) levels of nesting"
+        case .trailingBytes(let count): "\(count) bytes follow the item"
+        }
+    }
+}

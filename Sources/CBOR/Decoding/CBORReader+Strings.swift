@@ -1,0 +1,59 @@
+extension CBORReader {
+    /// The next `count` bytes as they are, for a definite string whose head has just been read. Nothing is copied.
+    @inline(__always)
+    public mutating func readContent(count: Int) throws(CBORError) -> UnsafeRawBufferPointer {
+        guard count <= remaining else { throw CBORError(offset: bytes.count, reason: .truncated) }
+        let content = UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count])
+        offset += count
+        return content
+    }
+
+    /// The content of a byte string whose head has just been read.
+    public mutating func readBytes(count: Int?) throws(CBORError) -> [UInt8] {
+        if let count { return Array(try readContent(count: count)) }
+        var content: [UInt8] = []
+        while let chunk = try readChunk(of: .bytes) { content.append(contentsOf: chunk) }
+        return content
+    }
+
+    /// The content of a text whose head has just been read. Each chunk of an indefinite one must be valid UTF-8.
+    public mutating func readText(count: Int?) throws(CBORError) -> String {
+        if let count { return try readDefiniteText(count: count) }
+        var text = ""
+        while let chunk = try readChunk(of: .text) {
+            offset -= chunk.count
+            text += try readDefiniteText(count: chunk.count)
+        }
+        return text
+    }
+
+    private mutating func readDefiniteText(count: Int) throws(CBORError) -> String {
+        let start = offset
+        let content = try readContent(count: count)
+        if let text = String(validating: content.assumingMemoryBound(to: UInt8.self), as: UTF8.self) { return text }
+        throw CBORError(offset: start + UTF8Scan.validLength(of: content), reason: .invalidUTF8)
+    }
+
+    /// The next `count` bytes, held to be valid UTF-8.
+    @inline(__always)
+    mutating func readUTF8(count: Int) throws(CBORError) -> UnsafeRawBufferPointer {
+        let start = offset
+        let content = try readContent(count: count)
+        let valid = UTF8Scan.validLength(of: content)
+        guard valid == count else { throw CBORError(offset: start + valid, reason: .invalidUTF8) }
+        return content
+    }
+
+    /// The next piece of an indefinite string, nil at its end. The bytes of a text are not checked.
+    mutating func readChunk(of type: MajorType) throws(CBORError) -> UnsafeRawBufferPointer? {
+        if readBreak() { return nil }
+        let start = offset
+        let initial = try readInitialByte()
+        guard MajorType(of: initial) == type,
+            let count = try readCount(initial & 0x1f, of: start)
+        else {
+            throw CBORError(offset: start, reason: .invalidChunk)
+        }
+        return try readContent(count: count)
+    }
+}

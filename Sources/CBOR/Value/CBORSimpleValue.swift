@@ -1,0 +1,13 @@
+/// Sendable value type; safe to use from any thread. A simple value without a meaning of its own (RFC 8949, section 3.3).
+///
+/// Only 0...19 and 32...255 exist here: 20...23 are `false`, `true`, `null` and `undefined`, which have cases of
+/// their own in ``CBORValue``, and 24...31 can't be written in CBOR at all.
+public struct CBORSimpleValue: RawRepresentable, Sendable, Hashable {
+    public let rawValue: UInt8
+
+    /// Nil for 20...31.
+    public init?(rawValue: UInt8) {
+        guard rawValue < 20 || rawValue >= 32 else { return nil }
+        self.rawValue = rawValue
+    }
+}

@@ -1,0 +1,87 @@
+/// Sendable value type; safe to use from any thread. One CBOR data item of any kind (RFC 8949, section 2).
+///
+/// What is kept is what the data model knows: the whole integer range, tags, the order of map entries and duplicate
+/// keys, every bit of a floating-point number. What is not kept is how an item was spelled: indefinite lengths, longer
+/// heads than needed and wider floats than needed all come back in preferred serialization (RFC 8949, section 4.1).
+///
+/// Two values are equal exactly when ``CBORWriter`` writes the same bytes for them. Hence a NaN equals a NaN with the
+/// same payload, `0.0` differs from `-0.0`, the integer 1 differs from the float 1.0, map entries compare in order,
+/// and texts compare by their UTF-8 bytes, not by canonical equivalence as `String` does.
+public enum CBORValue: Sendable {
+    /// A number from 0 to 2^64 - 1 (major type 0).
+    case unsigned(UInt64)
+    /// The number -1 - n, from -2^64 to -1 (major type 1).
+    case negative(UInt64)
+    case bytes([UInt8])
+    case text(String)
+    case array([CBORValue])
+    case map(CBORMap)
+    /// A tag number and the item it gives meaning to. Bignums (2, 3) and decimal fractions (4) are kept in this form.
+    indirect case tagged(UInt64, CBORValue)
+    case simple(CBORSimpleValue)
+    case boolean(Bool)
+    case null
+    case undefined
+    /// A half, single or double precision number; the narrower two are held exactly.
+    case float(Double)
+}
+
+extension CBORValue: Equatable {
+    public static func == (left: CBORValue, right: CBORValue) -> Bool {
+        switch (left, right) {
+        case (.unsigned(let a), .unsigned(let b)): a == b
+        case (.negative(let a), .negative(let b)): a == b
+        case (.bytes(let a), .bytes(let b)): a == b
+        case (.text(let a), .text(let b)): a.utf8.elementsEqual(b.utf8)
+        case (.array(let a), .array(let b)): a == b
+        case (.map(let a), .map(let b)): a == b
+        case (.tagged(let a, let x), .tagged(let b, let y)): a == b && x == y
+        case (.simple(let a), .simple(let b)): a == b
+        case (.boolean(let a), .boolean(let b)): a == b
+        case (.null, .null), (.undefined, .undefined): true
+        case (.float(let a), .float(let b)): a.bitPattern == b.bitPattern
+        default: false
+        }
+    }
+}
+
+extension CBORValue: Hashable {
+    public func hash(into hasher: inout Hasher) {
+        switch self {
+        case .unsigned(let number):
+            hasher.combine(0 as UInt8)
+            hasher.combine(number)
+        case .negative(let number):
+            hasher.combine(1 as UInt8)
+            hasher.combine(number)
+        case .bytes(let bytes):
+            hasher.combine(2 as UInt8)
+            hasher.combine(bytes)
+        case .text(let text):
+            hasher.combine(3 as UInt8)
+            for byte in text.utf8 { hasher.combine(byte) }
+            hasher.combine(text.utf8.count)
+        case .array(let items):
+            hasher.combine(4 as UInt8)
+            hasher.combine(items)
+        case .map(let map):
+            hasher.combine(5 as UInt8)
+            hasher.combine(map)
+        case .tagged(let tag, let content):
+            hasher.combine(6 as UInt8)
+            hasher.combine(tag)
+            hasher.combine(content)
+        case .simple(let simple):
+            hasher.combine(7 as UInt8)
+            hasher.combine(simple)
+        case .boolean(let flag):
+            hasher.combine(8 as UInt8)
+            hasher.combine(flag)
+        case .null: hasher.combine(9 as UInt8)
+        case .undefined: hasher.combine(10 as UInt8)
+        case .float(let number):
+            hasher.combine(11 as UInt8)
+            hasher.combine(number.bitPattern)
+        }
+    }
+}
