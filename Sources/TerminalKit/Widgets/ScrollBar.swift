@@ -42,7 +42,8 @@ public struct ScrollBar: Widget {
         frame.fill(bar, style: look[.scrollTrack], character: look.glyphs.scrollTrack)
         let thumb = thumb(in: bar.rows)
         frame.fill(
-            Rect(column: bar.column, row: bar.row + thumb.lowerBound, columns: bar.columns, rows: thumb.count),
+            Rect(
+                column: bar.column, row: bar.row + thumb.lowerBound, columns: bar.columns, rows: thumb.count),
             style: look[.scrollThumb], character: look.glyphs.scrollThumb)
     }
 }

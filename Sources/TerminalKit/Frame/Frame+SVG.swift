@@ -1,0 +1,166 @@
+/// How a frame is drawn as a picture. A value; safe to share between threads.
+public struct SVGAppearance: Sendable, Hashable {
+    /// Shown in the window's bar; empty leaves the bar out.
+    public var title: String
+    /// What the terminal's default colors stand for, as 0xRRGGBB.
+    public var foreground: UInt32
+    public var background: UInt32
+
+    public init(title: String = "", foreground: UInt32 = 0xe6e9ef, background: UInt32 = 0x171b24) {
+        self.title = title
+        self.foreground = foreground
+        self.background = background
+    }
+}
+
+extension Frame {
+    /// The frame as an SVG picture of a terminal's window, for documents. Every cell stands in its place whatever
+    /// font the viewer has, because each run of text is stretched to its columns.
+    public func svg(_ appearance: SVGAppearance = SVGAppearance()) -> String {
+        let cell = (width: 8.4, height: 18.0)
+        let padding = 16.0
+        let bar = appearance.title.isEmpty ? 0.0 : 34.0
+        let width = Double(size.columns) * cell.width + 2 * padding
+        let height = Double(size.rows) * cell.height + 2 * padding + bar
+        let border = blend(appearance.foreground, appearance.background, 0.25)
+        var svg = """
+            <svg xmlns="http://www.w3.org/2000/svg" width="\(number(width))" height="\(number(height))" \
+            viewBox="0 0 \(number(width)) \(number(height))">
+            <rect x="0.5" y="0.5" width="\(number(width - 1))" height="\(number(height - 1))" rx="9" \
+            fill="\(hex(appearance.background))" stroke="\(border)"/>
+
+            """
+        if bar > 0 {
+            for (index, color) in ["#ff5f57", "#febc2e", "#28c840"].enumerated() {
+                svg +=
+                    "<circle cx=\"\(number(20 + Double(index) * 20))\" cy=\"18\" r=\"6\" fill=\"\(color)\"/>\n"
+            }
+            svg += """
+                <text x="\(number(width / 2))" y="22" text-anchor="middle" font-family="sans-serif" \
+                font-size="13" fill="\(hex(appearance.foreground))" opacity="0.7">\
+                \(escaped(TerminalText.sanitized(appearance.title)))</text>
+
+                """
+        }
+        svg += """
+            <g transform="translate(\(number(padding)) \(number(padding + bar)))" font-size="14" \
+            font-family="ui-monospace,'DejaVu Sans Mono',Menlo,Consolas,monospace" xml:space="preserve">
+
+            """
+        var backgrounds = ""
+        var texts = ""
+        for row in 0..<size.rows {
+            for run in runs(in: row) {
+                let (ink, paper) = inks(run.style, appearance)
+                let x = Double(run.column) * cell.width
+                let y = Double(row) * cell.height
+                let runWidth = Double(run.columns) * cell.width
+                if paper != appearance.background {
+                    backgrounds += """
+                        <rect x="\(number(x))" y="\(number(y))" width="\(number(runWidth))" \
+                        height="\(number(cell.height))" fill="\(hex(paper))"/>
+
+                        """
+                }
+                guard run.text.contains(where: { $0 != " " }) || run.style.attributes.isDrawnOnBlank
+                else { continue }
+                texts += """
+                    <text x="\(number(x))" y="\(number(y + 13.5))" textLength="\(number(runWidth))" \
+                    lengthAdjust="spacingAndGlyphs" fill="\(hex(ink))"\(fontAttributes(run.style.attributes))>\
+                    \(escaped(run.text))</text>
+
+                    """
+            }
+        }
+        return svg + backgrounds + texts + "</g>\n</svg>\n"
+    }
+
+    private struct TextRun {
+        var column: Int
+        var columns: Int
+        var text: String
+        var style: Style
+    }
+
+    /// The runs of equal style in a row. Characters beyond Latin stand alone: a fallback font's width would
+    /// shift what follows.
+    private func runs(in row: Int) -> [TextRun] {
+        var runs: [TextRun] = []
+        var mayGrow = false
+        for column in 0..<size.columns {
+            let cell = self[column, row]
+            if cell.isContinuation { continue }
+            let isPlain = cell.text.unicodeScalars.allSatisfy { $0.value < 0x250 }
+            if mayGrow, isPlain, let last = runs.last, last.style == cell.style {
+                runs[runs.count - 1].text += cell.text
+                runs[runs.count - 1].columns += 1
+            } else {
+                runs.append(
+                    TextRun(column: column, columns: Int(cell.width), text: cell.text, style: cell.style))
+            }
+            mayGrow = isPlain
+        }
+        return runs
+    }
+
+    private func inks(_ style: Style, _ appearance: SVGAppearance) -> (ink: UInt32, paper: UInt32) {
+        let ink = style.foreground.packed ?? appearance.foreground
+        let paper = style.background.packed ?? appearance.background
+        return style.attributes.contains(.reverse) ? (paper, ink) : (ink, paper)
+    }
+
+    private func fontAttributes(_ attributes: Attributes) -> String {
+        var text = ""
+        if attributes.contains(.bold) { text += " font-weight=\"bold\"" }
+        if attributes.contains(.italic) { text += " font-style=\"italic\"" }
+        if attributes.contains(.dim) { text += " opacity=\"0.6\"" }
+        let lines = [(Attributes.underline, "underline"), (.strikethrough, "line-through")]
+            .filter { attributes.contains($0.0) }.map(\.1)
+        if !lines.isEmpty { text += " text-decoration=\"\(lines.joined(separator: " "))\"" }
+        return text
+    }
+}
+
+extension Attributes {
+    fileprivate var isDrawnOnBlank: Bool { !isDisjoint(with: [.underline, .strikethrough]) }
+}
+
+extension Color {
+    fileprivate var packed: UInt32? {
+        components.map { UInt32($0.red) << 16 | UInt32($0.green) << 8 | UInt32($0.blue) }
+    }
+}
+
+private func hex(_ color: UInt32) -> String { "#" + TerminalText.hexadecimal(color, digits: 6) }
+
+/// The color a share of the way from one to another.
+private func blend(_ color: UInt32, _ other: UInt32, _ share: Double) -> String {
+    var result: UInt32 = 0
+    for shift: UInt32 in [16, 8, 0] {
+        let from = Double(other >> shift & 255)
+        let to = Double(color >> shift & 255)
+        result |= UInt32(from + (to - from) * share) << shift
+    }
+    return hex(result)
+}
+
+/// With one decimal at most.
+private func number(_ value: Double) -> String {
+    let tenths = Int((value * 10).rounded())
+    return tenths % 10 == 0 ? "\(tenths / 10)" : "\(tenths / 10).\(abs(tenths % 10))"
+}
+
+private func escaped(_ text: String) -> String {
+    var result = ""
+    // Scalars, not clusters: a combining mark must not hide a character of the markup.
+    for scalar in text.unicodeScalars {
+        switch scalar {
+        case "&": result += "&amp;"
+        case "<": result += "&lt;"
+        case ">": result += "&gt;"
+        case "\"": result += "&quot;"
+        default: result.unicodeScalars.append(scalar)
+        }
+    }
+    return result
+}

@@ -1,0 +1,49 @@
+/// What changed from one frame to the next, as runs of cells. A value; safe to share between threads.
+///
+/// A run holds whole wide characters: it never begins with a continuation and never ends between the halves of
+/// one, so that writing its cells is always right.
+public struct FrameDiff: Sendable, Equatable {
+    public struct Run: Sendable, Equatable {
+        public let row: Int
+        public let columns: Range<Int>
+    }
+
+    /// In reading order; runs of one row don't touch.
+    public let runs: [Run]
+    public let cursorChanged: Bool
+
+    /// Nothing changed: nothing needs to be sent.
+    public var isEmpty: Bool { runs.isEmpty && !cursorChanged }
+
+    /// Compares two frames; without an old one, or with one of another size, every row is a run. Time linear
+    /// in the cells.
+    public init(from old: Frame?, to new: Frame) {
+        let columns = new.size.columns
+        guard let old, old.size == new.size else {
+            runs = columns == 0 ? [] : (0..<new.size.rows).map { Run(row: $0, columns: 0..<columns) }
+            cursorChanged = true
+            return
+        }
+        var runs: [Run] = []
+        for row in 0..<new.size.rows {
+            let base = row * columns
+            var column = 0
+            while column < columns {
+                guard old.cells[base + column] != new.cells[base + column] else {
+                    column += 1
+                    continue
+                }
+                let start = new.cells[base + column].isContinuation ? column - 1 : column
+                while column < columns,
+                    new.cells[base + column].isContinuation
+                        || old.cells[base + column] != new.cells[base + column]
+                {
+                    column += 1
+                }
+                runs.append(Run(row: row, columns: start..<column))
+            }
+        }
+        self.runs = runs
+        cursorChanged = old.cursor != new.cursor
+    }
+}

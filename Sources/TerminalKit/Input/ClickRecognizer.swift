@@ -1,0 +1,39 @@
+/// Finds clicks and double clicks in presses and releases. A value with state; for one thread at a time.
+public struct ClickRecognizer: Sendable {
+    /// Two clicks at one place within this many milliseconds are a double click.
+    public static let doubleClickMilliseconds: UInt64 = 400
+
+    private var pressed: MouseEvent?
+    private var lastClick: (event: MouseEvent, time: UInt64)?
+
+    public init() {}
+
+    /// The event itself, and after a release where the press was also the click.
+    /// - Parameter milliseconds: when it came, by a clock that doesn't go back.
+    public mutating func events(for event: MouseEvent, at milliseconds: UInt64) -> [MouseEvent] {
+        switch event.kind {
+        case .press:
+            pressed = event
+        case .release:
+            defer { pressed = nil }
+            // X10 reports don't say which button was released.
+            guard let pressed, pressed.at == event.at,
+                event.button == pressed.button || event.button == .none
+            else { break }
+            var click = pressed
+            click.kind = .click
+            if let lastClick, lastClick.event.at == click.at, lastClick.event.button == click.button,
+                milliseconds &- lastClick.time <= ClickRecognizer.doubleClickMilliseconds
+            {
+                click.kind = .doubleClick
+                self.lastClick = nil
+            } else {
+                lastClick = (click, milliseconds)
+            }
+            return [event, click]
+        default:
+            break
+        }
+        return [event]
+    }
+}

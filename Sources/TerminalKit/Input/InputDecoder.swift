@@ -1,0 +1,164 @@
+/// Turns the bytes that a terminal sends into events. A value with state; for one thread at a time.
+///
+/// It knows the sequences of ECMA-48 terminals: xterm's keys with modifiers, those of the Linux console and rxvt,
+/// CSI u, SGR mouse reports (mode 1006), bracketed paste (2004) and focus (1004). Any bytes are taken; what means
+/// nothing is dropped.
+public struct InputDecoder: Sendable {
+    /// A paste longer than this many bytes is cut.
+    public static let maximumPasteLength = 1 << 20
+    private static let maximumSequenceLength = 64
+    private static let pasteEnd: [UInt8] = Array("\u{1b}[201~".utf8)
+
+    private var pending: [UInt8] = []
+    private var paste: [UInt8]?
+    private let terminalSequences: [[UInt8]: Key]
+
+    /// Makes a decoder that also knows a terminal's own sequences, each beginning with ESC.
+    public init(terminalSequences: [[UInt8]: Key] = [:]) {
+        self.terminalSequences = terminalSequences
+    }
+
+    /// Whether bytes wait for more: when none come for a moment, ``flush()`` takes them as they are.
+    public var isWaiting: Bool { !pending.isEmpty && paste == nil }
+
+    /// Takes bytes and gives the events that they complete.
+    public mutating func feed(_ bytes: some Sequence<UInt8>) -> [InputEvent] {
+        var events: [InputEvent] = []
+        for byte in bytes {
+            if paste != nil {
+                if let event = collectPaste(byte) { events.append(event) }
+                continue
+            }
+            pending.append(byte)
+            drain(into: &events, isLast: false)
+        }
+        return events
+    }
+
+    /// Takes what waits as complete: a lone ESC is the Escape key, ESC and a character the character with Alt.
+    public mutating func flush() -> [InputEvent] {
+        var events: [InputEvent] = []
+        if paste == nil { drain(into: &events, isLast: true) }
+        return events
+    }
+
+    /// What the first pending bytes are.
+    private enum Parsed {
+        case incomplete
+        case events([InputEvent], length: Int)
+        case pasteBegins(length: Int)
+
+        static func key(_ key: Key, length: Int) -> Parsed { .events([.key(key)], length: length) }
+        static func nothing(length: Int) -> Parsed { .events([], length: length) }
+    }
+
+    private mutating func drain(into events: inout [InputEvent], isLast: Bool) {
+        while let first = pending.first {
+            let parsed = first == 0x1b ? parseEscape(isLast: isLast) : parseCharacter(pending[...])
+            switch parsed {
+            case .incomplete:
+                guard isLast || pending.count >= InputDecoder.maximumSequenceLength else { return }
+                pending.removeAll()
+            case .events(let found, let length):
+                events += found
+                pending.removeFirst(length)
+            case .pasteBegins(let length):
+                pending.removeFirst(length)
+                paste = []
+                return
+            }
+        }
+    }
+
+    private mutating func collectPaste(_ byte: UInt8) -> InputEvent? {
+        paste?.append(byte)
+        let end = InputDecoder.pasteEnd
+        guard let bytes = paste else { return nil }
+        guard byte == end.last, bytes.suffix(end.count).elementsEqual(end) else {
+            // The last bytes stay, so that the end is found however long the paste is.
+            if bytes.count > InputDecoder.maximumPasteLength + end.count {
+                paste?.remove(at: InputDecoder.maximumPasteLength)
+            }
+            return nil
+        }
+        paste = nil
+        return .paste(String(decoding: bytes.dropLast(end.count), as: UTF8.self))
+    }
+
+    /// A control character, or a character in UTF-8. A byte that begins neither is dropped.
+    private func parseCharacter(_ bytes: ArraySlice<UInt8>, modifiers: Modifiers = []) -> Parsed {
+        guard let first = bytes.first else { return .incomplete }
+        switch first {
+        case 0x00: return .key(Key(.character(" "), modifiers: modifiers.union(.control)), length: 1)
+        // Some terminals send Backspace as Control-H, and some Enter as a line feed.
+        case 0x08, 0x7f: return .key(Key(.backspace, modifiers: modifiers), length: 1)
+        case 0x09: return .key(Key(.tab, modifiers: modifiers), length: 1)
+        case 0x0a, 0x0d: return .key(Key(.enter, modifiers: modifiers), length: 1)
+        case 0x1b: return .key(Key(.escape, modifiers: modifiers), length: 1)
+        case 0x01..<0x20:
+            // Control clears the bits above the fifth; letters are given in lower case.
+            let letter = first < 0x1b ? first + 0x60 : first + 0x40
+            let character = Character(Unicode.Scalar(letter))
+            return .key(Key(.character(character), modifiers: modifiers.union(.control)), length: 1)
+        default: break
+        }
+        guard let length = UTF8Scalar.length(startingWith: first) else { return .nothing(length: 1) }
+        guard let (scalar, _) = UTF8Scalar.decode(bytes) else {
+            let isBroken = bytes.dropFirst().prefix(length - 1).contains { $0 & 0xc0 != 0x80 }
+            return bytes.count >= length || isBroken ? .nothing(length: 1) : .incomplete
+        }
+        return .key(Key(.character(Character(scalar)), modifiers: modifiers), length: length)
+    }
+
+    private func parseEscape(isLast: Bool) -> Parsed {
+        for (sequence, key) in terminalSequences where pending.starts(with: sequence) {
+            return .key(key, length: sequence.count)
+        }
+        guard pending.count > 1 else { return isLast ? .key(Key(.escape), length: 1) : .incomplete }
+        switch pending[1] {
+        // Two quick presses of Escape, or Escape before another sequence.
+        case 0x1b: return .key(Key(.escape), length: 1)
+        case UInt8(ascii: "["), UInt8(ascii: "O"):
+            if pending.count == 2, isLast { break }
+            return pending[1] == UInt8(ascii: "[") ? parseControlSequence() : parseSingleShift()
+        default: break
+        }
+        switch parseCharacter(pending[1...], modifiers: .alt) {
+        case .events(let events, let length): return .events(events, length: length + 1)
+        case let other: return other
+        }
+    }
+
+    /// SS3: `ESC O` and a letter, with a modifier before the letter in some terminals.
+    private func parseSingleShift() -> Parsed {
+        guard let final = pending.dropFirst(2).first(where: { !(0x30...0x39).contains($0) }) else {
+            return .incomplete
+        }
+        let digits = pending.dropFirst(2).prefix { (0x30...0x39).contains($0) }
+        let length = 3 + digits.count
+        guard let code = KeySequences.letters[final] else { return .nothing(length: length) }
+        let parameter = ControlSequence.number(digits) ?? 1
+        return .key(Key(code, modifiers: KeySequences.modifiers(parameter)), length: length)
+    }
+
+    private func parseControlSequence() -> Parsed {
+        guard pending.count > 2 else { return .incomplete }
+        // The Linux console's F1 to F5, and X10 mouse reports, don't follow ECMA-48.
+        if pending[2] == UInt8(ascii: "[") {
+            guard pending.count > 3 else { return .incomplete }
+            let number = Int(pending[3]) - 0x40
+            return (1...5).contains(number) ? .key(Key(.function(number)), length: 4) : .nothing(length: 4)
+        }
+        if pending[2] == UInt8(ascii: "M") {
+            guard pending.count >= 6 else { return .incomplete }
+            let fields = pending[3..<6].map { Int($0) - 32 }
+            let event = MouseReport.event(
+                code: fields[0], column: fields[1], row: fields[2], isRelease: false)
+            return .events(event.map { [.mouse($0)] } ?? [], length: 6)
+        }
+        guard let sequence = ControlSequence(pending.dropFirst(2)) else { return .incomplete }
+        let length = 2 + sequence.length
+        if sequence.isPasteStart { return .pasteBegins(length: length) }
+        return .events(sequence.event.map { [$0] } ?? [], length: length)
+    }
+}

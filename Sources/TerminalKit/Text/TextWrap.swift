@@ -1,0 +1,48 @@
+/// Breaks text into lines. Stateless; safe to call from any thread.
+public enum TextWrap {
+    /// The lines of a text at most `columns` wide, broken at spaces where that is possible and at the text's own
+    /// line breaks. The lines are harmless. Time linear in the text.
+    public static func lines(_ text: String, columns: Int) -> [String] {
+        guard columns > 0 else { return [] }
+        return text.split(omittingEmptySubsequences: false, whereSeparator: \.isNewline)
+            .flatMap { paragraph($0, columns: columns) }
+    }
+
+    private static func paragraph(_ text: Substring, columns: Int) -> [String] {
+        var lines: [String] = []
+        var line = ""
+        var used = 0
+        for word in TerminalText.sanitized(String(text)).split(
+            separator: " ", omittingEmptySubsequences: false)
+        {
+            let width = TextWidth.width(of: word)
+            if used > 0, used + 1 + width > columns {
+                lines.append(line)
+                line = ""
+                used = 0
+            } else if used > 0 || !line.isEmpty {
+                line += " "
+                used += 1
+            }
+            if width <= columns {
+                line += word
+                used += width
+                continue
+            }
+            // A word longer than a line is cut where it must be.
+            for character in word {
+                let width = TextWidth.width(of: character)
+                if used + width > columns, used > 0 {
+                    lines.append(line)
+                    line = ""
+                    used = 0
+                }
+                guard width <= columns else { continue }
+                line.append(character)
+                used += width
+            }
+        }
+        lines.append(line)
+        return lines
+    }
+}

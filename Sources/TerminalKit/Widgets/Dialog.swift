@@ -1,0 +1,100 @@
+/// A box in the middle of the screen: title, text and buttons. A value; safe to share between threads.
+public struct Dialog: Widget {
+    public var title: String
+    /// Paragraphs; each is wrapped to the box.
+    public var body: [String]
+    public var buttons: [String]
+    /// The button that Enter presses.
+    public var selectedButton: Int
+    /// The first line of the body in view, when there are more than fit.
+    public var firstLine: Int
+    /// Rows kept free between body and buttons, for a text field or a list that the caller draws.
+    public var contentRows: Int
+    /// The widest that the box becomes, in columns.
+    public var maximumColumns: Int
+
+    public init(
+        title: String, body: [String] = [], buttons: [String] = [], selectedButton: Int = 0,
+        firstLine: Int = 0, contentRows: Int = 0, maximumColumns: Int = 72
+    ) {
+        self.title = title
+        self.body = body
+        self.buttons = buttons
+        self.selectedButton = selectedButton
+        self.firstLine = firstLine
+        self.contentRows = contentRows
+        self.maximumColumns = maximumColumns
+    }
+
+    /// Where the parts of a dialog stand.
+    public struct Places: Sendable, Hashable {
+        public let box: Rect
+        public let body: Rect
+        /// The rows that the caller draws.
+        public let content: Rect
+        /// One for each button, empty when there is no room for it.
+        public let buttons: [Rect]
+        /// The body's lines as they are wrapped.
+        public let lines: [String]
+    }
+
+    /// Where everything stands in a screen. On a small one the border goes first, then the body; the buttons
+    /// stay.
+    public func places(in rect: Rect) -> Places {
+        let columns = min(rect.columns, maximumColumns)
+        let hasBorder = rect.rows >= 5 && columns >= 12
+        let margin = hasBorder ? 2 : 0
+        let labels = buttons.map(label)
+        let lines = body.flatMap { TextWrap.lines($0, columns: columns - 2 * margin) }
+        let buttonRows = buttons.isEmpty ? 0 : 1
+        let wanted = lines.count + contentRows + buttonRows
+        let spaced = buttonRows > 0 && wanted + 1 + 2 <= rect.rows && wanted > buttonRows
+        let rows = wanted + (spaced ? 1 : 0) + (hasBorder ? 2 : 1)
+        let widest = max(
+            lines.map { TextWidth.width(of: $0) }.max() ?? 0, TextWidth.width(of: title) + 2,
+            labels.reduce(-1) { $0 + TextWidth.width(of: $1) + 1 }, contentRows > 0 ? columns : 0, 24)
+        let box = rect.centered(Size(columns: min(columns, widest + 2 * margin), rows: rows))
+        var inner =
+            hasBorder ? box.inset(top: 1, left: margin, bottom: 1, right: margin) : box.split(top: 1).rest
+        let buttonLine: Rect
+        (inner, buttonLine) = inner.split(bottom: buttonRows)
+        if spaced { inner = inner.split(bottom: 1).rest }
+        let content: Rect
+        (inner, content) = inner.split(bottom: min(contentRows, inner.rows))
+        var column = buttonLine.column
+        let buttonPlaces = labels.map { label -> Rect in
+            let place = Rect(
+                column: column, row: buttonLine.row, columns: TextWidth.width(of: label), rows: 1)
+            column = place.endColumn + 1
+            return place.intersection(buttonLine)
+        }
+        return Places(box: box, body: inner, content: content, buttons: buttonPlaces, lines: lines)
+    }
+
+    public func draw(into frame: inout Frame, in rect: Rect, look: Look) {
+        let places = places(in: rect)
+        frame.fill(places.box, style: look[.dialog])
+        if places.body.column > places.box.column {
+            frame.border(places.box, style: look[.border].over(look[.dialog]), glyphs: look.glyphs)
+        }
+        let titleLine = places.box.line(0).inset(left: places.body.column > places.box.column ? 1 : 0)
+        let titleText = TextWidth.truncate(
+            " \(title) ", to: max(0, places.box.columns - 2), ellipsis: look.glyphs.ellipsis)
+        frame.write(
+            titleText, at: titleLine.origin, style: look[.title].over(look[.dialog]), within: titleLine)
+        let first = min(max(0, firstLine), max(0, places.lines.count - places.body.rows))
+        for (offset, text) in places.lines.dropFirst(first).prefix(places.body.rows).enumerated() {
+            let line = places.body.line(offset)
+            frame.write(text, at: line.origin, style: look[.dialog], within: line)
+        }
+        ScrollBar(total: places.lines.count, first: first, visible: places.body.rows).draw(
+            into: &frame, in: places.body.inset(right: -1).intersection(places.box), look: look)
+        for (index, place) in places.buttons.enumerated() {
+            let style = look[index == selectedButton ? .buttonDefault : .button]
+            frame.write(label(buttons[index]), at: place.origin, style: style, within: place)
+        }
+    }
+
+    /// Brackets make a button one without colors too.
+    private func label(_ title: String) -> String { "[ \(title) ]" }
+}

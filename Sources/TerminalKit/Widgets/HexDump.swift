@@ -1,0 +1,72 @@
+/// A window of bytes in hexadecimal and ASCII. A value; safe to share between threads as far as the closure that
+/// gives the bytes is.
+public struct HexDump: Widget {
+    /// How many bytes there are in all.
+    public var count: Int
+    /// The first row in view, of ``bytesPerRow(columns:)`` bytes each.
+    public var firstRow: Int
+    /// Bytes drawn as a match.
+    public var highlight: Range<Int>?
+    /// The bytes of a range within `0..<count`; only what is in view is asked for.
+    public var bytes: @Sendable (Range<Int>) -> [UInt8]
+
+    public init(
+        count: Int, firstRow: Int = 0, highlight: Range<Int>? = nil,
+        bytes: @escaping @Sendable (Range<Int>) -> [UInt8]
+    ) {
+        self.count = count
+        self.firstRow = firstRow
+        self.highlight = highlight
+        self.bytes = bytes
+    }
+
+    /// The bytes that a row of that many columns shows: 32, 16, 8, 4, 2 or 1. A row takes the offset, two spaces,
+    /// three columns a byte, a space before each further group of eight, a space and a column a byte.
+    public func bytesPerRow(columns: Int) -> Int {
+        [32, 16, 8, 4, 2].first { offsetDigits + 2 + 4 * $0 + max(0, $0 / 8 - 1) + 1 <= columns } ?? 1
+    }
+
+    /// How many rows there are in all.
+    public func rowCount(columns: Int) -> Int {
+        let each = bytesPerRow(columns: columns)
+        return (count + each - 1) / each
+    }
+
+    public func draw(into frame: inout Frame, in rect: Rect, look: Look) {
+        guard !rect.isEmpty else { return }
+        frame.fill(rect, style: look[.text])
+        let content = rect.inset(right: 1)
+        let each = bytesPerRow(columns: content.columns)
+        let total = rowCount(columns: content.columns)
+        let first = max(0, min(firstRow, total))
+        for offset in 0..<min(rect.rows, total - first) {
+            let start = (first + offset) * each
+            let line = content.line(offset)
+            drawRow(bytes(start..<min(start + each, count)), start, each, into: &frame, line, look)
+        }
+        ScrollBar(total: total, first: first, visible: rect.rows).draw(into: &frame, in: rect, look: look)
+    }
+
+    private func drawRow(
+        _ row: [UInt8], _ start: Int, _ each: Int, into frame: inout Frame, _ line: Rect, _ look: Look
+    ) {
+        let offset = TerminalText.hexadecimal(UInt32(truncatingIfNeeded: start), digits: offsetDigits)
+        frame.write(offset, at: line.origin, style: look[.dim], within: line)
+        let hexColumn = line.column + offsetDigits + 2
+        let textColumn = hexColumn + 3 * each + max(0, each / 8 - 1) + 1
+        for (index, byte) in row.enumerated() {
+            let isMatch = highlight?.contains(start + index) == true
+            let isText = byte >= 0x20 && byte < 0x7f
+            let style = look[isMatch ? .match : byte == 0 ? .dim : isText ? .text : .accent]
+            frame.write(
+                TerminalText.hexadecimal(UInt32(byte), digits: 2),
+                at: Point(column: hexColumn + 3 * index + index / 8, row: line.row), style: style,
+                within: line)
+            frame.write(
+                isText ? String(UnicodeScalar(byte)) : ".",
+                at: Point(column: textColumn + index, row: line.row), style: style, within: line)
+        }
+    }
+
+    private var offsetDigits: Int { count > 0x100_0000 ? 8 : 6 }
+}

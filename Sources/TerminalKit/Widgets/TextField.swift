@@ -1,0 +1,154 @@
+/// A line of text that a person edits: the text, the cursor and what is in view. A value; safe to share between
+/// threads.
+public struct TextField: Widget {
+    /// What has been typed, a cluster an element, so that the cursor never stands inside one.
+    private var characters: [Character]
+    /// Clusters before the cursor, 0 to the count of clusters.
+    public private(set) var cursor: Int
+    /// Shown while the field is empty.
+    public var placeholder: String
+    /// Whether the terminal's cursor is shown in the field.
+    public var isActive: Bool
+    /// Ranges of clusters drawn in another role, such as an error at its place.
+    public var highlights: [(range: Range<Int>, role: Role)] = []
+    /// What the last kill removed, for ``yank()``.
+    private var killed: [Character] = []
+
+    public init(_ text: String = "", placeholder: String = "", isActive: Bool = true) {
+        characters = Array(text)
+        cursor = characters.count
+        self.placeholder = placeholder
+        self.isActive = isActive
+    }
+
+    /// The text. Setting it puts the cursor at its end.
+    public var text: String {
+        get { String(characters) }
+        set {
+            characters = Array(newValue)
+            cursor = characters.count
+        }
+    }
+
+    /// The text before the cursor.
+    public var textBeforeCursor: String { String(characters[..<cursor]) }
+
+    public mutating func moveCursor(to position: Int) {
+        cursor = min(max(0, position), characters.count)
+    }
+
+    /// Inserts text at the cursor. Line breaks become spaces: the field has one line.
+    public mutating func insert(_ text: String) {
+        let before = String(characters[..<cursor]) + String(text.map { $0.isNewline ? " " : $0 })
+        let after = String(characters[cursor...])
+        // Clusters may join across the seams, so they are counted anew.
+        cursor = before.count
+        characters = Array(before + after)
+        cursor = min(cursor, characters.count)
+    }
+
+    /// Replaces a range of clusters and puts the cursor after the replacement, as completion does.
+    public mutating func replace(_ range: Range<Int>, with text: String) {
+        let range = range.clamped(to: 0..<characters.count)
+        characters.removeSubrange(range)
+        cursor = range.lowerBound
+        insert(text)
+    }
+
+    /// Does what a key does in a text field.
+    ///
+    /// Characters insert themselves. Left, Right, Home, End, Control-B, -F, -A and -E move; with Control or Alt,
+    /// as with Alt-B and -F, by words. Backspace, Delete, Control-H and -D remove a character; Control-W and
+    /// Alt-Backspace the word before, Alt-D the word after the cursor; Control-U and -K all before and after
+    /// it. Control-Y inserts again what the last of these removed.
+    /// - Returns: whether the field knows the key.
+    public mutating func handle(_ key: Key) -> Bool {
+        if let character = key.text {
+            insert(String(character))
+            return true
+        }
+        let byWord = !key.modifiers.isDisjoint(with: [.control, .alt])
+        switch (key.code, key.modifiers) {
+        case (.left, _): cursor = byWord ? wordStart : max(0, cursor - 1)
+        case (.right, _): cursor = byWord ? wordEnd : min(characters.count, cursor + 1)
+        case (.character("b"), .alt): cursor = wordStart
+        case (.character("f"), .alt): cursor = wordEnd
+        case (.character("b"), .control): cursor = max(0, cursor - 1)
+        case (.character("f"), .control): cursor = min(characters.count, cursor + 1)
+        case (.home, _), (.character("a"), .control): cursor = 0
+        case (.end, _), (.character("e"), .control): cursor = characters.count
+        case (.backspace, .alt), (.backspace, .control), (.character("w"), .control):
+            kill(wordStart..<cursor)
+        case (.character("d"), .alt): kill(cursor..<wordEnd)
+        case (.character("u"), .control): kill(0..<cursor)
+        case (.character("k"), .control): kill(cursor..<characters.count)
+        case (.character("y"), .control): yank()
+        case (.backspace, _), (.character("h"), .control):
+            if cursor > 0 { remove(cursor - 1..<cursor) }
+        case (.delete, _), (.character("d"), .control):
+            if cursor < characters.count { remove(cursor..<cursor + 1) }
+        default: return false
+        }
+        return true
+    }
+
+    /// Inserts what the last kill removed.
+    public mutating func yank() { insert(String(killed)) }
+
+    private mutating func kill(_ range: Range<Int>) {
+        guard !range.isEmpty else { return }
+        killed = Array(characters[range])
+        remove(range)
+    }
+
+    private mutating func remove(_ range: Range<Int>) {
+        let before = String(characters[..<range.lowerBound])
+        characters = Array(before + String(characters[range.upperBound...]))
+        cursor = min(before.count, characters.count)
+    }
+
+    private var wordStart: Int {
+        var position = cursor
+        while position > 0, !isWord(characters[position - 1]) { position -= 1 }
+        while position > 0, isWord(characters[position - 1]) { position -= 1 }
+        return position
+    }
+
+    private var wordEnd: Int {
+        var position = cursor
+        while position < characters.count, !isWord(characters[position]) { position += 1 }
+        while position < characters.count, isWord(characters[position]) { position += 1 }
+        return position
+    }
+
+    private func isWord(_ character: Character) -> Bool {
+        character.isLetter || character.isNumber || character == "_"
+    }
+
+    public func draw(into frame: inout Frame, in rect: Rect, look: Look) {
+        let line = rect.line(0)
+        guard !line.isEmpty else { return }
+        frame.fill(line, style: look[.input])
+        if characters.isEmpty {
+            let text = TextWidth.truncate(placeholder, to: line.columns, ellipsis: look.glyphs.ellipsis)
+            frame.write(text, at: line.origin, style: look[.placeholder], within: line)
+        }
+        var column = line.column - scroll(columns: line.columns)
+        for (index, character) in characters.enumerated() {
+            if index == cursor, isActive { frame.cursor = Point(column: column, row: line.row) }
+            let role = highlights.last { $0.range.contains(index) }?.role
+            let style = role.map { look[$0].over(look[.input]) } ?? look[.input]
+            frame.write(
+                String(character), at: Point(column: column, row: line.row), style: style, within: line)
+            column += TextWidth.width(of: String(character))
+        }
+        if cursor == characters.count, isActive { frame.cursor = Point(column: column, row: line.row) }
+    }
+
+    /// The columns hidden at the left so that the cursor, and what stands under it, is in view.
+    private func scroll(columns: Int) -> Int {
+        let before = TextWidth.width(of: textBeforeCursor)
+        let under = cursor < characters.count ? TextWidth.width(of: String(characters[cursor])) : 1
+        return max(0, before + min(under, columns) - columns)
+    }
+}
