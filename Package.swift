@@ -41,8 +41,12 @@ let package = Package(
             name: "StorageEngineTests", dependencies: ["StorageEngine", "CPlatform"],
             swiftSettings: strict),
         .testTarget(name: "TerminalKitTests", dependencies: ["TerminalKit"], swiftSettings: strict),
+        // The program that TerminalCursesTests drive through a pseudo-terminal.
+        .executableTarget(
+            name: "TerminalProbe", dependencies: ["TerminalCurses", "TerminalKit"],
+            path: "Tests/TerminalProbe", swiftSettings: strict),
         .testTarget(
-            name: "TerminalCursesTests", dependencies: ["TerminalCurses", "TerminalKit"],
+            name: "TerminalCursesTests", dependencies: ["TerminalCurses", "TerminalKit", "TerminalProbe"],
             swiftSettings: strict),
         .testTarget(
             name: "BrowserCoreTests", dependencies: ["BrowserCore", "StorageEngine", "TerminalKit"],
