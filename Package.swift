@@ -38,7 +38,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "CBORTests", dependencies: ["CBOR"], swiftSettings: strict),
         .testTarget(
-            name: "StorageEngineTests", dependencies: ["StorageEngine", "CPlatform"],
+            name: "StorageEngineTests", dependencies: ["StorageEngine", "CPlatform", "StoreWorker"],
+            swiftSettings: strict),
+        .executableTarget(
+            name: "StoreWorker", dependencies: ["StorageEngine"], path: "Tests/StoreWorker",
             swiftSettings: strict),
         .testTarget(name: "TerminalKitTests", dependencies: ["TerminalKit"], swiftSettings: strict),
         // The program that TerminalCursesTests drive through a pseudo-terminal.

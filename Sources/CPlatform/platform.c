@@ -1,1 +1,147 @@
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
 #include "CPlatform.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+#if defined(__APPLE__)
+#include <libproc.h>
+#include <sys/sysctl.h>
+#else
+#include <sys/random.h>
+#endif
+
+int cp_openat(int directory, const char *name, int flags, mode_t mode) {
+    int descriptor;
+    do {
+        descriptor = openat(directory, name, flags, mode);
+    } while (descriptor < 0 && errno == EINTR);
+    return descriptor;
+}
+
+int cp_preallocate(int descriptor, off_t length) {
+#if defined(__APPLE__)
+    struct stat status;
+    if (fstat(descriptor, &status) != 0) return errno;
+    if (length <= status.st_size) return 0;
+    fstore_t request = {F_ALLOCATEALL, F_PEOFPOSMODE, 0, length - status.st_size, 0};
+    if (fcntl(descriptor, F_PREALLOCATE, &request) != 0) return errno;
+    return ftruncate(descriptor, length) == 0 ? 0 : errno;
+#else
+    int failure;
+    do {
+        failure = posix_fallocate(descriptor, 0, length);
+    } while (failure == EINTR);
+    return failure;
+#endif
+}
+
+void cp_populate_write(void *address, size_t length) {
+#if defined(MADV_POPULATE_WRITE)
+    madvise(address, length, MADV_POPULATE_WRITE);
+#elif defined(__linux__)
+    madvise(address, length, 23);  // MADV_POPULATE_WRITE, Linux 5.14; older kernels answer EINVAL.
+#else
+    (void)address;
+    (void)length;
+#endif
+}
+
+int64_t cp_coarse_time(void) {
+    struct timespec now;
+#if defined(CLOCK_REALTIME_COARSE)
+    clock_gettime(CLOCK_REALTIME_COARSE, &now);
+#else
+    clock_gettime(CLOCK_REALTIME, &now);
+#endif
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+void cp_sleep(int64_t nanoseconds) {
+    struct timespec request = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+    nanosleep(&request, NULL);
+}
+
+static int hexadecimal(int character) {
+    if (character >= '0' && character <= '9') return character - '0';
+    if (character >= 'a' && character <= 'f') return character - 'a' + 10;
+    if (character >= 'A' && character <= 'F') return character - 'A' + 10;
+    return -1;
+}
+
+int cp_boot_identity(uint8_t identity[16]) {
+    char text[64] = {0};
+#if defined(__APPLE__)
+    size_t length = sizeof text;
+    if (sysctlbyname("kern.bootsessionuuid", text, &length, NULL, 0) != 0) return errno;
+#else
+    int descriptor = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return errno;
+    ssize_t length = read(descriptor, text, sizeof text - 1);
+    int failure = length < 0 ? errno : 0;
+    close(descriptor);
+    if (failure) return failure;
+#endif
+    int digits = 0;
+    memset(identity, 0, 16);
+    for (const char *c = text; *c && digits < 32; c++) {
+        int value = hexadecimal(*c);
+        if (value < 0) continue;
+        identity[digits / 2] = (uint8_t)(identity[digits / 2] << 4 | value);
+        digits++;
+    }
+    return digits == 32 ? 0 : EINVAL;
+}
+
+uint64_t cp_process_start(pid_t pid) {
+#if defined(__APPLE__)
+    struct proc_bsdinfo info;
+    if (proc_pidinfo(pid, PROC_PIDTBSDINFO, 0, &info, sizeof info) != (int)sizeof info) return 0;
+    return info.pbi_start_tvsec * 1000000 + info.pbi_start_tvusec;
+#else
+    // proc_pid_stat(5): field 22 is the start time in clock ticks since boot. The name (field 2) may
+    // hold spaces and parentheses, so counting starts after the last ')'.
+    char path[32], text[1024];
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    int descriptor = open(path, O_RDONLY | O_CLOEXEC);
+    if (descriptor < 0) return 0;
+    ssize_t length = read(descriptor, text, sizeof text - 1);
+    close(descriptor);
+    if (length <= 0) return 0;
+    text[length] = 0;
+    char *cursor = strrchr(text, ')');
+    if (!cursor) return 0;
+    char state = cursor[1] ? cursor[2] : 0;
+    if (state == 'Z' || state == 'X') return 0;  // dead, only not collected by its parent
+    for (int field = 2; field < 22; field++) {
+        cursor = strchr(cursor + 1, ' ');
+        if (!cursor) return 0;
+    }
+    return strtoull(cursor + 1, NULL, 10) + 1;  // + 1: never 0, even for a process as old as the boot
+#endif
+}
+
+int cp_random(void *bytes, size_t length) {
+#if defined(__APPLE__)
+    arc4random_buf(bytes, length);
+    return 0;
+#else
+    uint8_t *cursor = bytes;
+    while (length > 0) {
+        ssize_t got = getrandom(cursor, length, 0);
+        if (got < 0 && errno == EINTR) continue;
+        if (got < 0) return errno;
+        cursor += got;
+        length -= (size_t)got;
+    }
+    return 0;
+#endif
+}

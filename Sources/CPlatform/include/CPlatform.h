@@ -1,3 +1,79 @@
+// What Swift cannot reach by itself: atomics on mapped memory, process-shared robust mutexes, the
+// processor's CRC32C instruction, and system calls that Swift does not import (variadic ones).
+// Nothing here decides anything: policy lives in StorageEngine.
 #ifndef CPLATFORM_H
 #define CPLATFORM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+// MARK: Atomics on memory that other processes map. Pointers must be naturally aligned.
+
+static inline uint32_t cp_load32(const void *p) { return __atomic_load_n((const uint32_t *)p, __ATOMIC_ACQUIRE); }
+static inline uint64_t cp_load64(const void *p) { return __atomic_load_n((const uint64_t *)p, __ATOMIC_ACQUIRE); }
+static inline uint32_t cp_relaxed32(const void *p) { return __atomic_load_n((const uint32_t *)p, __ATOMIC_RELAXED); }
+static inline uint64_t cp_relaxed64(const void *p) { return __atomic_load_n((const uint64_t *)p, __ATOMIC_RELAXED); }
+static inline void cp_store32(void *p, uint32_t v) { __atomic_store_n((uint32_t *)p, v, __ATOMIC_RELEASE); }
+static inline void cp_store64(void *p, uint64_t v) { __atomic_store_n((uint64_t *)p, v, __ATOMIC_RELEASE); }
+static inline void cp_relaxed_store32(void *p, uint32_t v) { __atomic_store_n((uint32_t *)p, v, __ATOMIC_RELAXED); }
+static inline void cp_relaxed_store64(void *p, uint64_t v) { __atomic_store_n((uint64_t *)p, v, __ATOMIC_RELAXED); }
+static inline uint64_t cp_add64(void *p, uint64_t v) { return __atomic_fetch_add((uint64_t *)p, v, __ATOMIC_SEQ_CST); }
+static inline uint32_t cp_add32(void *p, uint32_t v) { return __atomic_fetch_add((uint32_t *)p, v, __ATOMIC_SEQ_CST); }
+static inline bool cp_cas32(void *p, uint32_t expected, uint32_t desired) {
+    return __atomic_compare_exchange_n((uint32_t *)p, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+static inline bool cp_cas64(void *p, uint64_t expected, uint64_t desired) {
+    return __atomic_compare_exchange_n((uint64_t *)p, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
+}
+static inline void cp_fence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
+static inline void cp_prefetch(const void *p) { __builtin_prefetch(p, 0, 3); }
+static inline void cp_pause(void) {
+#if defined(__x86_64__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ __volatile__("yield");
+#endif
+}
+
+// MARK: CRC32C (Castagnoli polynomial, reflected 0x82F63B78), hardware where the processor has it.
+
+/// The register after `length` more bytes; start with ~seed and finish with ~result.
+uint32_t cp_crc32c(uint32_t state, const void *bytes, size_t length);
+/// The same by table, for processors without the instruction and for the tests that compare both.
+uint32_t cp_crc32c_portable(uint32_t state, const void *bytes, size_t length);
+
+// MARK: Mutex in mapped memory, for processes and threads.
+
+enum { CP_MUTEX_BYTES = 64 };
+/// Whether this platform has process-shared robust mutexes.
+bool cp_mutex_supported(void);
+/// 0 or an errno.
+int cp_mutex_init(void *memory);
+/// 0 acquired; EOWNERDEAD acquired from an owner that died; ETIMEDOUT; another errno.
+/// `nanoseconds` < 0 waits without limit.
+int cp_mutex_lock(void *memory, int64_t nanoseconds);
+/// As cp_mutex_lock without waiting; EBUSY when another holds it.
+int cp_mutex_trylock(void *memory);
+int cp_mutex_unlock(void *memory);
+
+// MARK: System calls that are variadic, or differ between platforms.
+
+int cp_openat(int directory, const char *name, int flags, mode_t mode);
+/// Reserves blocks for bytes [0, length) and makes the file that long. 0 or an errno.
+int cp_preallocate(int descriptor, off_t length);
+/// Maps pages ahead of their first write, where the kernel can; otherwise does nothing.
+void cp_populate_write(void *address, size_t length);
+/// Microseconds since 1970 from the cheapest clock that is right within a few milliseconds.
+int64_t cp_coarse_time(void);
+/// Sleeps; a signal may end it early.
+void cp_sleep(int64_t nanoseconds);
+/// Sixteen bytes that name this boot of the machine. 0 or an errno.
+int cp_boot_identity(uint8_t identity[16]);
+/// A number that, with the pid, names one run of a process. 0 when there is no such process.
+uint64_t cp_process_start(pid_t pid);
+/// Fills `bytes` from the system's random source. 0 or an errno.
+int cp_random(void *bytes, size_t length);
+
 #endif

@@ -1,0 +1,253 @@
+import CPlatform
+import Synchronization
+
+/// A named set of entries, shared by all processes that have its store open. Safe from any thread.
+///
+/// Keys are 1 to 1,024 bytes of UTF-8 and are compared byte by byte. Values are bytes. Unless said
+/// otherwise a call costs a few hundred nanoseconds plus the copying of the value, and throws `invalidKey`,
+/// `closed`, `corrupted` (the entry's bytes are damaged), and, when it changes something, `readOnly`,
+/// `noSpace`, `busy` and `system`.
+public final class Archive: Sendable {
+    public let name: String
+    let mode: AccessMode
+    private let store: OpenFile
+    private let options: StoreOptions
+    private let current: Mutex<ArchiveEngine?>
+    /// The engine of a writer, which stays the same until it is closed; observers may have to open anew.
+    private let fixed: ArchiveEngine?
+    private let closed = Atomic<Bool>(false)
+
+    init(name: String, store: OpenFile, mode: AccessMode, options: StoreOptions) throws(StorageError) {
+        self.name = name
+        self.store = store
+        self.mode = mode
+        self.options = options
+        let engine = try Archive.open(name: name, store: store, mode: mode, options: options)
+        fixed = mode == .readWrite ? engine : nil
+        current = Mutex(engine)
+    }
+
+    deinit { close() }
+
+    private static func open(
+        name: String, store: OpenFile, mode: AccessMode, options: StoreOptions
+    ) throws(StorageError) -> ArchiveEngine {
+        let folder = try store.folder(named: ArchiveName.folder(for: name))
+        let opening = try ArchiveOpening(folder: folder, options: options)
+        switch mode {
+        case .readWrite: return try opening.openForWriting()
+        case .readOnly:
+            let isOwner = try store.status().owner == ProcessIdentity.effectiveUser
+            return try opening.openForReading(mayWrite: isOwner)
+        }
+    }
+
+    @inline(__always)
+    func engine() throws(StorageError) -> ArchiveEngine {
+        guard !closed.load(ordering: .relaxed) else { throw .closed(name: name) }
+        if let fixed { return fixed }
+        return try observerEngine()
+    }
+
+    private func observerEngine() throws(StorageError) -> ArchiveEngine {
+        let result: Result<ArchiveEngine, StorageError> = current.withLock { current in
+            if let engine = current, !engine.isSuperseded { return .success(engine) }
+            do throws(StorageError) {
+                let engine = try Archive.open(name: name, store: store, mode: mode, options: options)
+                current = engine
+                return .success(engine)
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    var isClosed: Bool { closed.load(ordering: .relaxed) }
+
+    /// Ends the use of this object. Idempotent.
+    public func close() {
+        guard !closed.exchange(true, ordering: .relaxed) else { return }
+        fixed?.detach()
+        current.withLock { $0 = nil }
+    }
+
+    // MARK: Storing
+
+    /// Stores `value` under `key`, replacing what is there, and makes it the most recent entry. A cache
+    /// evicts its least recent entries until the limit is kept; both happen or neither.
+    ///
+    /// The entry survives the death of this process as soon as the call returns.
+    /// - Throws: also `valueTooLarge`, and then nothing is stored or evicted.
+    public func put(_ value: [UInt8], forKey key: String, encoding: ValueEncoding = .unknown)
+        throws(StorageError)
+    {
+        let result: Result<Void, StorageError> = value.withUnsafeBytes { bytes in
+            Result { () throws(StorageError) in try put(bytes: bytes, forKey: key, encoding: encoding) }
+        }
+        try result.get()
+    }
+
+    /// As ``put(_:forKey:encoding:)`` for bytes that the caller has in memory.
+    public func put(
+        bytes: UnsafeRawBufferPointer, forKey key: String, encoding: ValueEncoding = .unknown
+    ) throws(StorageError) {
+        let engine = try engine()
+        try withBytes(of: key) { (key) throws(StorageError) in
+            try engine.put(bytes, key: key, encoding: encoding, keepsCreation: false)
+        }
+    }
+
+    /// As ``put(_:forKey:encoding:)``, but an entry that exists keeps its creation time.
+    public func update(_ value: [UInt8], forKey key: String, encoding: ValueEncoding = .unknown)
+        throws(StorageError)
+    {
+        let engine = try engine()
+        let result: Result<Void, StorageError> = value.withUnsafeBytes { bytes in
+            Result { () throws(StorageError) in
+                try withBytes(of: key) { (key) throws(StorageError) in
+                    try engine.put(bytes, key: key, encoding: encoding, keepsCreation: true)
+                }
+            }
+        }
+        try result.get()
+    }
+
+    // MARK: Reading
+
+    /// The value of `key`, which becomes the most recent entry; `nil`, and a miss is counted, if there is none.
+    public func access(_ key: String) throws(StorageError) -> [UInt8]? {
+        try withAccess(key) { Array($0) }
+    }
+
+    /// As ``access(_:)`` without copying: the bytes are valid during `body` only.
+    public func withAccess<Result>(
+        _ key: String, _ body: (UnsafeRawBufferPointer) -> Result
+    ) throws(StorageError) -> Result? {
+        let engine = try engine()
+        return try withBytes(of: key) { (key) throws(StorageError) in
+            try engine.withAccess(key) { body($0.frame.value) }
+        }
+    }
+
+    /// The value of `key`, without any trace: no recency, no counter.
+    public func peek(_ key: String) throws(StorageError) -> [UInt8]? {
+        try withPeek(key) { Array($0) }
+    }
+
+    /// A part of the value, clamped to its size; the rest is checked and not copied.
+    public func peek(_ key: String, range: Range<Int>) throws(StorageError) -> [UInt8]? {
+        try withPeek(key) { Array($0[range.clamped(to: 0..<$0.count)]) }
+    }
+
+    /// As ``peek(_:)`` without copying: the bytes are valid during `body` only.
+    public func withPeek<Result>(
+        _ key: String, _ body: (UnsafeRawBufferPointer) -> Result
+    ) throws(StorageError) -> Result? {
+        let engine = try engine()
+        return try withBytes(of: key) { (key) throws(StorageError) in
+            try engine.withPeek(key) { body($0.frame.value) }
+        }
+    }
+
+    /// What is known of an entry, without any trace; its rank is unknown.
+    public func metadata(_ key: String) throws(StorageError) -> EntryMetadata? {
+        let engine = try engine()
+        let pending = engine.index.pendingTouches()
+        return try withBytes(of: key) { (key) throws(StorageError) in
+            try engine.withPeek(key) { engine.metadata(of: $0, pending: pending, rank: nil) }
+        }
+    }
+
+    // MARK: Deleting
+
+    /// Deletes the entry of `key`; `false` if there is none.
+    @discardableResult
+    public func delete(_ key: String) throws(StorageError) -> Bool {
+        let engine = try engine()
+        return try withBytes(of: key) { (key) throws(StorageError) in
+            try engine.delete(key, ifSequence: nil) == .deleted
+        }
+    }
+
+    /// Deletes the entry of `key` only if it is still the one that was seen: for a plan that a person made.
+    public func delete(_ key: String, ifSequence sequence: UInt64) throws(StorageError) -> ConditionalDelete {
+        let engine = try engine()
+        return try withBytes(of: key) { (key) throws(StorageError) in
+            try engine.delete(key, ifSequence: sequence)
+        }
+    }
+
+    /// Deletes every entry, in one step for all processes.
+    @discardableResult
+    public func deleteAll() throws(StorageError) -> Removal {
+        try engine().deleteAll()
+    }
+
+    // MARK: The whole
+
+    /// All entries as they are at this moment; costs some ten nanoseconds an entry, and copies no key or
+    /// value. Without any trace.
+    public func entries(order: RecencyOrder = .mostRecentFirst) throws(StorageError) -> EntryList {
+        EntryList(engine: try engine(), order: order)
+    }
+
+    public func status() throws(StorageError) -> ArchiveStatus {
+        try engine().status(configuration: configuration())
+    }
+
+    /// Processes that have the archive open for writing.
+    public func processes() throws(StorageError) -> [AttachedProcess] {
+        try engine().processes()
+    }
+
+    /// Reads every frame of the log and compares the index with it, without the lock and without any trace.
+    /// Costs about as long as reading the archive's files.
+    public func check() throws(StorageError) -> CheckReport {
+        try engine().check()
+    }
+
+    /// Kind, limits and type as the archive's descriptor has them now.
+    public func configuration() throws(StorageError) -> ArchiveConfiguration {
+        let folder = try engine().folder
+        return try ArchiveOpening(folder: folder, options: options).descriptor.configuration
+    }
+
+    /// Changes the limits for all processes, and evicts at once what no longer fits.
+    public func setLimits(disk: UInt64?, memory: UInt64?) throws(StorageError) {
+        let engine = try engine()
+        guard mode == .readWrite else { throw .readOnly(operation: "resize \"\(name)\"") }
+        var descriptor = try ArchiveOpening(folder: engine.folder, options: options).descriptor
+        descriptor.configuration.diskLimit = disk
+        descriptor.configuration.memoryLimit = memory
+        try descriptor.configuration.validate()
+        try ArchiveOpening.replaceDescriptor(descriptor, in: engine.folder)
+        try engine.applyLimits(disk: disk, memory: memory)
+    }
+
+    /// Marks the index as no longer in use, for all processes, and closes.
+    func destroy() throws(StorageError) {
+        let engine = try engine()
+        try engine.acquire()
+        engine.index.set32(IndexLayout.stateOffset, IndexLayout.State.building.rawValue)
+        engine.release()
+        closed.store(true, ordering: .relaxed)
+        current.withLock { $0 = nil }
+    }
+}
+
+/// Calls `body` with the UTF-8 bytes of a key.
+@inline(__always)
+private func withBytes<Value>(
+    of key: String, _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Value
+) throws(StorageError) -> Value {
+    var key = key
+    let result: Result<Value, StorageError> = key.withUTF8 { bytes in
+        do throws(StorageError) {
+            return .success(try body(UnsafeRawBufferPointer(bytes)))
+        } catch {
+            return .failure(error)
+        }
+    }
+    return try result.get()
+}

@@ -1,0 +1,68 @@
+/// An archive's totals and counters at one moment.
+public struct ArchiveStatus: Sendable, Hashable {
+    public var name: String
+    public var configuration: ArchiveConfiguration
+    public var entries: Int
+    /// Sum of the sizes of all values on disk, in bytes; at most the disk limit.
+    public var diskBytes: UInt64
+    /// Sum of what the memory tiers of the attached processes hold, in bytes.
+    public var memoryBytes: UInt64
+    /// Bytes that the archive's files take on disk.
+    public var footprint: UInt64
+    public var hits: UInt64
+    public var misses: UInt64
+    public var records: UInt64
+    public var deletes: UInt64
+    public var evictions: UInt64
+    public var expirations: UInt64
+    /// Values refused because they are larger than the limit.
+    public var rejections: UInt64
+    /// Processes that have the archive open for writing now.
+    public var attachedProcesses: Int
+}
+
+/// A process that has an archive open for writing.
+public struct AttachedProcess: Sendable, Hashable {
+    public var pid: Int32
+    public var name: String
+    public var attached: Timestamp
+    public var isAlive: Bool
+    public var hits: UInt64
+    public var misses: UInt64
+    public var memoryBytes: UInt64
+    public var memoryLimit: UInt64
+}
+
+/// What a deletion of several entries removed.
+public struct Removal: Sendable, Hashable {
+    public var entries: Int
+    public var bytes: UInt64
+}
+
+/// What became of a deletion that was planned for one version of an entry.
+public enum ConditionalDelete: Sendable, Hashable {
+    case deleted
+    /// There is no entry of that key any more.
+    case absent
+    /// The entry was stored anew since; it was left alone.
+    case changed
+}
+
+/// What a check of every frame, and of the index against the log, found.
+public struct CheckReport: Sendable, Hashable {
+    /// No damage and no disagreement.
+    public var clean: Bool { damaged == 0 && problems.isEmpty }
+    /// Entries that the log holds.
+    public var entries: Int
+    /// Sum of their values' sizes in bytes.
+    public var valueBytes: UInt64
+    /// Damaged places: stretches of a segment that hold no valid frame where one should be, and entries
+    /// whose index and log disagree.
+    public var damaged: Int
+    /// Entries that a rebuild of the index brought back past damage.
+    public var salvaged: Int
+    /// One line a problem: what and where. At most ``maximumProblems``; `damaged` counts all.
+    public var problems: [String]
+
+    public static let maximumProblems = 100
+}

@@ -1,0 +1,195 @@
+import CPlatform
+
+/// Which end of the recency order comes first.
+public enum RecencyOrder: Sendable, Hashable {
+    case mostRecentFirst
+    case leastRecentFirst
+}
+
+/// One entry of a list: what can be known without reading its key.
+public struct EntryReference: Sendable, Hashable {
+    public let valueBytes: UInt32
+    public let hits: UInt32
+    /// The stamp of its last use.
+    public let recency: UInt64
+    public let accessed: Timestamp
+    let number: UInt32
+    let location: Location
+}
+
+/// The entries of an archive as they were at one moment, in recency order; a value that is safe to share.
+///
+/// It holds 48 bytes an entry, no key and no value. Keys and values are read from the archive when asked
+/// for, and are those of that moment, or `nil` when the entry was removed or stored anew since.
+public struct EntryList: Sendable, RandomAccessCollection {
+    private let engine: ArchiveEngine
+    private let references: [EntryReference]
+    public let order: RecencyOrder
+    /// Sum of the sizes of all values in bytes.
+    public let totalValueBytes: UInt64
+
+    init(engine: ArchiveEngine, order: RecencyOrder) {
+        self.engine = engine
+        self.order = order
+        var references = engine.liveReferences()
+        switch order {
+        case .mostRecentFirst: references.sort { $0.recency > $1.recency }
+        case .leastRecentFirst: references.sort { $0.recency < $1.recency }
+        }
+        totalValueBytes = references.reduce(0) { $0 + UInt64($1.valueBytes) }
+        self.references = references
+    }
+
+    public var startIndex: Int { 0 }
+    public var endIndex: Int { references.count }
+    public subscript(index: Int) -> EntryReference { references[index] }
+
+    /// Place in recency order of the entry at `index`; 1 is the most recent.
+    public func rank(at index: Int) -> Int {
+        order == .mostRecentFirst ? index + 1 : references.count - index
+    }
+
+    /// The key of the entry at `index`; `nil` when its bytes have been reclaimed since.
+    public func key(at index: Int) -> String? {
+        engine.withFrame(at: references[index].location) { String(decoding: $0.key, as: UTF8.self) }
+    }
+
+    /// All that is known of the entry at `index`; `nil` when it was removed or stored anew since.
+    public func metadata(at index: Int) -> EntryMetadata? {
+        let reference = references[index]
+        guard isCurrent(at: index), let slot = engine.index.entry(reference.number) else { return nil }
+        return engine.withFrame(at: reference.location) { frame in
+            EntryMetadata(
+                key: String(decoding: frame.key, as: UTF8.self), valueBytes: frame.valueBytes,
+                encoding: frame.encoding, created: Timestamp(microseconds: frame.created),
+                accessed: reference.accessed, expires: engine.deadline(of: slot), hits: reference.hits,
+                owner: nil, rank: rank(at: index), recency: reference.recency, sequence: frame.sequence,
+                tier: .disk)
+        }
+    }
+
+    /// Whether the entry at `index` is still the archive's entry of its key.
+    public func isCurrent(at index: Int) -> Bool {
+        engine.index.entry(references[index].number)?.location == references[index].location
+    }
+
+    /// Calls `body` with the value of the entry at `index` as it was when the list was made, without any
+    /// trace; `nil` when its bytes have been reclaimed since.
+    /// - Throws: `corrupted` when the bytes fail their checksum.
+    public func withValue<Result>(
+        at index: Int, _ body: (UnsafeRawBufferPointer) -> Result
+    ) throws(StorageError) -> Result? {
+        let location = references[index].location
+        guard let pin = engine.log.pin(location.segment) else { return nil }
+        defer { engine.log.unpin(pin) }
+        guard let frame = engine.log.frame(pin, at: location.offset) else { return nil }
+        guard frame.passesChecksum(seed: Frame.seed(segmentSeed: pin.seed, offset: location.offset)) else {
+            throw .corrupted(
+                path: engine.log.path(of: location.segment), offset: location.offset,
+                reason: "the entry fails its checksum")
+        }
+        return body(frame.value)
+    }
+}
+
+extension ArchiveEngine {
+    /// Every live entry with its last use, those included that wait to be applied. Needs no lock.
+    func liveReferences() -> [EntryReference] {
+        var pending: [UInt32: (tag: UInt32, stamp: UInt64, time: Int64, count: UInt32)] = [:]
+        for touch in index.pendingTouches() {
+            pending[touch.number] = (
+                touch.tag, touch.stamp, touch.time, (pending[touch.number]?.count ?? 0) + 1
+            )
+        }
+        var references: [EntryReference] = []
+        references.reserveCapacity(entryCount)
+        for number in 0..<index.word32(IndexLayout.entryHighWaterOffset) {
+            guard let slot = index.entry(number + 1) else { break }
+            let location = slot.location
+            guard location != .none else { continue }
+            var recency = slot.recency
+            var hits = slot.hits
+            var accessed = slot.accessed
+            if let touch = pending[number + 1], touch.tag == slot.tag, touch.stamp > recency {
+                recency = touch.stamp
+                hits = hits.addingReportingOverflow(touch.count).overflow ? .max : hits + touch.count
+                accessed = touch.time
+            }
+            let bytes = slot.valueBytes
+            // Removed or used again while it was being read: the removal or the new entry came later.
+            guard slot.location == location else { continue }
+            references.append(
+                EntryReference(
+                    valueBytes: bytes, hits: hits, recency: recency,
+                    accessed: Timestamp(microseconds: accessed),
+                    number: number + 1, location: location))
+        }
+        return references
+    }
+
+    func withFrame<Result>(at location: Location, _ body: (Frame) -> Result) -> Result? {
+        guard let pin = log.pin(location.segment) else { return nil }
+        defer { log.unpin(pin) }
+        return log.frame(pin, at: location.offset).map(body)
+    }
+
+    func deadline(of slot: EntrySlot) -> Timestamp? {
+        let deadline = slot.deadline
+        return deadline == 0 ? nil : Timestamp(microseconds: deadline)
+    }
+
+    func metadata(
+        of entry: FoundEntry, pending: [(number: UInt32, tag: UInt32, stamp: UInt64, time: Int64)], rank: Int?
+    ) -> EntryMetadata {
+        let slot = entry.slot
+        var recency = slot.recency
+        var hits = slot.hits
+        var accessed = slot.accessed
+        for touch in pending
+        where touch.number == entry.number && touch.tag == slot.tag && touch.stamp > recency {
+            recency = touch.stamp
+            hits = hits == .max ? .max : hits + 1
+            accessed = touch.time
+        }
+        return EntryMetadata(
+            key: String(decoding: entry.frame.key, as: UTF8.self), valueBytes: entry.frame.valueBytes,
+            encoding: entry.frame.encoding, created: Timestamp(microseconds: entry.frame.created),
+            accessed: Timestamp(microseconds: accessed), expires: deadline(of: slot), hits: hits, owner: nil,
+            rank: rank, recency: recency, sequence: entry.frame.sequence, tier: .disk)
+    }
+
+    func status(configuration: ArchiveConfiguration) throws(StorageError) -> ArchiveStatus {
+        let slots = index.attachedSlots
+        let living = slots.filter(\.identity.isAlive)
+        return ArchiveStatus(
+            name: name, configuration: configuration, entries: entryCount, diskBytes: valueBytes,
+            memoryBytes: living.reduce(0) { $0 + $1.memoryBytes }, footprint: try footprint(),
+            hits: slots.reduce(index.count(.hits)) { $0 + $1.hits },
+            misses: slots.reduce(index.count(.misses)) { $0 + $1.misses },
+            records: index.count(.records), deletes: index.count(.deletes),
+            evictions: index.count(.evictions),
+            expirations: index.count(.expirations), rejections: index.count(.rejections),
+            attachedProcesses: living.count)
+    }
+
+    /// Bytes that the archive's files really take.
+    func footprint() throws(StorageError) -> UInt64 {
+        var total: UInt64 = 0
+        for name in try folder.names() {
+            // A segment may be reclaimed between the listing and the look at it.
+            if let file = try? folder.file(named: name, writable: false), let status = try? file.status() {
+                total += UInt64(status.allocatedBytes)
+            }
+        }
+        return total
+    }
+
+    func processes() throws(StorageError) -> [AttachedProcess] {
+        index.attachedSlots.map { slot in
+            AttachedProcess(
+                pid: slot.identity.pid, name: slot.name, attached: Timestamp(microseconds: slot.attached),
+                isAlive: slot.identity.isAlive, hits: slot.hits, misses: slot.misses,
+                memoryBytes: slot.memoryBytes, memoryLimit: slot.memoryLimit)
+        }
+    }
+}

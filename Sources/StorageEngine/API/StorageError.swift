@@ -1,0 +1,89 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Why the engine could not do what was asked. Each description is one line that says what, where, and
+/// what to do about it.
+public enum StorageError: Error, Sendable, Hashable {
+    /// Nothing is at this path.
+    case storeNotFound(path: String)
+    /// Something is at this path, and it is not a store.
+    case notAStore(path: String, reason: String)
+    case noSuchArchive(name: String, store: String)
+    /// Another user owns the store; it may be read, not written.
+    case ownedByAnotherUser(path: String)
+    case permissionDenied(path: String)
+    /// The store, or this handle, is open for reading only.
+    case readOnly(operation: String)
+    /// The file system has no room (or the user's quota has none).
+    case noSpace(path: String)
+    /// The value alone is larger than the archive's limit. Nothing was evicted.
+    case valueTooLarge(bytes: Int, limit: UInt64, archive: String)
+    case invalidKey(reason: String)
+    case invalidArchiveName(reason: String)
+    case invalidConfiguration(reason: String)
+    /// Bytes on disk are not what the format says; what could be read is intact.
+    case corrupted(path: String, offset: Int, reason: String)
+    case unsupportedVersion(path: String, found: UInt32, supported: UInt32)
+    /// Another process holds the archive and did not let go in time.
+    case busy(archive: String, process: Int32, reason: String)
+    /// The archive or the store behind this object was closed or removed.
+    case closed(name: String)
+    /// Any other refusal of the operating system; `code` is its errno.
+    case system(operation: String, path: String, code: Int32)
+}
+
+extension StorageError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .storeNotFound(let path):
+            "there is no store at \(path); check the path, or create one by recording into it"
+        case .notAStore(let path, let reason):
+            "\(path) is not a store: \(reason)"
+        case .noSuchArchive(let name, let store):
+            "there is no archive \"\(name)\" in \(store); list the archives to see their names"
+        case .ownedByAnotherUser(let path):
+            "\(path) belongs to another user and can only be read; open it as its owner to write"
+        case .permissionDenied(let path):
+            "no permission for \(path); ask its owner, or open it as a user who may"
+        case .readOnly(let operation):
+            "cannot \(operation): opened for reading only"
+        case .noSpace(let path):
+            "no space left for \(path); free some space and try again (nothing stored before is lost)"
+        case .valueTooLarge(let bytes, let limit, let archive):
+            "a value of \(bytes) bytes is larger than the limit of archive \"\(archive)\" (\(limit) bytes); "
+                + "raise the limit or store less (nothing was evicted)"
+        case .invalidKey(let reason): "invalid key: \(reason)"
+        case .invalidArchiveName(let reason): "invalid archive name: \(reason)"
+        case .invalidConfiguration(let reason): "invalid archive configuration: \(reason)"
+        case .corrupted(let path, let offset, let reason):
+            "\(path) is damaged at byte \(offset): \(reason); run a check to see what is affected"
+        case .unsupportedVersion(let path, let found, let supported):
+            "\(path) has format version \(found), this program reads version \(supported); update the program"
+        case .busy(let archive, let process, let reason):
+            "archive \"\(archive)\" is held by process \(process): \(reason)"
+        case .closed(let name): "\"\(name)\" was closed or removed; open it again"
+        case .system(let operation, let path, let code):
+            "cannot \(operation) \(path): \(StorageError.text(ofErrno: code))"
+        }
+    }
+
+    /// The most specific case for an errno of `operation` on `path`.
+    package static func fromErrno(_ code: Int32, operation: String, path: String) -> StorageError {
+        switch code {
+        case ENOSPC, EDQUOT: .noSpace(path: path)
+        case EACCES, EPERM: .permissionDenied(path: path)
+        case EROFS: .readOnly(operation: "\(operation) \(path) on a read-only file system")
+        default: .system(operation: operation, path: path, code: code)
+        }
+    }
+
+    private static func text(ofErrno code: Int32) -> String {
+        guard let text = strerror(code) else { return "error \(code)" }
+        return String(cString: text)
+    }
+}

@@ -1,0 +1,14 @@
+import CPlatform
+
+/// CRC32C (RFC 3720, appendix B.4).
+enum Checksum {
+    /// The checksum of `bytes`, begun from `seed` so that the same bytes elsewhere do not pass.
+    @inline(__always)
+    static func crc32c(_ bytes: UnsafeRawBufferPointer, seed: UInt32 = 0) -> UInt32 {
+        ~cp_crc32c(~seed, bytes.baseAddress, bytes.count)
+    }
+
+    static func crc32c(_ bytes: [UInt8]) -> UInt32 {
+        bytes.withUnsafeBytes { crc32c($0) }
+    }
+}

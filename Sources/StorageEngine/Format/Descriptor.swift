@@ -1,0 +1,134 @@
+/// An archive's identity, secret and configuration, in the file `descriptor`; replaced whole, by renaming.
+/// Layout: OnDiskFormat, "Descriptors".
+struct Descriptor: Equatable {
+    static let fileName = "descriptor"
+    static let magic: [UInt8] = Array("VLMARCHV".utf8)
+    static let version: UInt32 = 1
+    static let maximumBytes = 4096
+
+    var identity: [UInt8]
+    var hashKey: [UInt8]
+    var created: Int64
+    var name: String
+    var configuration: ArchiveConfiguration
+
+    /// Stands for "no limit".
+    private static let unlimited = UInt64.max
+
+    var encoded: [UInt8] {
+        var writer = ByteWriter()
+        writer.append(Descriptor.magic)
+        writer.append(Descriptor.version)
+        writer.append(UInt32(configuration.kind.rawValue))
+        writer.append(identity)
+        writer.append(hashKey)
+        writer.append(UInt64(bitPattern: created))
+        writer.append(configuration.diskLimit ?? Descriptor.unlimited)
+        writer.append(configuration.memoryLimit ?? Descriptor.unlimited)
+        writer.append(UInt16(name.utf8.count))
+        writer.append(UInt16(configuration.typeName.utf8.count))
+        writer.append(Array(name.utf8))
+        writer.append(Array(configuration.typeName.utf8))
+        writer.append(Checksum.crc32c(writer.bytes))
+        return writer.bytes
+    }
+
+    static func decode(_ bytes: [UInt8], path: String) throws(StorageError) -> Descriptor {
+        func damaged(_ reason: String, at offset: Int = 0) -> StorageError {
+            .corrupted(path: path, offset: offset, reason: reason)
+        }
+        guard bytes.count >= 80 else { throw damaged("ends inside the archive descriptor", at: bytes.count) }
+        var reader = ByteReader(bytes)
+        guard reader.take(8) == magic else { throw damaged("no archive descriptor") }
+        let version = reader.uint32()
+        guard version == Self.version else {
+            throw .unsupportedVersion(path: path, found: version, supported: Self.version)
+        }
+        let kindNumber = reader.uint32()
+        let identity = reader.take(16)
+        let hashKey = reader.take(16)
+        let created = Int64(bitPattern: reader.uint64())
+        let disk = reader.uint64()
+        let memory = reader.uint64()
+        let nameBytes = Int(reader.uint16())
+        let typeBytes = Int(reader.uint16())
+        let total = 76 + nameBytes + typeBytes + 4
+        guard bytes.count == total else {
+            throw damaged("has the wrong length for its names", at: bytes.count)
+        }
+        let name = String(validating: reader.take(nameBytes), as: UTF8.self)
+        let type = String(validating: reader.take(typeBytes), as: UTF8.self)
+        guard reader.uint32() == Checksum.crc32c(Array(bytes[..<(total - 4)])) else {
+            throw damaged("the archive descriptor fails its checksum")
+        }
+        guard let kind = UInt8(exactly: kindNumber).flatMap(ArchiveKind.init(rawValue:)) else {
+            throw damaged("unknown kind of archive (\(kindNumber))", at: 12)
+        }
+        guard let name, let type else { throw damaged("a name is not UTF-8", at: 76) }
+        return Descriptor(
+            identity: identity, hashKey: hashKey, created: created, name: name,
+            configuration: ArchiveConfiguration(
+                kind: kind, diskLimit: disk == unlimited ? nil : disk,
+                memoryLimit: memory == unlimited ? nil : memory, typeName: type))
+    }
+
+    func hash() -> KeyHash {
+        var reader = ByteReader(hashKey)
+        return KeyHash(k0: reader.uint64(), k1: reader.uint64())
+    }
+}
+
+/// Archive names and the folders that hold them. Rules: OnDiskFormat, "Folders".
+enum ArchiveName {
+    static let maximumBytes = 80
+    static let folderSuffix = ".archive"
+
+    static func validate(_ name: String) throws(StorageError) {
+        guard !name.isEmpty else {
+            throw .invalidArchiveName(reason: "it is empty; use 1 to 80 bytes of UTF-8")
+        }
+        guard name.utf8.count <= maximumBytes else {
+            throw .invalidArchiveName(reason: "\(name.utf8.count) bytes; use at most \(maximumBytes)")
+        }
+        guard !name.utf8.contains(where: { $0 < 0x20 || $0 == 0x7f }) else {
+            throw .invalidArchiveName(reason: "it holds a control character")
+        }
+    }
+
+    /// Letters, digits, `-` and `_` stand for themselves; every other byte is `%` and two digits.
+    static func folder(for name: String) -> String {
+        var folder = ""
+        for byte in name.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
+                folder.unicodeScalars.append(Unicode.Scalar(byte))
+            default:
+                folder += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+            }
+        }
+        return folder + folderSuffix
+    }
+
+    /// The archive that a folder holds, or `nil` when the folder is no archive's.
+    static func name(ofFolder folder: String) -> String? {
+        guard folder.hasSuffix(folderSuffix) else { return nil }
+        var bytes: [UInt8] = []
+        var rest = folder.dropLast(folderSuffix.count).utf8[...]
+        while let byte = rest.popFirst() {
+            if byte == UInt8(ascii: "%") {
+                guard rest.count >= 2,
+                    let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16)
+                else { return nil }
+                bytes.append(value)
+                rest = rest.dropFirst(2)
+            } else {
+                bytes.append(byte)
+            }
+        }
+        guard let name = String(validating: bytes, as: UTF8.self), !name.isEmpty,
+            self.folder(for: name) == folder
+        else { return nil }
+        return name
+    }
+}

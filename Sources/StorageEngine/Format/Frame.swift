@@ -1,0 +1,179 @@
+/// What a frame does to the archive. Values: OnDiskFormat, "Frame kinds".
+enum FrameKind: UInt8, Sendable {
+    /// The entry of this key is this value. May also carry evictions.
+    case put = 1
+    /// There is no entry of this key.
+    case delete = 2
+    /// There are no entries.
+    case deleteAll = 3
+    /// The entries at the listed locations were evicted.
+    case evict = 4
+    /// A live `put` frame copied to here because its segment is being reclaimed.
+    case move = 5
+}
+
+/// What to put into a frame. Layout: OnDiskFormat, "Frames".
+struct FrameContent {
+    var kind: FrameKind
+    var encoding: ValueEncoding = .unknown
+    var sequence: UInt64
+    var recency: UInt64
+    var time: Int64
+    var created: Int64
+    var key: UnsafeRawBufferPointer
+    var value: UnsafeRawBufferPointer
+    var extensionBytes: UnsafeRawBufferPointer
+
+    var frameBytes: Int {
+        Frame.bytes(key: key.count, extension: extensionBytes.count, value: value.count)
+    }
+}
+
+/// A frame in a mapped segment, whose lengths were checked against the bytes that are there. Valid as long
+/// as the segment is pinned.
+struct Frame {
+    // Offsets: OnDiskFormat, "Frames".
+    static let headerBytes = 48
+    static let maximumKeyBytes = 1024
+    static let maximumExtensionBytes = 0xfff8
+    static let maximumValueBytes = 1 << 30
+
+    private let base: UnsafeRawPointer
+    let valueBytes: Int
+    let keyBytes: Int
+    let extensionBytes: Int
+
+    @inline(__always)
+    static func bytes(key: Int, extension: Int, value: Int) -> Int {
+        (headerBytes + `extension` + key + value + 7) & ~7
+    }
+
+    /// `nil` when what is at `base` cannot be a frame within `available` bytes. The checksum is not looked at.
+    @inline(__always)
+    init?(at base: UnsafeRawPointer, available: Int) {
+        guard available >= Frame.headerBytes else { return nil }
+        let value = Int(base.loadUnaligned(fromByteOffset: 4, as: UInt32.self))
+        let key = Int(base.loadUnaligned(fromByteOffset: 8, as: UInt16.self))
+        let ext = Int(base.loadUnaligned(fromByteOffset: 10, as: UInt16.self))
+        guard key <= Frame.maximumKeyBytes, value <= Frame.maximumValueBytes,
+            Frame.bytes(key: key, extension: ext, value: value) <= available
+        else { return nil }
+        self.base = base
+        valueBytes = value
+        keyBytes = key
+        extensionBytes = ext
+    }
+
+    var bytes: Int { Frame.bytes(key: keyBytes, extension: extensionBytes, value: valueBytes) }
+    var kind: FrameKind? { FrameKind(rawValue: base.load(fromByteOffset: 12, as: UInt8.self)) }
+    var encoding: ValueEncoding {
+        ValueEncoding(rawValue: base.load(fromByteOffset: 13, as: UInt8.self)) ?? .unknown
+    }
+    var sequence: UInt64 { base.loadUnaligned(fromByteOffset: 16, as: UInt64.self) }
+    var recency: UInt64 { base.loadUnaligned(fromByteOffset: 24, as: UInt64.self) }
+    var time: Int64 { base.loadUnaligned(fromByteOffset: 32, as: Int64.self) }
+    var created: Int64 { base.loadUnaligned(fromByteOffset: 40, as: Int64.self) }
+
+    var `extension`: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: base + Frame.headerBytes, count: extensionBytes)
+    }
+    @inline(__always) var key: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: base + Frame.headerBytes + extensionBytes, count: keyBytes)
+    }
+    @inline(__always) var value: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(start: base + Frame.headerBytes + extensionBytes + keyBytes, count: valueBytes)
+    }
+
+    /// Whether the frame is exactly what its writer put at this place.
+    @inline(__always)
+    func passesChecksum(seed: UInt32) -> Bool {
+        let stored = base.loadUnaligned(as: UInt32.self)
+        return stored
+            == Checksum.crc32c(UnsafeRawBufferPointer(start: base + 4, count: bytes - 4), seed: seed)
+    }
+
+    /// The checksum seed of a frame at `offset` of a segment, so that bytes copied from elsewhere fail.
+    @inline(__always)
+    static func seed(segmentSeed: UInt32, offset: Int) -> UInt32 {
+        segmentSeed &+ UInt32(truncatingIfNeeded: offset >> 3) &* 0x9E37_79B1
+    }
+
+    /// Writes the frame at `base`, where `content.frameBytes` bytes must be writable.
+    @inline(__always)
+    static func write(_ content: FrameContent, at base: UnsafeMutableRawPointer, seed: UInt32) {
+        let length = content.frameBytes
+        base.storeBytes(of: UInt32(content.value.count), toByteOffset: 4, as: UInt32.self)
+        base.storeBytes(of: UInt16(content.key.count), toByteOffset: 8, as: UInt16.self)
+        base.storeBytes(of: UInt16(content.extensionBytes.count), toByteOffset: 10, as: UInt16.self)
+        base.storeBytes(of: content.kind.rawValue, toByteOffset: 12, as: UInt8.self)
+        base.storeBytes(of: content.encoding.rawValue, toByteOffset: 13, as: UInt8.self)
+        base.storeBytes(of: 0, toByteOffset: 14, as: UInt16.self)
+        base.storeBytes(of: content.sequence, toByteOffset: 16, as: UInt64.self)
+        base.storeBytes(of: content.recency, toByteOffset: 24, as: UInt64.self)
+        base.storeBytes(of: content.time, toByteOffset: 32, as: Int64.self)
+        base.storeBytes(of: content.created, toByteOffset: 40, as: Int64.self)
+        var cursor = base + headerBytes
+        @inline(__always)
+        func copy(_ part: UnsafeRawBufferPointer) {
+            guard let source = part.baseAddress else { return }
+            cursor.copyMemory(from: source, byteCount: part.count)
+            cursor += part.count
+        }
+        copy(content.extensionBytes)
+        copy(content.key)
+        copy(content.value)
+        let end = base + length
+        while cursor < end {
+            cursor.storeBytes(of: 0, as: UInt8.self)
+            cursor += 1
+        }
+        let sum = Checksum.crc32c(UnsafeRawBufferPointer(start: base + 4, count: length - 4), seed: seed)
+        base.storeBytes(of: sum, as: UInt32.self)
+    }
+}
+
+/// The parts of a frame's extension. Layout: OnDiskFormat, "Frame extensions".
+enum FrameExtension {
+    enum Tag: UInt8 {
+        case evictions = 1
+        case deadline = 2
+        case memoryInterval = 3
+        case owner = 4
+    }
+
+    static let partHeaderBytes = 4
+
+    static func evictionBytes(_ count: Int) -> Int { count == 0 ? 0 : partHeaderBytes + 8 * count }
+
+    static let maximumEvictions = (Frame.maximumExtensionBytes - partHeaderBytes) / 8
+
+    static func writeEvictions(_ locations: [Location], into bytes: inout [UInt8]) {
+        guard !locations.isEmpty else { return }
+        bytes.append(Tag.evictions.rawValue)
+        bytes.append(0)
+        let length = UInt16(8 * locations.count)
+        bytes.append(UInt8(truncatingIfNeeded: length))
+        bytes.append(UInt8(truncatingIfNeeded: length >> 8))
+        for location in locations {
+            withUnsafeBytes(of: location.raw.littleEndian) { bytes.append(contentsOf: $0) }
+        }
+    }
+
+    /// The locations that a frame says were evicted with it; empty when it says none.
+    static func evictions(of frame: Frame) -> [Location] {
+        let bytes = frame.extension
+        var offset = 0
+        while offset + partHeaderBytes <= bytes.count {
+            let length = Int(bytes.loadUnaligned(fromByteOffset: offset + 2, as: UInt16.self))
+            let start = offset + partHeaderBytes
+            guard start + length <= bytes.count else { return [] }
+            if bytes[offset] == Tag.evictions.rawValue {
+                return stride(from: start, to: start + length - 7, by: 8).map {
+                    Location(raw: bytes.loadUnaligned(fromByteOffset: $0, as: UInt64.self))
+                }
+            }
+            offset = start + length
+        }
+        return []
+    }
+}

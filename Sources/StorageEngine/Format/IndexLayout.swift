@@ -1,0 +1,73 @@
+/// Where things are in an index file. The meaning of each field: OnDiskFormat, "The index".
+enum IndexLayout {
+    static let magic: UInt64 = 0x5845_444E_494D_4C56  // "VLMINDEX" read as a little-endian integer
+    static let version: UInt32 = 1
+
+    // Header page
+    static let magicOffset = 0
+    static let versionOffset = 8
+    static let stateOffset = 12
+    static let identityOffset = 16
+    static let bootOffset = 32
+    static let deviceOffset = 48
+    static let inodeOffset = 56
+    static let lockingOffset = 64
+    static let mutexOffset = 128
+    static let sectionOwnerOffset = 192
+    static let sectionStartOffset = 200
+    static let touchTailOffset = 256
+    static let touchDrainedOffset = 320
+    static let structureOffset = 384
+    static let entryCapacityOffset = 448
+    static let entryHighWaterOffset = 452
+    static let freeHeadOffset = 456
+    static let bucketCountOffset = 460
+    static let recencyFirstOffset = 464
+    static let recencyLastOffset = 468
+    static let entryCountOffset = 472
+    static let valueBytesOffset = 480
+    static let liveFrameBytesOffset = 488
+    static let headOffset = 512
+    static let oldestSegmentOffset = 520
+    static let cleanerOffset = 528
+    static let sequenceOffset = 536
+    static let segmentBytesOffset = 544
+    static let indexBytesOffset = 552
+    static let diskLimitOffset = 576
+    static let memoryLimitOffset = 584
+    static let countersOffset = 640
+
+    // Tables
+    static let processTableOffset = 4096
+    static let processSlots = 64
+    static let processSlotBytes = 128
+    static let segmentTableOffset = 12_288
+    static let touchRingOffset = 45_056
+    static let touchCells = 2048
+    static let touchCellBytes = 32
+    static let eventRingOffset = 110_592
+    static let reservedOffset = 241_664
+    static let chunksOffset = 262_144
+
+    // Chunks: 1,024 entries, then 1,024 buckets
+    static let chunkEntries = 1024
+    static let entryBytes = 64
+    static let chunkBytes = chunkEntries * (entryBytes + 4)
+
+    /// Addresses reserved for an index: room for some 250 million entries.
+    static let windowBytes = 16 << 30
+    static let leastWindowBytes = 64 << 20
+
+    static func fileBytes(chunks: Int) -> Int { chunksOffset + chunks * chunkBytes }
+
+    static func chunks(inFileOf bytes: Int) -> Int { max(0, bytes - chunksOffset) / chunkBytes }
+
+    enum State: UInt32 {
+        case building = 1
+        case ready = 2
+    }
+
+    enum Counter: Int, CaseIterable {
+        case hits, misses, records, deletes, evictions, expirations, rejections, lostTouches
+    }
+}

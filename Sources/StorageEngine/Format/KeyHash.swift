@@ -1,0 +1,54 @@
+/// SipHash-1-3 of a key under the archive's own 128-bit secret, so that nobody who does not hold the store
+/// can choose keys that collide. (J.-P. Aumasson, D. J. Bernstein: "SipHash: a fast short-input PRF", with
+/// one compression and three finalisation rounds.)
+struct KeyHash: Sendable {
+    let k0: UInt64
+    let k1: UInt64
+
+    @inline(__always)
+    func callAsFunction(_ key: UnsafeRawBufferPointer) -> UInt64 {
+        var v0 = k0 ^ 0x736f_6d65_7073_6575
+        var v1 = k1 ^ 0x646f_7261_6e64_6f6d
+        var v2 = k0 ^ 0x6c79_6765_6e65_7261
+        var v3 = k1 ^ 0x7465_6462_7974_6573
+
+        @inline(__always)
+        func round() {
+            v0 = v0 &+ v1
+            v1 = (v1 << 13 | v1 >> 51) ^ v0
+            v0 = v0 << 32 | v0 >> 32
+            v2 = v2 &+ v3
+            v3 = (v3 << 16 | v3 >> 48) ^ v2
+            v0 = v0 &+ v3
+            v3 = (v3 << 21 | v3 >> 43) ^ v0
+            v2 = v2 &+ v1
+            v1 = (v1 << 17 | v1 >> 47) ^ v2
+            v2 = v2 << 32 | v2 >> 32
+        }
+
+        let whole = key.count & ~7
+        var offset = 0
+        while offset < whole {
+            let word = UInt64(littleEndian: key.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+            v3 ^= word
+            round()
+            v0 ^= word
+            offset += 8
+        }
+        var last = UInt64(truncatingIfNeeded: key.count) << 56
+        var shift: UInt64 = 0
+        while offset < key.count {
+            last |= UInt64(key[offset]) << shift
+            shift += 8
+            offset += 1
+        }
+        v3 ^= last
+        round()
+        v0 ^= last
+        v2 ^= 0xff
+        round()
+        round()
+        round()
+        return v0 ^ v1 ^ v2 ^ v3
+    }
+}

@@ -1,0 +1,26 @@
+/// Where a frame is: a segment's number and the frame's offset in it. Segments are never rewritten and
+/// numbers never used again, so a location names the same bytes for ever, or nothing (F7).
+///
+/// Layout: OnDiskFormat, "Locations".
+struct Location: Hashable, Comparable, Sendable {
+    let raw: UInt64
+
+    static let none = Location(raw: 0)
+
+    @inline(__always)
+    init(raw: UInt64) { self.raw = raw }
+
+    @inline(__always)
+    init(segment: UInt32, offset: Int) {
+        raw = UInt64(segment) << 32 | UInt64(UInt32(truncatingIfNeeded: offset >> 3))
+    }
+
+    @inline(__always) var segment: UInt32 { UInt32(raw >> 32) }
+    @inline(__always) var offset: Int { Int(raw & 0xffff_ffff) << 3 }
+
+    @inline(__always)
+    static func < (left: Location, right: Location) -> Bool { left.raw < right.raw }
+
+    @inline(__always)
+    func advanced(by bytes: Int) -> Location { Location(segment: segment, offset: offset + bytes) }
+}

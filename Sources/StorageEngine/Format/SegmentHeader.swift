@@ -1,0 +1,113 @@
+/// The first bytes of a segment file. Layout: OnDiskFormat, "Segment files".
+struct SegmentHeader: Equatable {
+    static let bytes = 64
+    static let magic: [UInt8] = Array("VLMSEGMT".utf8)
+    static let version: UInt32 = 1
+
+    var archive: [UInt8]
+    var segment: UInt32
+    /// The oldest segment that still belonged to the log when this one was made; files with lower numbers
+    /// are leftovers.
+    var oldest: UInt32
+    var created: Int64
+
+    /// What the checksums of this segment's frames are seeded with.
+    static func seed(archive: [UInt8], segment: UInt32) -> UInt32 {
+        var bytes = archive
+        withUnsafeBytes(of: segment.littleEndian) { bytes.append(contentsOf: $0) }
+        return Checksum.crc32c(bytes)
+    }
+
+    var encoded: [UInt8] {
+        var writer = ByteWriter()
+        writer.append(SegmentHeader.magic)
+        writer.append(SegmentHeader.version)
+        writer.append(segment)
+        writer.append(archive)
+        writer.append(oldest)
+        writer.append(UInt32(0))
+        writer.append(UInt64(bitPattern: created))
+        writer.pad(to: SegmentHeader.bytes - 4)
+        writer.append(Checksum.crc32c(writer.bytes))
+        return writer.bytes
+    }
+
+    static func decode(_ bytes: [UInt8], path: String) throws(StorageError) -> SegmentHeader {
+        guard bytes.count >= Self.bytes else {
+            throw .corrupted(path: path, offset: bytes.count, reason: "ends inside the segment header")
+        }
+        var reader = ByteReader(Array(bytes[..<Self.bytes]))
+        guard reader.take(8) == magic else {
+            throw .corrupted(path: path, offset: 0, reason: "no segment header")
+        }
+        let version = reader.uint32()
+        let segment = reader.uint32()
+        let archive = reader.take(16)
+        let oldest = reader.uint32()
+        _ = reader.uint32()
+        let created = Int64(bitPattern: reader.uint64())
+        var tail = ByteReader(Array(bytes[(Self.bytes - 4)..<Self.bytes]))
+        guard tail.uint32() == Checksum.crc32c(Array(bytes[..<(Self.bytes - 4)])) else {
+            throw .corrupted(path: path, offset: 0, reason: "the segment header fails its checksum")
+        }
+        guard version == Self.version else {
+            throw .unsupportedVersion(path: path, found: version, supported: Self.version)
+        }
+        return SegmentHeader(archive: archive, segment: segment, oldest: oldest, created: created)
+    }
+
+    static func fileName(_ segment: UInt32) -> String {
+        let digits = String(segment, radix: 16)
+        return String(repeating: "0", count: 8 - digits.count) + digits + ".segment"
+    }
+
+    /// The segment's number, when `name` is a segment's file name.
+    static func number(ofFileName name: String) -> UInt32? {
+        guard name.utf8.count == 16, name.hasSuffix(".segment"),
+            let number = UInt32(name.prefix(8), radix: 16),
+            number > 0, fileName(number) == name
+        else { return nil }
+        return number
+    }
+}
+
+/// Little-endian fields into bytes.
+struct ByteWriter {
+    private(set) var bytes: [UInt8] = []
+
+    mutating func append(_ more: [UInt8]) { bytes.append(contentsOf: more) }
+
+    mutating func append<Integer: FixedWidthInteger>(_ value: Integer) {
+        withUnsafeBytes(of: value.littleEndian) { bytes.append(contentsOf: $0) }
+    }
+
+    mutating func pad(to count: Int) {
+        if bytes.count < count { bytes.append(contentsOf: [UInt8](repeating: 0, count: count - bytes.count)) }
+    }
+}
+
+/// Little-endian fields from bytes; past the end everything is zero, so callers check lengths first.
+struct ByteReader {
+    private let bytes: [UInt8]
+    private var offset = 0
+
+    init(_ bytes: [UInt8]) { self.bytes = bytes }
+
+    mutating func take(_ count: Int) -> [UInt8] {
+        let end = min(bytes.count, offset + count)
+        defer { offset = end }
+        return Array(bytes[offset..<end])
+    }
+
+    mutating func uint32() -> UInt32 {
+        take(4).enumerated().reduce(0) { $0 | UInt32($1.element) << (8 * UInt32($1.offset)) }
+    }
+
+    mutating func uint64() -> UInt64 {
+        take(8).enumerated().reduce(0) { $0 | UInt64($1.element) << (8 * UInt64($1.offset)) }
+    }
+
+    mutating func uint16() -> UInt16 {
+        take(2).enumerated().reduce(0) { $0 | UInt16($1.element) << (8 * UInt16($1.offset)) }
+    }
+}

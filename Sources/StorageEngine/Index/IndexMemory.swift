@@ -1,0 +1,140 @@
+import CPlatform
+
+/// The mapped index: every access to its bytes goes through here, and is inside them.
+///
+/// Safe from any thread for reading; a field is written only by the holder of the archive's lock, except
+/// the touch ring and the counters, which are written with atomic instructions. Offsets are constants of
+/// ``IndexLayout`` below the mapped size; entry and bucket numbers are checked against the capacity, which
+/// is never larger than the file (checked against the file itself whenever it grows).
+final class IndexMemory: @unchecked Sendable {
+    let window: AddressWindow
+    let base: UnsafeMutableRawPointer
+    private let file: OpenFile?
+    /// Entries that the file is known to have room for; grows only. One word of this process.
+    private let knownCapacity: UnsafeMutablePointer<UInt32>
+
+    /// Maps `file`, or, without one, memory of this process alone.
+    init(file: OpenFile?, path: String, writable: Bool) throws(StorageError) {
+        window = try AddressWindow(
+            bytes: IndexLayout.windowBytes, least: IndexLayout.leastWindowBytes, path: path)
+        base = window.base
+        self.file = file
+        knownCapacity = .allocate(capacity: 1)
+        knownCapacity.initialize(to: 0)
+        if let file {
+            try window.map(file, at: 0, length: window.bytes, writable: writable)
+        } else {
+            try window.mapPrivate(at: 0, length: window.bytes, path: path)
+        }
+    }
+
+    deinit { knownCapacity.deallocate() }
+
+    // MARK: Header fields
+
+    @inline(__always) func word32(_ offset: Int) -> UInt32 { cp_load32(base + offset) }
+    @inline(__always) func word64(_ offset: Int) -> UInt64 { cp_load64(base + offset) }
+    @inline(__always) func set32(_ offset: Int, _ value: UInt32) { cp_store32(base + offset, value) }
+    @inline(__always) func set64(_ offset: Int, _ value: UInt64) { cp_store64(base + offset, value) }
+
+    @inline(__always) func add(_ counter: IndexLayout.Counter, _ amount: UInt64 = 1) {
+        _ = cp_add64(base + IndexLayout.countersOffset + 8 * counter.rawValue, amount)
+    }
+    func count(_ counter: IndexLayout.Counter) -> UInt64 {
+        cp_relaxed64(base + IndexLayout.countersOffset + 8 * counter.rawValue)
+    }
+
+    func bytes(at offset: Int, count: Int) -> [UInt8] {
+        Array(UnsafeRawBufferPointer(start: base + offset, count: count))
+    }
+    func setBytes(_ bytes: [UInt8], at offset: Int) {
+        bytes.withUnsafeBytes {
+            UnsafeMutableRawBufferPointer(start: base + offset, count: bytes.count).copyMemory(from: $0)
+        }
+    }
+
+    // MARK: Entries and buckets, numbered from 1 and 0
+
+    /// Whether entries 1...number exist in the mapped file.
+    @inline(__always)
+    private func holds(_ number: UInt32) -> Bool {
+        number <= cp_relaxed32(knownCapacity) || learnCapacity(atLeast: number)
+    }
+
+    /// Believes the header's capacity only as far as the file really reaches, so that no access can meet
+    /// the end of the file (F4).
+    @inline(never)
+    private func learnCapacity(atLeast number: UInt32) -> Bool {
+        var capacity = Int(word32(IndexLayout.entryCapacityOffset))
+        if let file {
+            guard let bytes = try? file.status().bytes else { return false }
+            capacity = min(capacity, IndexLayout.chunks(inFileOf: bytes) * IndexLayout.chunkEntries)
+        }
+        capacity = min(capacity, IndexLayout.chunks(inFileOf: window.bytes) * IndexLayout.chunkEntries)
+        cp_store32(knownCapacity, UInt32(capacity))
+        return Int(number) <= capacity
+    }
+
+    /// The entry of that number; `nil` for 0 and for numbers past the capacity.
+    @inline(__always)
+    func entry(_ number: UInt32) -> EntrySlot? {
+        guard number > 0, holds(number) else { return nil }
+        let place = Int(number) - 1
+        let chunk = base + IndexLayout.chunksOffset + (place >> 10) * IndexLayout.chunkBytes
+        return EntrySlot(chunk + (place & 1023) * IndexLayout.entryBytes)
+    }
+
+    @inline(__always)
+    private func bucketAddress(_ bucket: UInt32) -> UnsafeMutableRawPointer? {
+        guard holds(bucket &+ 1) else { return nil }
+        let place = Int(bucket)
+        let chunk = base + IndexLayout.chunksOffset + (place >> 10) * IndexLayout.chunkBytes
+        return chunk + IndexLayout.chunkEntries * IndexLayout.entryBytes + (place & 1023) * 4
+    }
+
+    /// The first entry of a bucket; 0 when it is empty.
+    @inline(__always)
+    func bucketHead(_ bucket: UInt32) -> UInt32 {
+        guard let address = bucketAddress(bucket) else { return 0 }
+        return cp_load32(address)
+    }
+
+    @inline(__always)
+    func setBucketHead(_ bucket: UInt32, _ number: UInt32) {
+        guard let address = bucketAddress(bucket) else { return }
+        cp_store32(address, number)
+    }
+
+    @inline(__always)
+    func prefetchBucket(_ bucket: UInt32) {
+        if let address = bucketAddress(bucket) { cp_prefetch(address) }
+    }
+
+    // MARK: Live bytes of each segment
+
+    @inline(__always)
+    private func segmentAddress(_ segment: UInt32) -> UnsafeMutableRawPointer {
+        base + IndexLayout.segmentTableOffset + Int(segment & SegmentLayout.slotMask) * 8
+    }
+    @inline(__always)
+    func liveBytes(ofSegment segment: UInt32) -> UInt64 { cp_relaxed64(segmentAddress(segment)) }
+    @inline(__always)
+    func setLiveBytes(ofSegment segment: UInt32, _ bytes: UInt64) {
+        cp_relaxed_store64(segmentAddress(segment), bytes)
+    }
+
+    // MARK: Growth
+
+    /// Makes room for `capacity` entries; the header says so only once the blocks are there. Needs the lock.
+    func grow(toHold capacity: Int) throws(StorageError) {
+        let chunks = (capacity + IndexLayout.chunkEntries - 1) / IndexLayout.chunkEntries
+        let bytes = IndexLayout.fileBytes(chunks: chunks)
+        guard bytes <= window.bytes else {
+            throw .system(operation: "extend", path: file?.path ?? "the index", code: 12)
+        }
+        try file?.preallocate(bytes)
+        set32(IndexLayout.entryCapacityOffset, UInt32(chunks * IndexLayout.chunkEntries))
+        set64(IndexLayout.indexBytesOffset, UInt64(bytes))
+        _ = learnCapacity(atLeast: 0)
+    }
+}

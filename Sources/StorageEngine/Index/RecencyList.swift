@@ -1,0 +1,37 @@
+import CPlatform
+
+/// The doubly linked list of all entries from most to least recent, ordered by their stamps.
+/// Every method needs the archive's lock.
+extension IndexMemory {
+    @inline(__always) var mostRecent: UInt32 { word32(IndexLayout.recencyFirstOffset) }
+    @inline(__always) var leastRecent: UInt32 { word32(IndexLayout.recencyLastOffset) }
+
+    @inline(__always)
+    func linkAsMostRecent(_ number: UInt32, _ slot: EntrySlot) {
+        let first = mostRecent
+        slot.newer = 0
+        slot.older = first
+        if let previous = entry(first) {
+            previous.newer = number
+        } else {
+            set32(IndexLayout.recencyLastOffset, number)
+        }
+        set32(IndexLayout.recencyFirstOffset, number)
+    }
+
+    @inline(__always)
+    func unlinkFromRecency(_ number: UInt32, _ slot: EntrySlot) {
+        let newer = slot.newer
+        let older = slot.older
+        if let neighbour = entry(newer) {
+            neighbour.older = older
+        } else {
+            set32(IndexLayout.recencyFirstOffset, older)
+        }
+        if let neighbour = entry(older) {
+            neighbour.newer = newer
+        } else {
+            set32(IndexLayout.recencyLastOffset, newer)
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import CPlatform
+
+/// Accesses that have happened and are not yet applied to the recency list.
+///
+/// An access takes a stamp (one atomic addition, the order of all uses of the archive's entries), writes a
+/// cell and is done: no lock. Whoever next holds the lock applies the cells in the order of their stamps,
+/// always before choosing a victim, so eviction is exact LRU (S5). A cell whose writer died or was stopped
+/// between the two steps is marked as skipped; a writer that finds its cell skipped takes a new stamp.
+/// Cell layout: OnDiskFormat, "The touch ring".
+extension IndexMemory {
+    private static let skipped: UInt32 = .max
+
+    @inline(__always)
+    private func cell(_ stamp: UInt64) -> UnsafeMutableRawPointer {
+        base + IndexLayout.touchRingOffset
+            + Int(stamp & UInt64(IndexLayout.touchCells - 1)) * IndexLayout.touchCellBytes
+    }
+
+    @inline(__always)
+    private func lap(_ stamp: UInt64) -> UInt64 {
+        (stamp / UInt64(IndexLayout.touchCells) + 1) << 32
+    }
+
+    @inline(__always) func nextStamp() -> UInt64 { cp_add64(base + IndexLayout.touchTailOffset, 1) }
+    @inline(__always) var stampsTaken: UInt64 { cp_load64(base + IndexLayout.touchTailOffset) }
+    @inline(__always) var stampsDrained: UInt64 { cp_load64(base + IndexLayout.touchDrainedOffset) }
+
+    enum Touch {
+        case published
+        /// Published, and it is time for someone to apply what is pending.
+        case drainDue
+        /// No cell is free: apply what is pending, then touch again.
+        case ringFull
+    }
+
+    /// Notes an access of entry `number`. Needs no lock.
+    @inline(__always)
+    func touch(_ number: UInt32, tag: UInt32, time: Int64) -> Touch {
+        while true {
+            if stampsTaken &- stampsDrained >= UInt64(IndexLayout.touchCells) { return .ringFull }
+            let stamp = nextStamp()
+            if stamp &- stampsDrained >= UInt64(IndexLayout.touchCells) { return .ringFull }
+            let cell = cell(stamp)
+            let previous = cp_relaxed64(cell)
+            if previous >= lap(stamp) { continue }
+            cp_relaxed_store64(cell + 8, UInt64(tag))
+            cp_relaxed_store64(cell + 16, UInt64(bitPattern: time))
+            if cp_cas64(cell, previous, lap(stamp) | UInt64(number)) {
+                return stamp & 511 == 511 ? .drainDue : .published
+            }
+        }
+    }
+
+    /// The stamp of a change that the holder of the lock makes now, after everything that came before it.
+    @inline(__always)
+    func takeStampAndDrain() -> UInt64 {
+        let stamp = nextStamp()
+        drainTouches(before: stamp)
+        set64(IndexLayout.touchDrainedOffset, stamp + 1)
+        return stamp
+    }
+
+    /// Applies all touches with stamps below `end`. Needs the lock.
+    func drainTouches(before end: UInt64) {
+        var stamp = stampsDrained
+        guard stamp < end else { return }
+        while stamp < end {
+            let batchEnd = min(end, stamp + 64)
+            for ahead in stamp..<batchEnd {
+                let word = cp_relaxed64(cell(ahead))
+                if word >= lap(ahead), let slot = entry(UInt32(truncatingIfNeeded: word)) {
+                    cp_prefetch(slot.base)
+                }
+            }
+            for ahead in stamp..<batchEnd {
+                let word = cp_relaxed64(cell(ahead))
+                guard word >= lap(ahead), let slot = entry(UInt32(truncatingIfNeeded: word)) else { continue }
+                if let neighbour = entry(slot.newer) { cp_prefetch(neighbour.base) }
+                if let neighbour = entry(slot.older) { cp_prefetch(neighbour.base) }
+            }
+            while stamp < batchEnd {
+                apply(stamp)
+                stamp += 1
+            }
+            set64(IndexLayout.touchDrainedOffset, stamp)
+        }
+    }
+
+    @inline(__always)
+    private func apply(_ stamp: UInt64) {
+        let cell = cell(stamp)
+        let lap = lap(stamp)
+        var word = cp_load64(cell)
+        while word < lap {
+            if cp_cas64(cell, word, lap | UInt64(IndexMemory.skipped)) { return }
+            word = cp_load64(cell)
+        }
+        guard word & ~0xffff_ffff == lap, let slot = entry(UInt32(truncatingIfNeeded: word)),
+            slot.location != .none, slot.tag == UInt32(truncatingIfNeeded: cp_relaxed64(cell + 8)),
+            slot.recency < stamp
+        else { return }
+        let number = UInt32(truncatingIfNeeded: word)
+        slot.recency = stamp
+        slot.hits = slot.hits == .max ? .max : slot.hits + 1
+        slot.accessed = Int64(bitPattern: cp_relaxed64(cell + 16))
+        if mostRecent != number {
+            unlinkFromRecency(number, slot)
+            linkAsMostRecent(number, slot)
+        }
+    }
+
+    /// Touches not yet applied, oldest first, for readers that show the order without the lock.
+    func pendingTouches() -> [(number: UInt32, tag: UInt32, stamp: UInt64, time: Int64)] {
+        var stamp = stampsDrained
+        let end = min(stampsTaken, stamp &+ UInt64(IndexLayout.touchCells))
+        var touches: [(number: UInt32, tag: UInt32, stamp: UInt64, time: Int64)] = []
+        while stamp < end {
+            let cell = cell(stamp)
+            let word = cp_load64(cell)
+            let number = UInt32(truncatingIfNeeded: word)
+            if word & ~0xffff_ffff == lap(stamp), number != IndexMemory.skipped {
+                touches.append(
+                    (
+                        number, UInt32(truncatingIfNeeded: cp_relaxed64(cell + 8)), stamp,
+                        Int64(bitPattern: cp_relaxed64(cell + 16))
+                    ))
+            }
+            stamp += 1
+        }
+        return touches
+    }
+}

@@ -1,0 +1,292 @@
+import CPlatform
+import Synchronization
+
+/// The archive's segments, mapped into this process as they are needed.
+///
+/// Safe from any thread. Bytes of a segment are read only while it is pinned; a pinned segment stays
+/// mapped even after its file was unlinked, so what a reader sees never changes under it (F7). Appending
+/// and dropping need the archive's lock.
+final class SegmentLog: @unchecked Sendable {
+    let folder: OpenFile
+    let identity: [UInt8]
+    let writable: Bool
+    private let window: AddressWindow
+    /// One record a segment slot, in this process' memory: number of the mapped segment (0: none), pins,
+    /// bytes of its file, seed of its checksums. Numbers and pins are atomic; the rest is written before
+    /// the number is published.
+    private let slots: UnsafeMutableRawPointer
+    private static let slotBytes = 32
+    /// Files of the mapped segments, by number; the mutex also serialises mapping and unmapping.
+    private let files = Mutex<[UInt32: OpenFile]>([:])
+    /// The oldest segment that this process knows of; what is older has been let go.
+    private let knownOldest = Atomic<UInt32>(0)
+
+    init(folder: OpenFile, identity: [UInt8], writable: Bool) throws(StorageError) {
+        self.folder = folder
+        self.identity = identity
+        self.writable = writable
+        window = try AddressWindow(
+            bytes: SegmentLayout.windowBytes, least: SegmentLayout.leastWindowBytes, path: folder.path)
+        let bytes = SegmentLayout.slots * SegmentLog.slotBytes
+        slots = .allocate(byteCount: bytes, alignment: 64)
+        slots.initializeMemory(as: UInt8.self, repeating: 0, count: bytes)
+    }
+
+    deinit { slots.deallocate() }
+
+    @inline(__always)
+    private func slot(_ segment: UInt32) -> UnsafeMutableRawPointer {
+        slots + Int(segment & SegmentLayout.slotMask) * SegmentLog.slotBytes
+    }
+
+    @inline(__always)
+    private func windowOffset(_ segment: UInt32) -> Int {
+        Int(segment & SegmentLayout.slotMask) * SegmentLayout.strideBytes
+    }
+
+    // MARK: Pinning
+
+    /// A segment that cannot be unmapped before ``SegmentLog/unpin(_:)``.
+    struct Pin {
+        let segment: UInt32
+        fileprivate let base: UnsafeMutableRawPointer
+        let seed: UInt32
+    }
+
+    /// `nil` when the segment is no longer (or never was) part of the log.
+    @inline(__always)
+    func pin(_ segment: UInt32) -> Pin? {
+        let slot = slot(segment)
+        _ = cp_add32(slot + 4, 1)
+        if cp_load32(slot) == segment {
+            return Pin(
+                segment: segment, base: window.base + windowOffset(segment), seed: cp_relaxed32(slot + 16))
+        }
+        _ = cp_add32(slot + 4, .max)
+        return pinSlowly(segment)
+    }
+
+    @inline(never)
+    private func pinSlowly(_ segment: UInt32) -> Pin? {
+        guard segment > 0, (try? map(segment)) != nil else { return nil }
+        let slot = slot(segment)
+        _ = cp_add32(slot + 4, 1)
+        if cp_load32(slot) == segment {
+            return Pin(
+                segment: segment, base: window.base + windowOffset(segment), seed: cp_relaxed32(slot + 16))
+        }
+        _ = cp_add32(slot + 4, .max)
+        return nil
+    }
+
+    @inline(__always)
+    func unpin(_ pin: Pin) { _ = cp_add32(slot(pin.segment) + 4, .max) }
+
+    /// Bytes of the segment's file; asks the file again when `atLeast` is more than is known.
+    @inline(__always)
+    func fileBytes(_ pin: Pin, atLeast: Int = 0) -> Int {
+        let known = Int(cp_relaxed64(slot(pin.segment) + 8))
+        return known >= atLeast ? known : learnFileBytes(pin.segment)
+    }
+
+    @inline(never)
+    private func learnFileBytes(_ segment: UInt32) -> Int {
+        files.withLock { files in
+            guard let file = files[segment], let bytes = try? file.status().bytes else { return 0 }
+            let usable = min(bytes, window.bytes - windowOffset(segment))
+            cp_relaxed_store64(slot(segment) + 8, UInt64(usable))
+            return usable
+        }
+    }
+
+    /// The frame at `offset` of a pinned segment, its lengths checked and its checksum not; `nil` when
+    /// there cannot be one.
+    @inline(__always)
+    func frame(_ pin: Pin, at offset: Int) -> Frame? {
+        guard offset >= SegmentHeader.bytes else { return nil }
+        let known = fileBytes(pin)
+        if known - offset >= Frame.headerBytes,
+            let frame = Frame(at: pin.base + offset, available: known - offset)
+        {
+            return frame
+        }
+        return frameAfterGrowth(pin, at: offset, known: known)
+    }
+
+    @inline(never)
+    private func frameAfterGrowth(_ pin: Pin, at offset: Int, known: Int) -> Frame? {
+        let grown = learnFileBytes(pin.segment)
+        guard grown > known, grown - offset >= Frame.headerBytes else { return nil }
+        return Frame(at: pin.base + offset, available: grown - offset)
+    }
+
+    /// Whether everything from `offset` to the end of the file is zero: never written.
+    func isBlank(_ pin: Pin, from offset: Int) -> Bool {
+        let end = fileBytes(pin)
+        var cursor = (offset + 7) & ~7
+        while cursor + 8 <= end {
+            if (pin.base + cursor).load(as: UInt64.self) != 0 { return false }
+            cursor += 8
+        }
+        return true
+    }
+
+    // MARK: Mapping
+
+    func path(of segment: UInt32) -> String { folder.path + "/" + SegmentHeader.fileName(segment) }
+
+    private func map(_ segment: UInt32) throws(StorageError) {
+        let result: Result<Void, StorageError> = files.withLock { files in
+            do throws(StorageError) {
+                guard cp_load32(slot(segment)) != segment else { return .success(()) }
+                let file = try folder.file(named: SegmentHeader.fileName(segment), writable: writable)
+                let header = try SegmentHeader.decode(file.read(atMost: SegmentHeader.bytes), path: file.path)
+                guard header.archive == identity, header.segment == segment else {
+                    throw .corrupted(path: file.path, offset: 16, reason: "belongs to another archive")
+                }
+                try publish(segment, file, &files)
+                return .success(())
+            } catch {
+                return .failure(error)
+            }
+        }
+        try result.get()
+    }
+
+    private func publish(
+        _ segment: UInt32, _ file: OpenFile, _ files: inout [UInt32: OpenFile]
+    ) throws(StorageError) {
+        let slot = slot(segment)
+        let present = cp_load32(slot)
+        if present != 0 {
+            guard release(present, &files) else {
+                throw .busy(
+                    archive: folder.path, process: 0, reason: "a reader still uses segment \(present)")
+            }
+        }
+        let bytes = try file.status().bytes
+        let strides = SegmentLayout.slots(forBytes: bytes)
+        let offset = windowOffset(segment)
+        let length = strides * SegmentLayout.strideBytes
+        try window.map(file, at: offset, length: length, writable: writable)
+        cp_relaxed_store64(slot + 8, UInt64(bytes))
+        cp_relaxed_store32(slot + 16, SegmentHeader.seed(archive: identity, segment: segment))
+        files[segment] = file
+        cp_store32(slot, segment)
+    }
+
+    /// Unmaps a segment unless a reader has it pinned.
+    private func release(_ segment: UInt32, _ files: inout [UInt32: OpenFile]) -> Bool {
+        let slot = slot(segment)
+        guard cp_cas32(slot, segment, 0) else { return true }
+        // A reader adds its pin before it looks at the number, so either it sees 0 or its pin is seen here.
+        guard cp_load32(slot + 4) == 0 else {
+            cp_store32(slot, segment)
+            return false
+        }
+        let bytes = Int(cp_relaxed64(slot + 8))
+        window.unmap(
+            at: windowOffset(segment),
+            length: SegmentLayout.slots(forBytes: bytes) * SegmentLayout.strideBytes)
+        files[segment] = nil
+        return true
+    }
+
+    /// Lets go of segments older than `oldest`, so that their disk space can be used again.
+    @inline(__always)
+    func releaseSegments(before oldest: UInt32) {
+        if knownOldest.load(ordering: .relaxed) != oldest { releaseSlowly(before: oldest) }
+    }
+
+    @inline(never)
+    private func releaseSlowly(before oldest: UInt32) {
+        files.withLock { files in
+            var complete = true
+            for segment in files.keys.filter({ $0 < oldest }) where !release(segment, &files) {
+                complete = false
+            }
+            if complete { knownOldest.store(oldest, ordering: .relaxed) }
+        }
+    }
+
+    // MARK: Files
+
+    /// Numbers of the segment files in the folder, ascending.
+    func segmentNumbers() throws(StorageError) -> [UInt32] {
+        try folder.names().compactMap(SegmentHeader.number(ofFileName:)).sorted()
+    }
+
+    /// The smallest number above `segment`, and not above `last`, of a segment that exists.
+    func nextSegment(after segment: UInt32, upTo last: UInt32) -> UInt32 {
+        var next = segment + 1
+        while next < last, !folder.hasEntry(named: SegmentHeader.fileName(next)) { next += 1 }
+        return next
+    }
+
+    /// Makes segment `number` with room for `bytes`, replacing a leftover of the same name.
+    func create(_ number: UInt32, oldest: UInt32, bytes: Int) throws(StorageError) {
+        let name = SegmentHeader.fileName(number)
+        try folder.unlink(name)
+        let file = try folder.newFile(named: name)
+        do throws(StorageError) {
+            try file.preallocate(bytes)
+            let header = SegmentHeader(
+                archive: identity, segment: number, oldest: oldest, created: cp_coarse_time())
+            try file.write(header.encoded)
+            let result: Result<Void, StorageError> = files.withLock { files in
+                do throws(StorageError) {
+                    try publish(number, file, &files)
+                    return .success(())
+                } catch {
+                    return .failure(error)
+                }
+            }
+            try result.get()
+        } catch {
+            try? folder.unlink(name)
+            throw error
+        }
+    }
+
+    /// Makes the file of a pinned segment at least `bytes` long.
+    func extend(_ pin: Pin, to bytes: Int) throws(StorageError) {
+        let before = fileBytes(pin)
+        let file = files.withLock { $0[pin.segment] }
+        guard let file else { throw .closed(name: path(of: pin.segment)) }
+        try file.preallocate(bytes)
+        cp_relaxed_store64(slot(pin.segment) + 8, UInt64(bytes))
+        cp_populate_write(pin.base + (before & ~4095), bytes - (before & ~4095))
+    }
+
+    /// Removes the file of a segment; readers that have it pinned keep their bytes. Returns its size.
+    func removeFile(of segment: UInt32) throws(StorageError) -> Int {
+        let name = SegmentHeader.fileName(segment)
+        guard folder.hasEntry(named: name) else { return 0 }
+        let bytes = try folder.file(named: name, writable: false).status().bytes
+        try folder.unlink(name)
+        return bytes
+    }
+
+    // MARK: Writing, under the archive's lock
+
+    /// Writes a frame into a pinned segment that has room for it.
+    @inline(__always)
+    func write(_ content: FrameContent, _ pin: Pin, at offset: Int) {
+        guard writable, offset >= SegmentHeader.bytes, offset + content.frameBytes <= fileBytes(pin) else {
+            return
+        }
+        Frame.write(content, at: pin.base + offset, seed: Frame.seed(segmentSeed: pin.seed, offset: offset))
+    }
+
+    /// Makes everything from `offset` on read as never written.
+    func blank(_ pin: Pin, from offset: Int) {
+        guard writable, offset >= SegmentHeader.bytes else { return }
+        let end = fileBytes(pin)
+        var cursor = offset
+        while cursor + 8 <= end {
+            let word = pin.base + cursor
+            if word.load(as: UInt64.self) != 0 { word.storeBytes(of: 0, as: UInt64.self) }
+            cursor += 8
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import CPlatform
+
+extension ArchiveEngine {
+    /// Writes a frame at the head of the log, beginning a new segment when the present one is full. Nothing
+    /// counts until ``commit(_:bytes:)``; when this throws, nothing has changed. Needs the lock.
+    @inline(__always)
+    func append(_ content: FrameContent, inNewSegment: Bool = false) throws(StorageError) -> Location {
+        let bytes = content.frameBytes
+        let place = head
+        let room = SegmentLayout.strideBytes
+        let target = segmentTarget
+        if inNewSegment || place == .none || place.offset >= target || place.offset + bytes > room {
+            return try appendToNewSegment(content, bytes: bytes, target: target)
+        }
+        guard let pin = log.pin(place.segment) else {
+            throw .corrupted(
+                path: log.path(of: place.segment), offset: 0, reason: "the newest segment is gone")
+        }
+        defer { log.unpin(pin) }
+        if place.offset + bytes > log.fileBytes(pin) {
+            try extend(pin, by: bytes, at: place.offset, target: target)
+        }
+        log.write(content, pin, at: place.offset)
+        return place
+    }
+
+    /// Makes the frame at `location` part of the log.
+    @inline(__always)
+    func commit(_ location: Location, bytes: Int) {
+        index.set64(IndexLayout.headOffset, location.advanced(by: bytes).raw)
+    }
+
+    @inline(__always)
+    func nextSequence() -> UInt64 {
+        let sequence = index.word64(IndexLayout.sequenceOffset) + 1
+        index.set64(IndexLayout.sequenceOffset, sequence)
+        return sequence
+    }
+
+    var segmentTarget: Int {
+        SegmentLayout.targetBytes(forArchiveOf: diskLimit ?? valueBytes)
+    }
+
+    @inline(never)
+    private func extend(_ pin: SegmentLog.Pin, by bytes: Int, at offset: Int, target: Int)
+        throws(StorageError)
+    {
+        let before = log.fileBytes(pin, atLeast: offset + bytes)
+        guard before < offset + bytes else { return }
+        let step = SegmentLayout.stepBytes(target: target)
+        let wanted = (max(offset + bytes, before + step) + 4095) & ~4095
+        try log.extend(pin, to: min(wanted, SegmentLayout.strideBytes))
+        adjust(IndexLayout.segmentBytesOffset, by: log.fileBytes(pin) - before)
+    }
+
+    @inline(never)
+    private func appendToNewSegment(
+        _ content: FrameContent, bytes: Int, target: Int
+    ) throws(StorageError) -> Location {
+        let size = (max(SegmentHeader.bytes + bytes, SegmentLayout.stepBytes(target: target)) + 4095) & ~4095
+        let number = try nextSegmentNumber(forBytes: size)
+        let oldest = oldestSegment == 0 ? number : oldestSegment
+        try log.create(number, oldest: oldest, bytes: size)
+        guard let pin = log.pin(number) else {
+            throw .corrupted(
+                path: log.path(of: number), offset: 0, reason: "the new segment cannot be read back")
+        }
+        defer { log.unpin(pin) }
+        index.setLiveBytes(ofSegment: number, 0)
+        adjust(IndexLayout.segmentBytesOffset, by: size)
+        if oldestSegment == 0 { index.set32(IndexLayout.oldestSegmentOffset, number) }
+        log.write(content, pin, at: SegmentHeader.bytes)
+        return Location(segment: number, offset: SegmentHeader.bytes)
+    }
+
+    /// The number after those that the newest segment takes up, such that the new one does not wrap around
+    /// the address window.
+    private func nextSegmentNumber(forBytes bytes: Int) throws(StorageError) -> UInt32 {
+        var number: UInt32 = 1
+        if head != .none {
+            let strides = SegmentLayout.slots(forBytes: head.offset)
+            number = head.segment + UInt32(strides)
+        }
+        let needed = UInt32(SegmentLayout.slots(forBytes: bytes))
+        let slot = number & SegmentLayout.slotMask
+        if slot + needed > UInt32(SegmentLayout.slots) { number += UInt32(SegmentLayout.slots) - slot }
+        let last = number + needed - 1
+        guard oldestSegment == 0 || last - oldestSegment < UInt32(SegmentLayout.slots) else {
+            throw .noSpace(path: folder.path + " (more segments than an archive may have)")
+        }
+        return number
+    }
+}

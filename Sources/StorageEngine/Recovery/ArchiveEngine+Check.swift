@@ -1,0 +1,128 @@
+extension ArchiveEngine {
+    /// Every frame of the log against its checksum, and the index against what the log says.
+    ///
+    /// It takes no lock, so a live archive changes meanwhile: an entry is held against the index only if the
+    /// log's last word on its key is older than the check.
+    func check() throws(StorageError) -> CheckReport {
+        for attempt in 0..<4 {
+            if let report = try checkOnce(isLastAttempt: attempt == 3) { return report }
+        }
+        return CheckReport(entries: 0, valueBytes: 0, damaged: 0, salvaged: 0, problems: [])
+    }
+
+    private struct LastWord {
+        var location: Location
+        var valueBytes: Int
+        /// Where the log says so: a put, or what removed it.
+        var said: Location
+        var isRemoved: Bool
+    }
+
+    /// `nil` when a segment was reclaimed while it was being read, so that it is best to begin again.
+    private func checkOnce(isLastAttempt: Bool) throws(StorageError) -> CheckReport? {
+        let begin = head
+        let references = liveReferences()
+        let totals = (entryCount, valueBytes)
+        let end = head
+        let oldest = oldestSegment
+        var words: [[UInt8]: LastWord] = [:]
+        var keyOfLocation: [Location: [UInt8]] = [:]
+        var findings = ReplayFindings()
+        for number in try log.segmentNumbers() where number >= oldest && number <= end.segment {
+            guard let pin = log.pin(number) else {
+                if !isLastAttempt { return nil }
+                findings.note("\(log.path(of: number)): cannot be read as a segment of this archive")
+                continue
+            }
+            defer { log.unpin(pin) }
+            let result = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
+                switch item {
+                case .frame(let frame, let location):
+                    guard location < end else { return }
+                    note(frame, location, &words, &keyOfLocation)
+                case .damage(let from, let to):
+                    findings.note("\(log.path(of: number)): bytes \(from) to \(to) hold no valid entry")
+                }
+            }
+            let written = number == end.segment ? end.offset : log.fileBytes(pin)
+            if result.end < written, !result.isBlankBehind {
+                findings.note("\(log.path(of: number)): no valid entry from byte \(result.end) on")
+            }
+        }
+        if oldestSegment != oldest, !isLastAttempt { return nil }
+        compare(references, words, begin: begin, &findings)
+        let live = words.values.filter { !$0.isRemoved }
+        let bytes = live.reduce(UInt64(0)) { $0 + UInt64($1.valueBytes) }
+        let isQuiet = begin == end && head == end
+        if isQuiet, totals != (live.count, bytes), findings.damaged == 0 {
+            findings.note(
+                "the index counts \(totals.0) entries of \(totals.1) bytes, the log \(live.count) of \(bytes)"
+            )
+        }
+        return CheckReport(
+            entries: live.count, valueBytes: bytes, damaged: findings.damaged, salvaged: 0,
+            problems: findings.problems)
+    }
+
+    private func note(
+        _ frame: Frame, _ location: Location, _ words: inout [[UInt8]: LastWord],
+        _ keyOfLocation: inout [Location: [UInt8]]
+    ) {
+        for evicted in FrameExtension.evictions(of: frame) {
+            guard let key = keyOfLocation[evicted], words[key]?.location == evicted else { continue }
+            words[key]?.isRemoved = true
+            words[key]?.said = location
+        }
+        let key = Array(frame.key)
+        switch frame.kind {
+        case .put, .move:
+            words[key] = LastWord(
+                location: location, valueBytes: frame.valueBytes, said: location, isRemoved: false)
+            keyOfLocation[location] = key
+        case .delete:
+            words[key]?.isRemoved = true
+            words[key]?.said = location
+        case .deleteAll:
+            for key in words.keys {
+                words[key]?.isRemoved = true
+                words[key]?.said = location
+            }
+        case .evict, nil:
+            break
+        }
+    }
+
+    private func compare(
+        _ references: [EntryReference], _ words: [[UInt8]: LastWord], begin: Location,
+        _ findings: inout ReplayFindings
+    ) {
+        var expected: [Location: Int] = [:]
+        for word in words.values where !word.isRemoved && word.said < begin {
+            expected[word.location] = word.valueBytes
+        }
+        let changedSince = Set(words.values.filter { $0.said >= begin }.map(\.location))
+        let superseded = words.values.contains { $0.said >= begin }
+        for reference in references {
+            if let bytes = expected.removeValue(forKey: reference.location) {
+                if bytes != Int(reference.valueBytes) {
+                    findings.note(
+                        "the index says \(reference.valueBytes) bytes for the entry at \(describe(reference.location)), the log \(bytes)"
+                    )
+                }
+            } else if reference.location < begin, !changedSince.contains(reference.location) {
+                // Its key's last word may be a later one that names another place.
+                let key = withFrame(at: reference.location) { Array($0.key) }
+                if let key, let word = words[key], superseded, word.said >= begin { continue }
+                findings.note(
+                    "the index names an entry at \(describe(reference.location)) that the log does not have")
+            }
+        }
+        for location in expected.keys {
+            findings.note("the index does not have the entry at \(describe(location))")
+        }
+    }
+
+    private func describe(_ location: Location) -> String {
+        "byte \(location.offset) of \(SegmentHeader.fileName(location.segment))"
+    }
+}

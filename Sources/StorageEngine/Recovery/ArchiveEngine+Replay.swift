@@ -1,0 +1,157 @@
+import CPlatform
+
+extension ArchiveEngine {
+    /// What a replay met besides valid frames.
+    struct ReplayFindings {
+        var damaged = 0
+        var problems: [String] = []
+
+        mutating func note(_ problem: String) {
+            damaged += 1
+            if problems.count < CheckReport.maximumProblems { problems.append(problem) }
+        }
+    }
+
+    /// Does to the index what a frame of the log says. Doing it twice is doing it once, so a crash during
+    /// recovery is an ordinary crash (F3). Needs the lock or an index that nobody else has yet.
+    func replay(_ frame: Frame, at location: Location) throws(StorageError) {
+        switch frame.kind {
+        case .put, .move:
+            for evicted in FrameExtension.evictions(of: frame) { removeEntry(at: evicted) }
+            let tag = UInt32(truncatingIfNeeded: hash(frame.key))
+            let content = FrameContent(
+                kind: .put, encoding: frame.encoding, sequence: frame.sequence, recency: frame.recency,
+                time: frame.time, created: frame.created, key: frame.key, value: frame.value,
+                extensionBytes: frame.extension)
+            let present = try find(frame.key, tag: tag)
+            if let present { letGo(present) } else { try index.reserveEntry() }
+            applyPut(content, tag: tag, number: present?.number ?? 0, at: location)
+        case .delete:
+            let tag = UInt32(truncatingIfNeeded: hash(frame.key))
+            if let present = try find(frame.key, tag: tag) {
+                letGo(present)
+                remove(present.number)
+            }
+        case .deleteAll:
+            clearEntries()
+        case .evict:
+            for evicted in FrameExtension.evictions(of: frame) { removeEntry(at: evicted) }
+        case nil:
+            break
+        }
+        if frame.sequence > index.word64(IndexLayout.sequenceOffset) {
+            index.set64(IndexLayout.sequenceOffset, frame.sequence)
+        }
+        raiseStamps(above: frame.recency)
+    }
+
+    /// Stamps that are taken from now on are above `recency`.
+    func raiseStamps(above recency: UInt64) {
+        guard recency < .max - 1, index.stampsTaken <= recency else { return }
+        index.set64(IndexLayout.touchTailOffset, recency + 1)
+        index.set64(IndexLayout.touchDrainedOffset, recency + 1)
+    }
+
+    private func removeEntry(at location: Location) {
+        guard let pin = log.pin(location.segment) else { return }
+        defer { log.unpin(pin) }
+        guard let frame = log.frame(pin, at: location.offset), frame.keyBytes > 0 else { return }
+        if let number = entry(at: location, tag: UInt32(truncatingIfNeeded: hash(frame.key))) {
+            remove(number)
+        }
+    }
+
+    /// Fills an empty index from all segments of the log, oldest first.
+    func rebuild() throws(StorageError) -> ReplayFindings {
+        var findings = ReplayFindings()
+        let numbers = try belongingSegments(&findings)
+        var segmentBytes = 0
+        for number in numbers {
+            guard let pin = log.pin(number) else { continue }
+            defer { log.unpin(pin) }
+            segmentBytes += log.fileBytes(pin)
+            if oldestSegment == 0 { index.set32(IndexLayout.oldestSegmentOffset, number) }
+            let result = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
+                switch item {
+                case .frame(let frame, let location): try replay(frame, at: location)
+                case .damage(let from, let to):
+                    findings.note("\(log.path(of: number)): bytes \(from) to \(to) hold no valid entry")
+                }
+            }
+            if !result.isBlankBehind {
+                if number != numbers.last {
+                    findings.note("\(log.path(of: number)): no valid entry from byte \(result.end) on")
+                } else if attachment != nil {
+                    // The remains of an operation that was not acknowledged.
+                    log.blank(pin, from: result.end)
+                }
+            }
+            head = Location(segment: number, offset: result.end)
+        }
+        index.set64(IndexLayout.segmentBytesOffset, UInt64(segmentBytes))
+        sortRecencyList()
+        return findings
+    }
+
+    /// Numbers of the segments that are part of the log; leftovers of an interrupted removal are not.
+    private func belongingSegments(_ findings: inout ReplayFindings) throws(StorageError) -> [UInt32] {
+        let numbers = try log.segmentNumbers()
+        var oldest: UInt32 = 0
+        var readable: [UInt32] = []
+        for number in numbers {
+            do throws(StorageError) {
+                let file = try folder.file(named: SegmentHeader.fileName(number), writable: false)
+                let header = try SegmentHeader.decode(file.read(atMost: SegmentHeader.bytes), path: file.path)
+                guard header.archive == log.identity, header.segment == number else {
+                    throw .corrupted(path: file.path, offset: 16, reason: "belongs to another archive")
+                }
+                oldest = max(oldest, header.oldest)
+                readable.append(number)
+            } catch {
+                // A segment whose header was never written held nothing acknowledged.
+                let isLast = number == numbers.last
+                if case .corrupted = error, isLast, isUnwritten(number) { continue }
+                guard case .corrupted = error else { throw error }
+                findings.note(error.description)
+            }
+        }
+        return readable.filter { $0 >= oldest }
+    }
+
+    private func isUnwritten(_ number: UInt32) -> Bool {
+        guard let file = try? folder.file(named: SegmentHeader.fileName(number), writable: false),
+            let bytes = try? file.read(atMost: SegmentHeader.bytes)
+        else { return false }
+        return bytes.allSatisfy { $0 == 0 }
+    }
+
+    /// Relinks all entries in the order of their stamps, if they are not in it already.
+    func sortRecencyList() {
+        var isSorted = true
+        var previous = UInt64.max
+        var number = index.mostRecent
+        var steps = 0
+        while let slot = index.entry(number), steps <= entryCount {
+            if slot.recency > previous {
+                isSorted = false
+                break
+            }
+            previous = slot.recency
+            number = slot.older
+            steps += 1
+        }
+        guard !isSorted else { return }
+        var order: [(recency: UInt64, number: UInt32)] = []
+        order.reserveCapacity(entryCount)
+        for number in 0..<index.word32(IndexLayout.entryHighWaterOffset) {
+            guard let slot = index.entry(number + 1), slot.location != .none else { continue }
+            order.append((slot.recency, number + 1))
+        }
+        order.sort { $0.recency < $1.recency }
+        index.set32(IndexLayout.recencyFirstOffset, 0)
+        index.set32(IndexLayout.recencyLastOffset, 0)
+        for item in order {
+            if let slot = index.entry(item.number) { index.linkAsMostRecent(item.number, slot) }
+        }
+    }
+}

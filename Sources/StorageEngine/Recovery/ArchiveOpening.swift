@@ -1,0 +1,242 @@
+import CPlatform
+
+/// How a handle on an archive comes to be: descriptor, trusted or rebuilt index, log, lock, a line in the
+/// process table. States and their transitions: OnDiskFormat, "Opening".
+struct ArchiveOpening {
+    static let indexName = "index"
+    private static let newIndexName = "index.new"
+    private static let openingName = "opening"
+    private static let attachedName = "attached"
+    private static let lockName = "lock"
+
+    let folder: OpenFile
+    let descriptor: Descriptor
+    let options: StoreOptions
+
+    init(folder: OpenFile, options: StoreOptions) throws(StorageError) {
+        self.folder = folder
+        self.options = options
+        let file = try folder.file(named: Descriptor.fileName, writable: false)
+        descriptor = try Descriptor.decode(file.read(atMost: Descriptor.maximumBytes), path: file.path)
+    }
+
+    /// Makes an archive's folder with its descriptor; the index comes with the first opening.
+    static func create(in store: OpenFile, name: String, configuration: ArchiveConfiguration)
+        throws(StorageError)
+    {
+        let folderName = ArchiveName.folder(for: name)
+        try store.makeFolder(named: folderName)
+        let folder = try store.folder(named: folderName)
+        let opening = try folder.fileMakingIfMissing(named: openingName)
+        try takeOpening(opening, archive: name)
+        defer { opening.unlock() }
+        guard !folder.hasEntry(named: Descriptor.fileName) else { return }
+        let descriptor = Descriptor(
+            identity: try RandomSource.bytes(16), hashKey: try RandomSource.bytes(16),
+            created: cp_coarse_time(),
+            name: name, configuration: configuration)
+        try replaceDescriptor(descriptor, in: folder)
+    }
+
+    static func replaceDescriptor(_ descriptor: Descriptor, in folder: OpenFile) throws(StorageError) {
+        let temporary = Descriptor.fileName + ".new"
+        try folder.unlink(temporary)
+        let file = try folder.newFile(named: temporary)
+        do throws(StorageError) {
+            try file.write(descriptor.encoded)
+            try file.synchronize()
+            try folder.rename(temporary, to: Descriptor.fileName)
+        } catch {
+            try? folder.unlink(temporary)
+            throw error
+        }
+    }
+
+    /// Opening and rebuilding happen one at a time; a process that was stopped in between holds up others
+    /// for a bounded time only.
+    private static func takeOpening(_ file: OpenFile, archive: String) throws(StorageError) {
+        for _ in 0..<5000 {
+            if try file.lock(.exclusive, wait: false) { return }
+            cp_sleep(2_000_000)
+        }
+        throw .busy(archive: archive, process: 0, reason: "another process has been opening it for 10 s")
+    }
+
+    // MARK: Opening for writing
+
+    func openForWriting() throws(StorageError) -> ArchiveEngine {
+        let opening = try folder.fileMakingIfMissing(named: ArchiveOpening.openingName)
+        try ArchiveOpening.takeOpening(opening, archive: descriptor.name)
+        defer { opening.unlock() }
+        let attachment = try folder.fileMakingIfMissing(named: ArchiveOpening.attachedName)
+        var file = trustedIndex(writable: true)
+        if file == nil {
+            guard try attachment.lock(.exclusive, wait: false) else {
+                throw .busy(
+                    archive: descriptor.name, process: 0,
+                    reason:
+                        "its index was removed or replaced while it is in use; close those processes first")
+            }
+            file = try buildIndex(attachment: attachment)
+        }
+        guard let file, try attachment.lock(.shared, wait: true) else { throw .closed(name: descriptor.name) }
+        let index = try IndexMemory(file: file, path: file.path, writable: true)
+        let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: true)
+        let lock = try makeLock(index)
+        let bare = ArchiveEngine(
+            name: descriptor.name, folder: folder, hash: descriptor.hash(), index: index, log: log,
+            lock: lock,
+            processSlot: nil, attachment: attachment)
+        try bare.acquire()
+        defer { bare.release() }
+        let slot = index.attach(
+            .current(), name: options.processName ?? ProcessIdentity.executableName,
+            memoryLimit: descriptor.configuration.memoryLimit ?? 0)
+        return ArchiveEngine(
+            name: descriptor.name, folder: folder, hash: descriptor.hash(), index: index, log: log,
+            lock: lock,
+            processSlot: slot, attachment: attachment)
+    }
+
+    private func makeLock(_ index: IndexMemory) throws(StorageError) -> ArchiveLock {
+        if index.word32(IndexLayout.lockingOffset) == LockingMode.fileLock.rawValue {
+            return ArchiveLock(file: try folder.fileMakingIfMissing(named: ArchiveOpening.lockName))
+        }
+        return ArchiveLock(robustMutexAt: index.base + IndexLayout.mutexOffset)
+    }
+
+    // MARK: Opening for reading only
+
+    /// An observer's handle: maps read-only, holds no lock, and stays out of the process table. An index
+    /// that cannot be trusted, or that a dead process left half changed, is first put right if this user may
+    /// write; else the log is read into memory of this process.
+    func openForReading(mayWrite: Bool) throws(StorageError) -> ArchiveEngine {
+        if let engine = try observe() { return engine }
+        if mayWrite, let writer = try? openForWriting() {
+            writer.detach()
+            if let engine = try observe() { return engine }
+        }
+        return try readIntoMemory()
+    }
+
+    private func observe() throws(StorageError) -> ArchiveEngine? {
+        guard let file = trustedIndex(writable: false) else { return nil }
+        let index = try IndexMemory(file: file, path: file.path, writable: false)
+        let owner = index.word64(IndexLayout.sectionOwnerOffset)
+        if owner != 0, cp_process_start(pid_t(truncatingIfNeeded: owner)) == 0 { return nil }
+        let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: false)
+        return ArchiveEngine(
+            name: descriptor.name, folder: folder, hash: descriptor.hash(), index: index, log: log,
+            lock: ArchiveLock(robustMutexAt: index.base + IndexLayout.mutexOffset), processSlot: nil,
+            attachment: nil, indexFile: file)
+    }
+
+    private func readIntoMemory() throws(StorageError) -> ArchiveEngine {
+        let index = try IndexMemory(file: nil, path: folder.path, writable: true)
+        try initialize(index, file: nil)
+        let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: false)
+        let engine = ArchiveEngine(
+            name: descriptor.name, folder: folder, hash: descriptor.hash(), index: index, log: log,
+            lock: ArchiveLock(robustMutexAt: index.base + IndexLayout.mutexOffset), processSlot: nil,
+            attachment: nil)
+        _ = try engine.rebuild()
+        index.set32(IndexLayout.stateOffset, IndexLayout.State.ready.rawValue)
+        return engine
+    }
+
+    // MARK: Trust (F3)
+
+    /// The index file, if it is this archive's, of this boot, the very file it says it is, and agrees with
+    /// the segments that are there; else `nil`.
+    private func trustedIndex(writable: Bool) -> OpenFile? {
+        guard let file = try? folder.file(named: ArchiveOpening.indexName, writable: writable),
+            let status = try? file.status(), status.bytes >= IndexLayout.fileBytes(chunks: 1),
+            let header = try? file.read(atMost: 4096)
+        else { return nil }
+        func word32(_ offset: Int) -> UInt32 {
+            var reader = ByteReader(Array(header[offset..<offset + 4]))
+            return reader.uint32()
+        }
+        func word64(_ offset: Int) -> UInt64 {
+            var reader = ByteReader(Array(header[offset..<offset + 8]))
+            return reader.uint64()
+        }
+        let capacity = word32(IndexLayout.entryCapacityOffset)
+        let boot = BootIdentity.current
+        let head = Location(raw: word64(IndexLayout.headOffset))
+        guard word64(IndexLayout.magicOffset) == IndexLayout.magic,
+            word32(IndexLayout.versionOffset) == IndexLayout.version,
+            word32(IndexLayout.stateOffset) == IndexLayout.State.ready.rawValue,
+            Array(header[IndexLayout.identityOffset..<IndexLayout.identityOffset + 16])
+                == descriptor.identity,
+            boot.contains(where: { $0 != 0 }),
+            Array(header[IndexLayout.bootOffset..<IndexLayout.bootOffset + 16]) == boot,
+            word64(IndexLayout.deviceOffset) == status.device,
+            word64(IndexLayout.inodeOffset) == status.inode,
+            Int(capacity) <= IndexLayout.chunks(inFileOf: status.bytes) * IndexLayout.chunkEntries,
+            word32(IndexLayout.entryHighWaterOffset) <= capacity,
+            (1...max(capacity, 1)).contains(word32(IndexLayout.bucketCountOffset)),
+            segmentExists(head.segment, bytes: head.offset)
+        else { return nil }
+        return file
+    }
+
+    private func segmentExists(_ segment: UInt32, bytes: Int) -> Bool {
+        guard segment != 0 else { return true }
+        guard let file = try? folder.file(named: SegmentHeader.fileName(segment), writable: false),
+            let status = try? file.status()
+        else { return false }
+        return status.bytes >= bytes
+    }
+
+    // MARK: Building
+
+    private func buildIndex(attachment: OpenFile) throws(StorageError) -> OpenFile {
+        try folder.unlink(ArchiveOpening.newIndexName)
+        let file = try folder.newFile(named: ArchiveOpening.newIndexName)
+        do throws(StorageError) {
+            try file.preallocate(IndexLayout.fileBytes(chunks: 1))
+            let index = try IndexMemory(file: file, path: file.path, writable: true)
+            try initialize(index, file: file)
+            let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: true)
+            let engine = ArchiveEngine(
+                name: descriptor.name, folder: folder, hash: descriptor.hash(), index: index, log: log,
+                lock: ArchiveLock(robustMutexAt: index.base + IndexLayout.mutexOffset), processSlot: nil,
+                attachment: attachment)
+            _ = try engine.rebuild()
+            if let limit = descriptor.configuration.diskLimit { try engine.evict(downTo: limit) }
+            index.set32(IndexLayout.stateOffset, IndexLayout.State.ready.rawValue)
+            try folder.rename(ArchiveOpening.newIndexName, to: ArchiveOpening.indexName)
+        } catch {
+            try? folder.unlink(ArchiveOpening.newIndexName)
+            throw error
+        }
+        return file
+    }
+
+    private func initialize(_ index: IndexMemory, file: OpenFile?) throws(StorageError) {
+        let mode = options.locking.resolved
+        index.set64(IndexLayout.magicOffset, IndexLayout.magic)
+        index.set32(IndexLayout.versionOffset, IndexLayout.version)
+        index.set32(IndexLayout.stateOffset, IndexLayout.State.building.rawValue)
+        index.setBytes(descriptor.identity, at: IndexLayout.identityOffset)
+        index.setBytes(BootIdentity.current, at: IndexLayout.bootOffset)
+        if let status = try file?.status() {
+            index.set64(IndexLayout.deviceOffset, status.device)
+            index.set64(IndexLayout.inodeOffset, status.inode)
+        }
+        index.set32(IndexLayout.lockingOffset, mode.rawValue)
+        if mode == .robustMutex {
+            let failure = cp_mutex_init(index.base + IndexLayout.mutexOffset)
+            guard failure == 0 else {
+                throw .system(operation: "make the lock of", path: folder.path, code: failure)
+            }
+        }
+        index.set32(IndexLayout.bucketCountOffset, IndexMemory.firstBuckets)
+        index.set64(IndexLayout.touchTailOffset, 1)
+        index.set64(IndexLayout.touchDrainedOffset, 1)
+        index.set64(IndexLayout.diskLimitOffset, descriptor.configuration.diskLimit ?? .max)
+        index.set64(IndexLayout.memoryLimitOffset, descriptor.configuration.memoryLimit ?? .max)
+        try index.grow(toHold: IndexLayout.chunkEntries)
+    }
+}

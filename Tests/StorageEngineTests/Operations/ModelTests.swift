@@ -1,0 +1,98 @@
+import StorageEngine
+import Testing
+
+/// The engine against a plain dictionary with an LRU list: same answers, same order, same victims.
+@Suite struct ModelTests {
+    /// What a cache is, without any engine.
+    struct PlainCache {
+        var limit: Int
+        var values: [String: [UInt8]] = [:]
+        /// Least recent first.
+        var order: [String] = []
+        var bytes: Int { values.values.reduce(0) { $0 + $1.count } }
+
+        mutating func touch(_ key: String) {
+            order.removeAll { $0 == key }
+            order.append(key)
+        }
+
+        mutating func put(_ value: [UInt8], _ key: String) -> Bool {
+            guard value.count <= limit else { return false }
+            values[key] = value
+            touch(key)
+            while bytes > limit {
+                guard let victim = order.first(where: { $0 != key }) else { break }
+                _ = delete(victim)
+            }
+            return true
+        }
+
+        mutating func access(_ key: String) -> [UInt8]? {
+            guard let value = values[key] else { return nil }
+            touch(key)
+            return value
+        }
+
+        mutating func delete(_ key: String) -> Bool {
+            order.removeAll { $0 == key }
+            return values.removeValue(forKey: key) != nil
+        }
+    }
+
+    @Test(arguments: [UInt64(1), 2, 3, 4, 5, 6], [LockingMode.robustMutex, .fileLock])
+    func randomOperations(seed: UInt64, locking: LockingMode) throws {
+        let folder = try TemporaryFolder()
+        var random = SeededGenerator(seed: seed)
+        var model = PlainCache(limit: Int.random(in: 2_000...200_000, using: &random))
+        let keys = (0..<Int.random(in: 20...400, using: &random)).map {
+            "key \($0) " + String(repeating: "é", count: $0 % 40)
+        }
+        let configuration = ArchiveConfiguration(diskLimit: UInt64(model.limit))
+        let options = StoreOptions(locking: locking)
+        var store = try Store.open(at: folder.store, options: options)
+        var archive = try store.archive(named: "Model", orCreate: configuration)
+        for step in 0..<4_000 {
+            let key = keys[Int.random(in: 0..<keys.count, using: &random)]
+            switch Int.random(in: 0..<1000, using: &random) {
+            case 0..<450:
+                let largest =
+                    Int.random(in: 0..<40, using: &random) == 0 ? model.limit * 5 / 4 : model.limit / 30
+                let size = Int.random(in: 0...largest, using: &random)
+                let byte = UInt8.random(in: 0...255, using: &random)
+                let value = [UInt8](repeating: byte, count: size)
+                let stored = (try? archive.put(value, forKey: key)) != nil
+                #expect(stored == model.put(value, key), "seed \(seed) step \(step)")
+            case 450..<800:
+                #expect(try archive.access(key) == model.access(key), "seed \(seed) step \(step)")
+            case 800..<900:
+                #expect(try archive.peek(key) == model.values[key], "seed \(seed) step \(step)")
+            case 900..<990:
+                #expect(try archive.delete(key) == model.delete(key), "seed \(seed) step \(step)")
+            case 990..<992:
+                #expect(try archive.deleteAll().entries == model.values.count)
+                model.values = [:]
+                model.order = []
+            case 992..<996:
+                store.close()
+                store = try Store.open(at: folder.store, options: options)
+                archive = try store.archive(named: "Model")
+            default:
+                let list = try archive.entries(order: .leastRecentFirst)
+                #expect(list.keys == model.order, "seed \(seed) step \(step)")
+                #expect(Int(list.totalValueBytes) == model.bytes)
+                let status = try archive.status()
+                #expect(status.entries == model.values.count)
+                #expect(Int(status.diskBytes) == model.bytes)
+            }
+            let status = try archive.status()
+            #expect(status.diskBytes <= UInt64(model.limit))
+            let keyBytes = model.values.keys.reduce(0) { $0 + $1.utf8.count }
+            let bound = 1.25 * Double(model.limit + keyBytes + 128 * model.values.count) + 1_048_576
+            #expect(Double(status.footprint) <= bound, "seed \(seed) step \(step)")
+        }
+        let report = try archive.check()
+        #expect(report.clean, "seed \(seed): \(report.problems)")
+        #expect(report.entries == model.values.count)
+        #expect(try archive.entries(order: .leastRecentFirst).keys == model.order)
+    }
+}
