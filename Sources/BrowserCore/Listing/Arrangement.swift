@@ -52,6 +52,8 @@ public struct Arranged: Sendable {
     public var anchorRow: Int?
     /// Metadata of the rows around the anchor.
     public var entries: [Int: Entry]
+    /// The rows that were looked at; one of them without metadata is gone.
+    public var range: Range<Int>
     /// What it cost, in seconds, so that refreshing takes a bounded share of the time.
     public var cost: Double
 }

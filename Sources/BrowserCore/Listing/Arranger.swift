@@ -25,9 +25,10 @@ struct Arranger {
         do throws(Stopped) {
             let arrangement = try arrange(listing, request, limit: limit, made: request.base?.made ?? start)
             let row = find(request.anchor, near: request.anchorRow, in: arrangement)
-            let entries = view(of: arrangement, around: row, request)
+            let range = view(of: arrangement, around: row, request)
             return Arranged(
-                arrangement: arrangement, anchorRow: row, entries: entries,
+                arrangement: arrangement, anchorRow: row,
+                entries: Arranger.entries(of: arrangement, rows: range), range: range,
                 cost: max(0, clock().seconds(since: start)))
         } catch {
             return nil
@@ -113,12 +114,13 @@ struct Arranger {
         return nearby.first { arrangement.listing.key(at: rows.index(atRow: $0)) == key }
     }
 
+    /// The rows that will be in view when the anchor keeps its place on the screen.
     private func view(
         of arrangement: Arrangement, around anchor: Int?, _ request: ArrangementRequest
-    ) -> [Int: Entry] {
+    ) -> Range<Int> {
         let row = min(anchor ?? request.anchorRow, max(0, arrangement.count - 1))
         let top = max(0, min(row - request.anchorOffset, arrangement.count - request.visible))
-        return Arranger.entries(of: arrangement, rows: top..<top + request.visible)
+        return top..<min(arrangement.count, top + request.visible)
     }
 
     /// The metadata of some rows. Rows that are gone have none.

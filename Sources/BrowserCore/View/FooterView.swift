@@ -1,0 +1,19 @@
+import TerminalKit
+
+/// The bottom row: keys and what they do here, from the table of actions.
+enum FooterView {
+    static func hints(_ model: Model) -> [KeyHint<ActionID>] {
+        let hints = model.keyMap.hints(in: model.screen).map { hint in
+            // What a key does next is said rather than what it is called.
+            let title = hint.id == .pause && model.pausedSince != nil ? "Resume" : hint.title
+            return KeyHint(id: hint.id, key: hint.key, title: title)
+        }
+        // Help comes early, so that a narrow footer shows it: it leads to all the rest.
+        guard model.size.columns < 60, let help = hints.first(where: { $0.id == .help }) else { return hints }
+        return [help] + hints.filter { $0.id != .help }
+    }
+
+    static func draw(_ model: Model, into frame: inout Frame, in rect: Rect) {
+        Footer(hints(model)).draw(into: &frame, in: rect, look: model.look)
+    }
+}
