@@ -27,6 +27,13 @@ extension CBORReader {
         return true
     }
 
+    /// Whether a container ends after `read` units of its content: all that were announced, or a break, which is stepped
+    /// over, if `count` is nil.
+    @inline(__always)
+    mutating func readEnd(count: Int?, read: Int) -> Bool {
+        if let count { read == count } else { readBreak() }
+    }
+
     @inline(__always)
     mutating func readInitialByte() throws(CBORError) -> UInt8 {
         guard offset < bytes.count else { throw CBORError(offset: bytes.count, reason: .truncated) }

@@ -1,0 +1,34 @@
+extension CBORValue: CustomStringConvertible {
+    /// The value in diagnostic notation; see ``CBORDiagnosticPrinter``. O(size).
+    public var diagnostic: String {
+        text { bytes throws(CBORError) in try CBORDiagnosticPrinter.text(of: bytes, maximumDepth: .max) }
+    }
+
+    public var description: String { diagnostic }
+
+    /// The value as JSON text; see ``JSONPrinter`` for what becomes of what JSON doesn't have. O(size).
+    public func json(_ layout: JSONLayout = .compact) -> String {
+        text { bytes throws(CBORError) in try JSONPrinter.text(of: bytes, layout: layout, maximumDepth: .max)
+        }
+    }
+
+    /// The value that a JSON text holds; see ``JSONTranscoder`` for what each thing becomes.
+    public init(json: String) throws(JSONError) {
+        let bytes = try JSONTranscoder.cbor(from: json)
+        do throws(CBORError) {
+            self = try CBORReader.decode(bytes)
+        } catch {
+            // The transcoder writes well-formed items only, nested less deep than the reader's limit.
+            preconditionFailure("The transcoder wrote what the reader refuses: \(error)")
+        }
+    }
+
+    private func text(_ print: ([UInt8]) throws(CBORError) -> String) -> String {
+        do throws(CBORError) {
+            return try print(encoded)
+        } catch {
+            // The writer writes well-formed items only, and the printer was told to follow them however deep.
+            preconditionFailure("The writer wrote what the reader refuses: \(error)")
+        }
+    }
+}

@@ -1,0 +1,101 @@
+/// Sendable value type; safe to use from any thread. Why a text is not JSON (RFC 8259), or not one that can be kept, and where.
+public struct JSONError: Error, Sendable, Hashable {
+    /// What the grammar allows at a place.
+    public enum Expectation: Sendable, Hashable {
+        case value
+        case digit
+        /// A key, or the brace that ends an object before any key.
+        case keyOrEnd
+        case key
+        case colon
+        /// After an object's value.
+        case commaOrObjectEnd
+        /// After an array's item.
+        case commaOrArrayEnd
+        /// The rest of `true`, `false` or `null`.
+        case literal
+        /// After the one value of a text.
+        case end
+        case quote
+        /// One of `"\/bfnrtu` after a backslash.
+        case escape
+        case hexDigit
+    }
+
+    public enum Reason: Sendable, Hashable {
+        case unexpectedEnd(expected: Expectation)
+        /// `found` is the byte at the offset.
+        case unexpected(found: UInt8, expected: Expectation)
+        /// A digit after the 0 that begins a number.
+        case leadingZero
+        /// A byte below 0x20 in a string, where only its escape may stand.
+        case controlCharacter(UInt8)
+        /// Half of a UTF-16 surrogate pair without the other: no Unicode text holds it.
+        case loneSurrogate(UInt16)
+        case invalidUTF8
+        case nestingTooDeep(limit: Int)
+        /// A number with more significant digits than are converted.
+        case tooManyDigits(limit: Int)
+        /// A number whose exponent no 64-bit integer holds.
+        case exponentOutOfRange
+    }
+
+    /// Bytes from the start of the text.
+    public let offset: Int
+    public let reason: Reason
+
+    public init(offset: Int, reason: Reason) {
+        self.offset = offset
+        self.reason = reason
+    }
+}
+
+extension JSONError: CustomStringConvertible {
+    public var description: String { "byte \(offset): \(reason)" }
+}
+
+extension JSONError.Reason: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .unexpectedEnd(let expected): "found the end of the text, expected \(expected)"
+        case .unexpected(let found, let expected): "found \(Self.name(of: found)), expected \(expected)"
+        case .leadingZero: "found a digit after a leading 0, expected the number to end or a fraction"
+        case .controlCharacter(let byte): "found \(Self.name(of: byte)) in a string, expected its escape"
+        case .loneSurrogate(let unit): "found half a surrogate pair, \\u\(Self.hex(UInt64(unit), digits: 4))"
+        case .invalidUTF8: "found bytes that are not valid UTF-8"
+        case .nestingTooDeep(let limit): "more than \(limit) levels of nesting"
+        case .tooManyDigits(let limit): "a number of more than \(limit) digits"
+        case .exponentOutOfRange: "the number's exponent is out of range"
+        }
+    }
+
+    /// A printable character in quotes, anything else as its code.
+    private static func name(of byte: UInt8) -> String {
+        guard (0x21...0x7e).contains(byte) else { return "byte 0x" + hex(UInt64(byte), digits: 2) }
+        return "'" + String(UnicodeScalar(byte)) + "'"
+    }
+
+    private static func hex(_ number: UInt64, digits: Int) -> String {
+        let text = String(number, radix: 16)
+        return String(repeating: "0", count: max(0, digits - text.count)) + text
+    }
+}
+
+extension JSONError.Expectation: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .value: "a value"
+        case .digit: "a digit"
+        case .keyOrEnd: "a key in quotes or '}'"
+        case .key: "a key in quotes"
+        case .colon: "':'"
+        case .commaOrObjectEnd: "',' or '}'"
+        case .commaOrArrayEnd: "',' or ']'"
+        case .literal: "true, false or null"
+        case .end: "the end of the text"
+        case .quote: "the closing quote of the string"
+        case .escape: "one of \"\\/bfnrtu after a backslash"
+        case .hexDigit: "a hexadecimal digit"
+        }
+    }
+}

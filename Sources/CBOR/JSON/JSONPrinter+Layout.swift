@@ -1,0 +1,19 @@
+extension JSONPrinter {
+    /// What comes before an entry or item `indent` levels in.
+    @inline(__always)
+    mutating func beginElement(isFirst: Bool, indent: Int) {
+        if !isFirst { output.append(UInt8(ascii: ",")) }
+        if layout == .pretty { beginLine(indent: indent) }
+    }
+
+    /// What comes before the bracket that closes a container.
+    @inline(__always)
+    mutating func endElements(isEmpty: Bool, indent: Int) {
+        if layout == .pretty && !isEmpty { beginLine(indent: indent - 1) }
+    }
+
+    private mutating func beginLine(indent: Int) {
+        output.append(UInt8(ascii: "\n"))
+        output.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * indent))
+    }
+}

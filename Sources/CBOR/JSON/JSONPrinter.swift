@@ -1,0 +1,189 @@
+/// For one thread at a time. Turns CBOR into JSON text (RFC 8259) in one pass, without building values between.
+///
+/// Everything that came from JSON goes back to the same JSON value: ``JSONTranscoder`` tells how. What JSON has no
+/// word for becomes the nearest thing it can say:
+/// - NaN and the infinities, `undefined` and simple values without a meaning: `null`;
+/// - byte strings: text in base64url without padding (RFC 8949, section 6.1);
+/// - bignums and decimal fractions: the exact number. Those longer than 16,384 digits or with an exponent beyond 64 bits,
+///   and those whose content isn't what their tag demands: their content;
+/// - every other tag: its content. So a date is its text (tag 0) or its number (tag 1);
+/// - map keys that are not text: the text of their JSON, `{1: 2}` becoming `{"1":2}`; for arrays and maps the text of their
+///   diagnostic notation, since JSON quoted in JSON at each level would double the backslashes at each level.
+///
+/// Strings escape what ``JSONString`` says: what RFC 8259 demands, and the control characters from U+007F to U+009F.
+/// Floats print as the shortest text that gives the same `Double`, always with a point or an exponent.
+public struct JSONPrinter {
+    private var reader: CBORReader
+    var layout: JSONLayout
+    var output: [UInt8]
+    /// Whether a map's key is being printed, which must come out as a string.
+    private var isInKey = false
+
+    private init(reader: CBORReader, layout: JSONLayout, output: [UInt8]) {
+        self.reader = reader
+        self.layout = layout
+        self.output = output
+    }
+
+    /// Appends the JSON of the one item that `cbor` is. On an error nothing is appended. Cost: O(length).
+    public static func print(
+        _ cbor: UnsafeRawBufferPointer, layout: JSONLayout = .compact, into output: inout [UInt8]
+    ) throws(CBORError) {
+        try print(cbor, layout: layout, maximumDepth: CBORReader.defaultMaximumDepth, into: &output)
+    }
+
+    /// The JSON of the one item that `cbor` is.
+    public static func text(of cbor: [UInt8], layout: JSONLayout = .compact) throws(CBORError) -> String {
+        try text(of: cbor, layout: layout, maximumDepth: CBORReader.defaultMaximumDepth)
+    }
+
+    static func text(of cbor: [UInt8], layout: JSONLayout, maximumDepth: Int) throws(CBORError) -> String {
+        var output: [UInt8] = []
+        try cbor.withRawBytes { content throws(CBORError) in
+            try print(content, layout: layout, maximumDepth: maximumDepth, into: &output)
+        }
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    private static func print(
+        _ cbor: UnsafeRawBufferPointer, layout: JSONLayout, maximumDepth: Int, into output: inout [UInt8]
+    ) throws(CBORError) {
+        let length = output.count
+        let reader = CBORReader(cbor, maximumDepth: maximumDepth)
+        var printer = JSONPrinter(reader: reader, layout: layout, output: output)
+        // The printer has the only reference now, so that appending to it copies nothing.
+        output = []
+        defer { output = printer.output }
+        do throws(CBORError) {
+            try printer.printItem(depth: 0, indent: 0)
+            try printer.reader.expectEnd()
+        } catch {
+            printer.output.removeSubrange(length...)
+            throw error
+        }
+    }
+
+    // MARK: Items
+
+    /// Prints the next item. `depth` counts the items around it, `indent` only those that have brackets.
+    private mutating func printItem(depth: Int, indent: Int) throws(CBORError) {
+        let start = reader.offset
+        switch try reader.readHead() {
+        case .unsigned(let number): append(number.description)
+        case .negative(let number): append(negative: number)
+        case .bytes(let count): try printBytes(count: count)
+        case .text(let count): try printText(count: count)
+        case .array where isInKey, .map where isInKey:
+            reader.offset = start
+            try printDiagnostic(depth: depth)
+        case .array(let count):
+            try reader.checkDepth(depth, at: start)
+            try printArray(count: count, depth: depth + 1, indent: indent + 1)
+        case .map(let count):
+            try reader.checkDepth(depth, at: start)
+            try printMap(count: count, depth: depth + 1, indent: indent + 1)
+        case .tag(let tag):
+            try reader.checkDepth(depth, at: start)
+            if try !printNumber(tag: tag) { try printItem(depth: depth + 1, indent: indent) }
+        case .boolean(let flag): append(flag ? "true" : "false")
+        case .float(let number) where number.isFinite: append(number.description)
+        case .float, .null, .undefined, .simple: append("null")
+        }
+    }
+
+    private mutating func printArray(count: Int?, depth: Int, indent: Int) throws(CBORError) {
+        output.append(UInt8(ascii: "["))
+        var printed = 0
+        while !reader.readEnd(count: count, read: printed) {
+            beginElement(isFirst: printed == 0, indent: indent)
+            try printItem(depth: depth, indent: indent)
+            printed += 1
+        }
+        endElements(isEmpty: printed == 0, indent: indent)
+        output.append(UInt8(ascii: "]"))
+    }
+
+    private mutating func printMap(count: Int?, depth: Int, indent: Int) throws(CBORError) {
+        output.append(UInt8(ascii: "{"))
+        var printed = 0
+        while !reader.readEnd(count: count, read: printed) {
+            beginElement(isFirst: printed == 0, indent: indent)
+            try printKey(depth: depth)
+            output.append(UInt8(ascii: ":"))
+            if layout == .pretty { output.append(UInt8(ascii: " ")) }
+            if count == nil { try reader.expectValueAfterKey() }
+            try printItem(depth: depth, indent: indent)
+            printed += 1
+        }
+        endElements(isEmpty: printed == 0, indent: indent)
+        output.append(UInt8(ascii: "}"))
+    }
+
+    /// Prints a key as a string, whatever it is.
+    private mutating func printKey(depth: Int) throws(CBORError) {
+        let start = output.count
+        isInKey = true
+        defer { isInKey = false }
+        try printItem(depth: depth, indent: 0)
+        guard output[start] != UInt8(ascii: "\"") else { return }
+        let json = Array(output[start...])
+        output.removeSubrange(start...)
+        json.withUnsafeBytes { JSONString.append($0, to: &output) }
+    }
+
+    private mutating func printDiagnostic(depth: Int) throws(CBORError) {
+        var notation = CBORDiagnosticPrinter(reader)
+        try notation.printItem(depth: depth)
+        reader = notation.reader
+        notation.output.withUnsafeBytes { JSONString.append($0, to: &output) }
+    }
+
+    // MARK: Scalars
+
+    private mutating func printText(count: Int?) throws(CBORError) {
+        if let count {
+            JSONString.append(try reader.readUTF8(count: count), to: &output)
+        } else {
+            var text = try reader.readText(count: nil)
+            text.withUTF8 { JSONString.append(UnsafeRawBufferPointer($0), to: &output) }
+        }
+    }
+
+    private mutating func printBytes(count: Int?) throws(CBORError) {
+        output.append(UInt8(ascii: "\""))
+        if let count {
+            Base64URL.append(try reader.readContent(count: count), to: &output)
+        } else {
+            try reader.readBytes(count: nil).withUnsafeBytes { Base64URL.append($0, to: &output) }
+        }
+        output.append(UInt8(ascii: "\""))
+    }
+
+    /// Prints the content of a tag that makes it a number. False, with nothing printed or read, if it isn't one.
+    private mutating func printNumber(tag: UInt64) throws(CBORError) -> Bool {
+        switch tag {
+        case TagNumber.unsignedBignum, TagNumber.negativeBignum:
+            guard let number = try reader.readBignum(tag: tag) else { return false }
+            if number.isNegative { output.append(UInt8(ascii: "-")) }
+            output.append(contentsOf: number.magnitude.decimalDigits)
+            return true
+        case TagNumber.decimalFraction:
+            guard let number = try reader.readDecimalFraction() else { return false }
+            append(number.text)
+            return true
+        default:
+            return false
+        }
+    }
+
+    private mutating func append(negative number: UInt64) {
+        output.append(UInt8(ascii: "-"))
+        let (magnitude, overflow) = number.addingReportingOverflow(1)
+        append(overflow ? "18446744073709551616" : magnitude.description)
+    }
+
+    @inline(__always)
+    private mutating func append(_ text: String) {
+        output.append(contentsOf: text.utf8)
+    }
+}

@@ -1,0 +1,116 @@
+/// For one thread, on memory that outlives it. Walks a JSON text and writes what it finds as CBOR.
+///
+/// `place` is always the next byte to look at. The methods are named for the productions of RFC 8259's grammar.
+struct JSONScanner {
+    let text: UnsafeRawBufferPointer
+    var place: Int
+
+    init(_ text: UnsafeRawBufferPointer, at place: Int) {
+        self.text = text
+        self.place = place
+    }
+
+    /// A value with any white space before it. `depth` is the number of arrays and objects around it.
+    mutating func value(into writer: inout CBORWriter, depth: Int) throws(JSONError) {
+        skipWhitespace()
+        guard place < text.count else { throw unexpected(.value) }
+        switch text[place] {
+        case UInt8(ascii: "\""): try string(into: &writer)
+        case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"): try number(into: &writer)
+        case UInt8(ascii: "{"): try object(into: &writer, depth: depth)
+        case UInt8(ascii: "["): try array(into: &writer, depth: depth)
+        case UInt8(ascii: "t"):
+            try literal("true")
+            writer.write(true)
+        case UInt8(ascii: "f"):
+            try literal("false")
+            writer.write(false)
+        case UInt8(ascii: "n"):
+            try literal("null")
+            writer.writeNull()
+        default: throw unexpected(.value)
+        }
+    }
+
+    /// Nothing but white space up to the end of the text.
+    mutating func expectEnd() throws(JSONError) {
+        skipWhitespace()
+        guard place == text.count else { throw unexpected(.end) }
+    }
+
+    private mutating func object(into writer: inout CBORWriter, depth: Int) throws(JSONError) {
+        try enter(depth: depth)
+        let head = writer.beginDeferred()
+        var count = 0
+        if !skip(UInt8(ascii: "}")) {
+            repeat {
+                skipWhitespace()
+                guard place < text.count, text[place] == UInt8(ascii: "\"") else {
+                    throw unexpected(count == 0 ? .keyOrEnd : .key)
+                }
+                try string(into: &writer)
+                guard skip(UInt8(ascii: ":")) else { throw unexpected(.colon) }
+                try value(into: &writer, depth: depth + 1)
+                count += 1
+            } while skip(UInt8(ascii: ","))
+            guard skip(UInt8(ascii: "}")) else { throw unexpected(.commaOrObjectEnd) }
+        }
+        writer.endDeferred(.map, at: head, count: count)
+    }
+
+    private mutating func array(into writer: inout CBORWriter, depth: Int) throws(JSONError) {
+        try enter(depth: depth)
+        let head = writer.beginDeferred()
+        var count = 0
+        if !skip(UInt8(ascii: "]")) {
+            repeat {
+                try value(into: &writer, depth: depth + 1)
+                count += 1
+            } while skip(UInt8(ascii: ","))
+            guard skip(UInt8(ascii: "]")) else { throw unexpected(.commaOrArrayEnd) }
+        }
+        writer.endDeferred(.array, at: head, count: count)
+    }
+
+    /// Steps over the bracket that opens a container.
+    private mutating func enter(depth: Int) throws(JSONError) {
+        guard depth < JSONTranscoder.maximumDepth else {
+            throw JSONError(offset: place, reason: .nestingTooDeep(limit: JSONTranscoder.maximumDepth))
+        }
+        place += 1
+    }
+
+    private mutating func literal(_ name: StaticString) throws(JSONError) {
+        for index in 0..<name.utf8CodeUnitCount {
+            guard place < text.count, text[place] == name.utf8Start[index] else { throw unexpected(.literal) }
+            place += 1
+        }
+    }
+
+    /// Steps over `byte` and white space before it, if it is what comes next; otherwise over the white space alone.
+    @inline(__always)
+    private mutating func skip(_ byte: UInt8) -> Bool {
+        skipWhitespace()
+        guard place < text.count, text[place] == byte else { return false }
+        place += 1
+        return true
+    }
+
+    @inline(__always)
+    private mutating func skipWhitespace() {
+        while place < text.count, text[place] <= 0x20 {
+            switch text[place] {
+            case 0x20, 0x0a, 0x0d, 0x09: place += 1
+            default: return
+            }
+        }
+    }
+
+    /// The error for what stands at `place`.
+    func unexpected(_ expected: JSONError.Expectation) -> JSONError {
+        guard place < text.count else {
+            return JSONError(offset: text.count, reason: .unexpectedEnd(expected: expected))
+        }
+        return JSONError(offset: place, reason: .unexpected(found: text[place], expected: expected))
+    }
+}

@@ -1,0 +1,72 @@
+/// No state of its own; safe to use from any thread. Turns JSON text (RFC 8259) into CBOR in one pass, without building
+/// values between.
+///
+/// Nothing that the text says is lost:
+/// - objects become maps of definite length that keep the order of the keys, and keys that occur twice occur twice;
+/// - strings stay the same Unicode text, neither normalised nor trimmed;
+/// - integers become integer items from -2^64 to 2^64 - 1 and bignums beyond, exact to the digit; `-0`, which no integer
+///   item can hold, becomes the float -0.0;
+/// - numbers with a fraction or exponent become floats if the shortest text of the nearest `Double` is the same number,
+///   else decimal fractions (tag 4). They print with a point or an exponent again, though not always in the same
+///   spelling: `1e5` becomes `100000.0`.
+///
+/// ```
+/// {"a":[1,2.5]}   →   a1 61 61 82 01 f9 4100
+/// ```
+///
+/// The grammar is followed to the letter: no comments, no trailing commas, no byte order mark, no lone surrogates, no
+/// bad UTF-8. Arrays and objects may stand ``maximumDepth`` deep within each other, and numbers may have 16,384 significant
+/// digits and exponents that an `Int64` holds; beyond that a text is refused rather than altered.
+public enum JSONTranscoder {
+    /// How many arrays and objects may stand within each other: with the three levels that a decimal fraction can add,
+    /// less than ``CBORReader/defaultMaximumDepth``.
+    public static let maximumDepth = 500
+
+    /// Appends the one value that `json` holds, with or without white space around it. On an error nothing is appended.
+    /// Cost: O(length).
+    public static func transcode(
+        _ json: UnsafeRawBufferPointer, into writer: inout CBORWriter
+    ) throws(JSONError) {
+        let length = writer.bytes.count
+        do throws(JSONError) {
+            var scanner = JSONScanner(json, at: 0)
+            try scanner.value(into: &writer, depth: 0)
+            try scanner.expectEnd()
+        } catch {
+            writer.bytes.removeSubrange(length...)
+            throw error
+        }
+    }
+
+    /// Appends the value that begins at `offset`, after any white space, for texts that hold something else after it.
+    /// On an error nothing is appended.
+    ///
+    /// - Parameter offset: bytes from the start of `json`, not negative.
+    /// - Returns: the offset of the byte after the value. Error offsets count from the start of `json` too.
+    public static func transcodePrefix(
+        of json: UnsafeRawBufferPointer, from offset: Int = 0, into writer: inout CBORWriter
+    ) throws(JSONError) -> Int {
+        precondition(offset >= 0, "An offset counts from the start of the text")
+        let length = writer.bytes.count
+        do throws(JSONError) {
+            var scanner = JSONScanner(json, at: offset)
+            try scanner.value(into: &writer, depth: 0)
+            return scanner.place
+        } catch {
+            writer.bytes.removeSubrange(length...)
+            throw error
+        }
+    }
+
+    /// The CBOR of the one value that `json` holds.
+    public static func cbor(from json: String) throws(JSONError) -> [UInt8] {
+        try cbor(from: Array(json.utf8))
+    }
+
+    /// The CBOR of the one value that `json`, UTF-8 text, holds.
+    public static func cbor(from json: [UInt8]) throws(JSONError) -> [UInt8] {
+        var writer = CBORWriter(capacity: json.count)
+        try json.withRawBytes { text throws(JSONError) in try transcode(text, into: &writer) }
+        return writer.bytes
+    }
+}

@@ -1,0 +1,60 @@
+extension CBORReader {
+    /// Reads the content of a bignum and gives the number's sign and magnitude.
+    ///
+    /// Nil, with the reader back before the content, if it isn't a byte string or is too long to convert.
+    mutating func readBignum(tag: UInt64) throws(CBORError) -> (isNegative: Bool, magnitude: Magnitude)? {
+        let start = offset
+        guard case .bytes(let count) = try readHead() else {
+            offset = start
+            return nil
+        }
+        let content = try readBytes(count: count).drop { $0 == 0 }
+        guard content.count <= Magnitude.maximumBytes else {
+            offset = start
+            return nil
+        }
+        let argument = Magnitude(bigEndian: content)
+        let isNegative = tag == TagNumber.negativeBignum
+        return (isNegative, isNegative ? argument.incremented() : argument)
+    }
+
+    /// Reads the content of a decimal fraction.
+    ///
+    /// Nil, with the reader back before the content, if it isn't an array of an exponent that an `Int64` holds and an
+    /// integer or bignum.
+    mutating func readDecimalFraction() throws(CBORError) -> DecimalNumber? {
+        let start = offset
+        if let number = try readExponentAndMantissa() { return number }
+        offset = start
+        return nil
+    }
+
+    private mutating func readExponentAndMantissa() throws(CBORError) -> DecimalNumber? {
+        guard case .array(let count) = try readHead(), count ?? 2 == 2, let exponent = try readExponent(),
+            let mantissa = try readMantissa()
+        else { return nil }
+        if count == nil, !readBreak() { return nil }
+        return DecimalNumber(
+            isNegative: mantissa.isNegative, digits: mantissa.magnitude.decimalDigits, exponent: exponent)
+    }
+
+    private mutating func readExponent() throws(CBORError) -> Int128? {
+        if readBreak() { return nil }
+        return switch try readHead() {
+        case .unsigned(let number): Int64(exactly: number).map { Int128($0) }
+        case .negative(let number): Int64(exactly: number).map { Int128(~$0) }
+        default: nil
+        }
+    }
+
+    private mutating func readMantissa() throws(CBORError) -> (isNegative: Bool, magnitude: Magnitude)? {
+        if readBreak() { return nil }
+        return switch try readHead() {
+        case .unsigned(let number): (false, Magnitude(number))
+        case .negative(let number): (true, Magnitude(number).incremented())
+        case .tag(let tag) where tag == TagNumber.unsignedBignum || tag == TagNumber.negativeBignum:
+            try readBignum(tag: tag)
+        default: nil
+        }
+    }
+}

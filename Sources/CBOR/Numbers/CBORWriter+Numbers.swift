@@ -1,0 +1,21 @@
+extension CBORWriter {
+    /// Writes an integer of any size: as an integer item where one holds it, else as a bignum (RFC 8949, section 3.4.3).
+    mutating func write(isNegative: Bool, magnitude: Magnitude) {
+        // Both of CBOR's negative forms hold -1 - n.
+        let argument = isNegative ? magnitude.decremented() : magnitude
+        if let word = argument.word {
+            writeHead(isNegative ? .negative : .unsigned, word)
+        } else {
+            write(tag: isNegative ? TagNumber.negativeBignum : TagNumber.unsignedBignum)
+            write(bytes: argument.bigEndianBytes)
+        }
+    }
+
+    /// Writes a decimal fraction (RFC 8949, section 3.4.4): the array of exponent and mantissa. The number must not be 0.
+    mutating func write(isNegative: Bool, mantissa: Magnitude, exponent: Int64) {
+        write(tag: TagNumber.decimalFraction)
+        beginArray(count: 2)
+        write(integer: exponent)
+        write(isNegative: isNegative, magnitude: mantissa)
+    }
+}

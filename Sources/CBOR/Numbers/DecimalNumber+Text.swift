@@ -1,0 +1,29 @@
+extension DecimalNumber {
+    /// The number in JSON's grammar, always with a decimal point or an exponent, so that it can't be taken for an
+    /// integer: `12.5`, `1200.0`, `1.0e+300`, `6.1e-7`.
+    ///
+    /// Numbers from 10^-6 to 10^21 are written out, as ECMAScript's `Number::toString` does, and so are longer ones
+    /// whose point stands among their digits. No exponent, however large, makes the text longer than the digits and
+    /// 45 characters.
+    var text: String {
+        var text = isNegative ? "-" : ""
+        let all = isZero ? [UInt8(ascii: "0")] : digits
+        // Where the point stands, counted from the first digit.
+        let point = isZero ? 1 : exponent + Int128(digits.count)
+        switch point {
+        case -5...0:
+            text += "0." + String(repeating: "0", count: Int(-point)) + String(decoding: all, as: UTF8.self)
+        case 1...21 where point >= Int128(all.count):
+            text += String(decoding: all, as: UTF8.self)
+            text += String(repeating: "0", count: Int(point) - all.count) + ".0"
+        case 1...Int128(max(21, all.count)):
+            text += String(decoding: all.prefix(Int(point)), as: UTF8.self) + "."
+            text += String(decoding: all.dropFirst(Int(point)), as: UTF8.self)
+        default:
+            text += String(decoding: all.prefix(1), as: UTF8.self) + "."
+            text += all.count > 1 ? String(decoding: all.dropFirst(), as: UTF8.self) : "0"
+            text += (point > 0 ? "e+" : "e") + "\(point - 1)"
+        }
+        return text
+    }
+}

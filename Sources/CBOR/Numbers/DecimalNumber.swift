@@ -1,0 +1,64 @@
+/// Sendable value type. A decimal number of any precision, digits * 10^exponent, in the one form where the digits neither
+/// begin nor end with a zero. Two numbers are the same number exactly when their forms are equal.
+struct DecimalNumber: Sendable, Equatable {
+    /// No shortest text of a double has more digits (IEEE 754, binary64).
+    static let maximumDoubleDigits = 17
+
+    var isNegative: Bool
+    /// ASCII digits; none for zero.
+    var digits: [UInt8]
+    /// Wide enough for what an `Int64` exponent becomes when the point moves.
+    var exponent: Int128
+
+    init(isNegative: Bool, digits: some BidirectionalCollection<UInt8>, exponent: Int128) {
+        let zero = UInt8(ascii: "0")
+        let withoutStart = digits.drop { $0 == zero }
+        let kept = withoutStart.count - withoutStart.reversed().prefix { $0 == zero }.count
+        self.isNegative = isNegative
+        self.digits = Array(withoutStart.prefix(kept))
+        self.exponent = kept == 0 ? 0 : exponent + Int128(withoutStart.count - kept)
+    }
+
+    /// From the text of a number in JSON's grammar, which is what Swift prints for finite doubles too.
+    ///
+    /// An exponent of more than 30 digits is held at 10^30, which is out of every range that matters.
+    init(text: some Sequence<UInt8>) {
+        var digits: [UInt8] = []
+        var fractionDigits = 0
+        var exponent: Int128 = 0
+        var isNegative = false
+        var exponentIsNegative = false
+        var isInFraction = false
+        var isInExponent = false
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "-") where isInExponent: exponentIsNegative = true
+            case UInt8(ascii: "-"): isNegative = true
+            case UInt8(ascii: "+"): break
+            case UInt8(ascii: "."): isInFraction = true
+            case UInt8(ascii: "e"), UInt8(ascii: "E"): isInExponent = true
+            case let digit where isInExponent:
+                exponent = min(exponent * 10 + Int128(digit - UInt8(ascii: "0")), Self.saturatedExponent)
+            case let digit:
+                digits.append(digit)
+                if isInFraction { fractionDigits += 1 }
+            }
+        }
+        self.init(
+            isNegative: isNegative, digits: digits,
+            exponent: (exponentIsNegative ? -exponent : exponent) - Int128(fractionDigits))
+    }
+
+    private static let saturatedExponent: Int128 = 1_000_000_000_000_000_000_000_000_000_000
+
+    var isZero: Bool { digits.isEmpty }
+
+    /// The double that prints as this very number, if there is one.
+    var double: Double? {
+        if isZero { return isNegative ? -0.0 : 0.0 }
+        guard digits.count <= Self.maximumDoubleDigits, (-400...400).contains(exponent) else { return nil }
+        let text = (isNegative ? "-" : "") + String(decoding: digits, as: UTF8.self) + "e\(exponent)"
+        guard let number = Double(text), number.isFinite else { return nil }
+        return DecimalNumber(text: number.description.utf8) == self ? number : nil
+    }
+}

@@ -1,0 +1,77 @@
+/// Writes strings as JSON does (RFC 8259, section 7), for JSON itself and for diagnostic notation, which borrows them.
+///
+/// Escaped are quotes, backslashes and all control characters: those below U+0020, as RFC 8259 demands, and also U+007F
+/// and U+0080...U+009F, which terminals obey. The string that a reader gets is the same. All else stays as UTF-8.
+enum JSONString {
+    /// Appends the text with quotes around it. `text` must be valid UTF-8.
+    static func append(_ text: UnsafeRawBufferPointer, to output: inout [UInt8]) {
+        output.append(UInt8(ascii: "\""))
+        var place = 0
+        while place < text.count {
+            let stop = endOfPlainText(in: text, from: place)
+            output.append(contentsOf: UnsafeRawBufferPointer(rebasing: text[place..<stop]))
+            place = stop
+            if place < text.count { place += appendEscape(in: text, at: place, to: &output) }
+        }
+        output.append(UInt8(ascii: "\""))
+    }
+
+    /// The place of the first byte that may begin an escaped character, or the end.
+    @inline(__always)
+    private static func endOfPlainText(in text: UnsafeRawBufferPointer, from start: Int) -> Int {
+        var place = start
+        while place + 8 <= text.count {
+            let word = ByteWord(text, at: place)
+            let stops =
+                word.matches(UInt8(ascii: "\"")) | word.matches(UInt8(ascii: "\\")) | word.controls
+                | word.matches(0x7f) | word.matches(0xc2)
+            if stops != 0 { return place + ByteWord.firstIndex(in: stops) }
+            place += 8
+        }
+        while place < text.count {
+            switch text[place] {
+            case UInt8(ascii: "\""), UInt8(ascii: "\\"), 0..<0x20, 0x7f, 0xc2: return place
+            default: place += 1
+            }
+        }
+        return place
+    }
+
+    /// Appends the character at `place`, escaped if need be, and returns its length in the text.
+    private static func appendEscape(
+        in text: UnsafeRawBufferPointer, at place: Int, to output: inout [UInt8]
+    ) -> Int {
+        let byte = text[place]
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"): append(escape: byte, to: &output)
+        case 0x08: append(escape: UInt8(ascii: "b"), to: &output)
+        case 0x09: append(escape: UInt8(ascii: "t"), to: &output)
+        case 0x0a: append(escape: UInt8(ascii: "n"), to: &output)
+        case 0x0c: append(escape: UInt8(ascii: "f"), to: &output)
+        case 0x0d: append(escape: UInt8(ascii: "r"), to: &output)
+        case 0xc2:
+            // U+0080...U+00BF; the lower half of them are controls, and their second byte is their code.
+            let second = text[place + 1]
+            if second < 0xa0 {
+                append(code: second, to: &output)
+            } else {
+                output.append(byte)
+                output.append(second)
+            }
+            return 2
+        default: append(code: byte, to: &output)
+        }
+        return 1
+    }
+
+    private static func append(escape character: UInt8, to output: inout [UInt8]) {
+        output.append(UInt8(ascii: "\\"))
+        output.append(character)
+    }
+
+    private static func append(code: UInt8, to output: inout [UInt8]) {
+        output.append(contentsOf: "\\u00".utf8)
+        output.append(Hexadecimal.digit(code >> 4))
+        output.append(Hexadecimal.digit(code & 0xf))
+    }
+}
