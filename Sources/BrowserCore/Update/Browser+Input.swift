@@ -186,7 +186,10 @@ extension Browser {
             guard !archives.isEmpty else { return [] }
             model.archives.selected = archives[min(row, archives.count - 1)].name
         case .entries: moveInEntries(&model, to: row)
-        case .value: model.value?.move(to: row, page: model.layout.page(.value), columns: model.size.columns)
+        case .value:
+            let page = model.layout.page(.value)
+            let columns = model.size.columns
+            model.value?.move(to: row, page: page, columns: columns)
         }
         return []
     }

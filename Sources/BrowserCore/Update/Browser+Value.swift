@@ -50,7 +50,7 @@ extension Browser {
             if modes.count == 1 { model.say("Bytes have no other view.", seconds: 3) }
         case .fold:
             if let node = value.node, value.tree?.nodes[node].isContainer == true, value.mode == .tree {
-                if model.value?.folded.remove(node) == nil { model.value?.folded.insert(node) }
+                model.value?.folded.formSymmetricDifference([node])
                 model.value?.unfold()
             }
         case .unfoldAll: foldAll(&model, [])
@@ -70,15 +70,13 @@ extension Browser {
     }
 
     private static func foldAll(_ model: inout Model, _ folded: Set<Int>) {
-        guard let tree = model.value?.tree, let node = model.value?.node else { return }
-        model.value?.folded = folded
-        model.value?.unfold()
+        guard var value = model.value, let tree = value.tree, var node = value.node else { return }
+        value.folded = folded
+        value.unfold()
         // The cursor stays at its node, or goes to the one that hides it.
-        var shown = node
-        while let parent = tree.nodes[shown].parent, model.value?.visible.contains(shown) == false {
-            shown = parent
-        }
-        model.value?.cursor = model.value?.visible.firstIndex(of: shown) ?? 0
+        while let parent = tree.nodes[node].parent, !value.visible.contains(node) { node = parent }
+        value.cursor = value.visible.firstIndex(of: node) ?? 0
+        model.value = value
     }
 
     /// Folds the node under the cursor, or goes to the one that holds it.
@@ -127,8 +125,9 @@ extension Browser {
             if value.mode == .tree {
                 model.value?.reveal(index)
             } else {
-                model.value?.move(
-                    to: index, page: model.layout.page(.value), columns: model.size.columns)
+                let page = model.layout.page(.value)
+                let columns = model.size.columns
+                model.value?.move(to: index, page: page, columns: columns)
             }
             return
         }

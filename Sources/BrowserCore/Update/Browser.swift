@@ -46,8 +46,8 @@ public enum Browser {
     private static func advance(_ model: inout Model, to now: Moment) {
         model.now = now
         if let notice = model.notice, notice.until <= now { model.notice = nil }
-        if model.entries?.flashes.isEmpty == false {
-            model.entries?.flashes = model.entries?.flashes.filter { $0.value.until > now } ?? [:]
+        if let flashes = model.entries?.flashes, !flashes.isEmpty {
+            model.entries?.flashes = flashes.filter { $0.value.until > now }
         }
     }
 

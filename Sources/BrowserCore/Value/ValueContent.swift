@@ -21,9 +21,8 @@ public struct ValueContent: Sendable {
         switch notation {
         case .cbor:
             let (tree, problem) = ValueContent.tree(fromCBOR: bytes, isWhole: isWhole, total: total)
-            self.init(
-                name: "CBOR", tree: tree, text: problem == nil ? nil : ValueContent.text(bytes),
-                problem: problem)
+            let text = tree == nil ? ValueContent.text(bytes) : ValueContent.json(bytes)
+            self.init(name: "CBOR", tree: tree, text: text, problem: problem)
         case .json:
             let (tree, problem) = ValueContent.tree(fromJSON: bytes, isWhole: isWhole, total: total)
             self.init(name: "JSON", tree: tree, text: ValueContent.text(bytes), problem: problem)
@@ -59,7 +58,7 @@ public struct ValueContent: Sendable {
         if isWhole, bytes.count > 1, let first = bytes.first, (0x80...0xbf).contains(first),
             let tree = ValueContent.tree(fromCBOR: bytes, isWhole: true, total: total).tree
         {
-            self.init(name: "CBOR", tree: tree, text: nil, problem: nil)
+            self.init(name: "CBOR", tree: tree, text: ValueContent.json(bytes), problem: nil)
             return
         }
         self.init(name: "bytes", tree: nil, text: nil, problem: nil)
@@ -74,7 +73,7 @@ public struct ValueContent: Sendable {
 
     private static func tree(
         fromCBOR bytes: [UInt8], isWhole: Bool, total: Int
-    ) -> (ValueTree?, String?) {
+    ) -> (tree: ValueTree?, problem: String?) {
         guard isWhole else { return (nil, "\(Figures.bytes(UInt64(total))): too long for a tree") }
         do throws(CBORError) {
             return (ValueTree(try CBORReader.decode(bytes)), nil)
@@ -85,8 +84,20 @@ public struct ValueContent: Sendable {
 
     private static func tree(
         fromJSON bytes: [UInt8], isWhole: Bool, total: Int
-    ) -> (ValueTree?, String?) {
-        (nil, nil)
+    ) -> (tree: ValueTree?, problem: String?) {
+        guard isWhole else { return (nil, "\(Figures.bytes(UInt64(total))): too long for a tree") }
+        do throws(JSONError) {
+            let cbor = try JSONTranscoder.cbor(from: bytes)
+            return tree(fromCBOR: cbor, isWhole: true, total: total)
+        } catch {
+            return (nil, "not valid JSON: \(error)")
+        }
+    }
+
+    /// CBOR as indented JSON, which people read more easily than any notation of its own.
+    private static func json(_ cbor: [UInt8]) -> String? {
+        guard let text = try? JSONPrinter.text(of: cbor, layout: .pretty) else { return nil }
+        return text.utf8.count <= textLimit ? text : String(decoding: text.utf8.prefix(textLimit), as: UTF8.self)
     }
 
     /// The bytes as text if they are UTF-8 without controls other than white space; at most ``textLimit`` bytes.

@@ -42,6 +42,11 @@ public struct ValueTree: Sendable {
         }
         let index = nodes.count
         if case .tagged(let number, let content) = value {
+            if let exact = ValueTree.number(tag: number, value) {
+                nodes.append(
+                    Node(depth: depth, name: name, value: exact, kind: .number, end: index + 1, parent: parent))
+                return
+            }
             append(content, name: name, depth: depth, parent: parent, tag: "\(tag)tag \(number) ")
             return
         }
@@ -61,6 +66,13 @@ public struct ValueTree: Sendable {
         default: break
         }
         nodes[index].end = nodes.count
+    }
+
+    /// Big integers and decimal fractions (tags 2 to 4 of RFC 8949) as the numbers they are.
+    private static func number(tag: UInt64, _ value: CBORValue) -> String? {
+        guard (2...4).contains(tag) else { return nil }
+        let text = try? JSONPrinter.text(of: value.encoded)
+        return text?.first.map { $0.isNumber || $0 == "-" } == true ? text : nil
     }
 
     private static func describe(_ value: CBORValue) -> (text: String, kind: Kind) {

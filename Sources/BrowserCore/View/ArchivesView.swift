@@ -41,7 +41,7 @@ enum ArchivesView {
             archive.memoryShare.map { Table.Cell("", gauge: $0) } ?? Table.Cell("no limit", role: .dim),
             Table.Cell(Figures.bytes(archive.footprint)),
             Table.Cell(archive.counters.hitRatio.map(Figures.percent) ?? "-"),
-            Table.Cell("", spark: history?.points.map { $0.hitRatio ?? .nan } ?? []),
+            Table.Cell("", spark: history?.points.compactMap(\.hitRatio) ?? []),
             Table.Cell(now.map { Figures.rate($0.operations) } ?? "-"),
             Table.Cell(
                 now.map { Figures.rate($0.evictions) } ?? "-",
