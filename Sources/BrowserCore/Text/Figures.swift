@@ -16,18 +16,27 @@ enum Figures {
         "\(count(number)) \(number == 1 ? one : many)"
     }
 
+    private static let units = ["B", "kB", "MB", "GB", "TB", "PB", "EB"]
+
     /// Bytes in decimal units, as limits are given: `812 B`, `1.4 MB`, `20 MB`.
     static func bytes(_ number: UInt64) -> String {
-        guard number >= 1000 else { return "\(number) B" }
-        let units = ["kB", "MB", "GB", "TB", "PB", "EB"]
-        var value = Double(number) / 1000
-        var unit = 0
-        while value >= 999.5, unit + 1 < units.count {
-            value /= 1000
-            unit += 1
-        }
-        return "\(short(value)) \(units[unit])"
+        let unit = unit(of: number)
+        return "\(short(Double(number) / scale(unit))) \(units[unit])"
     }
+
+    /// Bytes in the unit that `other` is shown in, without the unit: `0.4`, `<0.01`.
+    static func bytes(_ number: UInt64, inUnitOf other: UInt64) -> String {
+        let value = Double(number) / scale(unit(of: other))
+        return number > 0 && value < 0.005 ? "<0.01" : short(value)
+    }
+
+    private static func unit(of number: UInt64) -> Int {
+        var unit = 0
+        while unit + 1 < units.count, Double(number) / scale(unit) >= (unit == 0 ? 1000 : 999.5) { unit += 1 }
+        return unit
+    }
+
+    private static func scale(_ unit: Int) -> Double { (0..<unit).reduce(1) { scale, _ in scale * 1000 } }
 
     /// Three digits are enough to compare: `1.42`, `20.3`, `417`; zeros at the end are left out.
     private static func short(_ value: Double) -> String {

@@ -6,6 +6,7 @@ struct ArchivePane {
     let history: ArchiveHistory?
 
     private static let figuresColumns = 56
+    private static let figuresRows = 8
 
     func draw(into frame: inout Frame, in rect: Rect, look: Look) {
         let box = rect.split(top: min(rect.rows, 18)).top
@@ -21,10 +22,16 @@ struct ArchivePane {
             }
             return
         }
-        let hasGraphs = inner.columns >= ArchivePane.figuresColumns + 24
-        let (figures, rest) = inner.split(left: hasGraphs ? ArchivePane.figuresColumns : inner.columns)
-        drawFigures(into: &frame, in: figures, look: look)
-        if hasGraphs { drawGraphs(into: &frame, in: rest.inset(left: 3), look: look) }
+        // The graphs stand beside the figures, or else below them.
+        if inner.columns >= ArchivePane.figuresColumns + 24 {
+            let (figures, rest) = inner.split(left: ArchivePane.figuresColumns)
+            drawFigures(into: &frame, in: figures, look: look)
+            drawGraphs(into: &frame, in: rest.inset(left: 3), look: look)
+        } else {
+            let (figures, rest) = inner.split(top: ArchivePane.figuresRows)
+            drawFigures(into: &frame, in: figures, look: look)
+            if rest.rows >= 3 { drawGraphs(into: &frame, in: rest.inset(top: 1), look: look) }
+        }
     }
 
     private func drawFigures(into frame: inout Frame, in rect: Rect, look: Look) {

@@ -8,17 +8,17 @@ enum ArchivesView {
         return Table(
             columns: [
                 Table.Column("archive", width: .minimum(8, weight: 1)),
-                Table.Column("kind", width: .fixed(10), priority: 7),
+                Table.Column("kind", width: .fixed(10), priority: 8),
                 Table.Column("entries", width: .fixed(9), alignment: .trailing, priority: 1),
-                Table.Column("disk", width: .fixed(16), alignment: .trailing, priority: 2),
-                Table.Column("", width: .fixed(10), priority: 5),
-                Table.Column("memory", width: .fixed(16), alignment: .trailing, priority: 8),
-                Table.Column("", width: .fixed(10), priority: 9),
-                Table.Column("footprint", width: .fixed(9), alignment: .trailing, priority: 10),
-                Table.Column("hit ratio", width: .fixed(9), alignment: .trailing, priority: 3),
-                Table.Column("", width: .minimum(12, weight: 1), priority: 11),
-                Table.Column("ops/s", width: .fixed(7), alignment: .trailing, priority: 4),
-                Table.Column("evict/s", width: .fixed(7), alignment: .trailing, priority: 6),
+                Table.Column("disk", width: .fixed(15), alignment: .trailing, priority: 2),
+                Table.Column("", width: .fixed(10), priority: 7),
+                Table.Column("memory", width: .fixed(15), alignment: .trailing, priority: 9),
+                Table.Column("", width: .fixed(10), priority: 10),
+                Table.Column("footprint", width: .fixed(9), alignment: .trailing, priority: 11),
+                Table.Column("hits", width: .fixed(6), alignment: .trailing, priority: 3),
+                Table.Column("", width: .minimum(12, weight: 1), priority: 6),
+                Table.Column("ops/s", width: .fixed(6), alignment: .trailing, priority: 4),
+                Table.Column("evict/s", width: .fixed(7), alignment: .trailing, priority: 5),
             ], rowCount: archives.count, firstRow: model.archives.top,
             selectedRow: archives.isEmpty ? nil : model.archives.cursor,
             emptyText: model.archives.figures == nil ? "" : "No archives yet."
@@ -49,14 +49,10 @@ enum ArchivesView {
         ])
     }
 
-    /// `1.92 of 2 MB`, with the unit once where both have the same.
+    /// `1.92 of 2 MB`: both in the limit's unit, so that they can be compared.
     static func share(_ bytes: UInt64, of limit: UInt64?) -> String {
-        let used = Figures.bytes(bytes)
-        guard let limit else { return used }
-        let whole = Figures.bytes(limit)
-        let unit = whole.split(separator: " ").last ?? ""
-        let number = used.hasSuffix(" \(unit)") ? String(used.dropLast(unit.count + 1)) : used
-        return "\(number) of \(whole)"
+        guard let limit else { return Figures.bytes(bytes) }
+        return "\(Figures.bytes(bytes, inUnitOf: limit)) of \(Figures.bytes(limit))"
     }
 
     static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {

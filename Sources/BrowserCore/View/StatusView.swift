@@ -75,6 +75,11 @@ struct StatusView {
             spans.append(
                 Span("The first \(Figures.bytes(UInt64(ValueContent.textLimit))) as text.", look[.dim]))
         }
+        if value.mode == .hex, let size = value.load?.entry.size {
+            let columns = max(1, model.layout.list.columns - 1)
+            let offset = value.top * HexDump(count: size) { _ in [] }.bytesPerRow(columns: columns)
+            return .line(spans, right: "byte \(Figures.count(offset)) of \(Figures.count(size))")
+        }
         return .line(spans, right: "\(Figures.count(min(count, value.position + 1))) of \(Figures.count(count))")
     }
 

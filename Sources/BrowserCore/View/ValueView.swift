@@ -65,7 +65,11 @@ enum ValueView {
         parts.append("created \(Figures.date(entry.created))")
         if entry.expires != nil { parts.append("expires \(EntriesView.expires(entry, now: now).text)") }
         if let owner = entry.owner { parts.append("owner \(owner)") }
-        Bar(left: [Span(" " + parts.joined(separator: "  "))], right: modes + [Span(" ")], role: .text)
+        let modeColumns = modes.reduce(2) { $0 + TextWidth.width(of: $1.text) }
+        let text = TextWidth.truncate(
+            parts.joined(separator: "  "), to: max(0, rect.columns - modeColumns - 1),
+            ellipsis: look.glyphs.ellipsis)
+        Bar(left: [Span(" " + text)], right: modes + [Span(" ")], role: .text)
             .draw(into: &frame, in: rect.line(0), look: look)
     }
 
@@ -97,8 +101,10 @@ enum ValueView {
             case .null, .map, .array: .dim
             case .bytes, .other: .text
             }
-        let name = node.name.isEmpty ? [] : [Span(node.name, look[.accent])]
-        return TreeRow(depth: depth, fold: fold, name: name, value: [Span(node.value, look[role])])
+        let value = Span(node.value, look[role])
+        // The root has no name.
+        guard !node.name.isEmpty else { return TreeRow(depth: depth, fold: fold, name: [value]) }
+        return TreeRow(depth: depth, fold: fold, name: [Span(node.name, look[.accent])], value: [value])
     }
 
     /// A text with the first match of a search highlighted.
