@@ -1,6 +1,6 @@
 /// The command line that gives what a screen shows. Stateless; safe to call from any thread.
-enum CommandLine {
-    static func words(for model: Model) -> String {
+package enum CommandLine {
+    package static func words(for model: Model) -> String {
         var words = ["vellum"]
         if let store = model.store { words += ["--store", store] }
         switch model.screen {

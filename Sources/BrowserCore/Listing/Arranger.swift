@@ -2,18 +2,27 @@
 struct Stopped: Error {}
 
 /// Makes arrangements. Stateless; safe to call from any thread.
-struct Arranger {
-    let source: any StoreSource
-    let clock: @Sendable () -> Moment
-    /// Hears the share done, 0 to 1, now and then, and says whether to go on.
-    let progress: (Double) -> Bool
+package struct Arranger {
+    private let source: any StoreSource
+    private let clock: @Sendable () -> Moment
+    private let progress: (Double) -> Bool
+
+    /// - Parameter progress: hears the share done, 0 to 1, now and then, and says whether to go on.
+    package init(
+        source: any StoreSource, clock: @escaping @Sendable () -> Moment,
+        progress: @escaping (Double) -> Bool = { _ in true }
+    ) {
+        self.source = source
+        self.clock = clock
+        self.progress = progress
+    }
 
     private func checkpoint(_ share: Double) throws(Stopped) {
         if !progress(share) { throw Stopped() }
     }
 
     /// - Returns: nil when it was stopped.
-    func arrange(_ request: ArrangementRequest) throws(SourceError) -> Arranged? {
+    package func arrange(_ request: ArrangementRequest) throws(SourceError) -> Arranged? {
         let start = clock()
         let listing: any EntryListing
         if let base = request.base {
@@ -110,7 +119,8 @@ struct Arranger {
         let rows = arrangement.rows
         if let index = arrangement.listing.index(ofKey: key) { return rows.row(ofIndex: index) }
         let reach = rows.count <= 50_000 ? rows.count : 1_000
-        let nearby = max(0, old - reach)..<max(0, min(rows.count, old + reach))
+        let middle = min(max(0, old), rows.count)
+        let nearby = max(0, middle - reach)..<min(rows.count, middle + reach)
         return nearby.first { arrangement.listing.key(at: rows.index(atRow: $0)) == key }
     }
 
@@ -124,7 +134,7 @@ struct Arranger {
     }
 
     /// The metadata of some rows. Rows that are gone have none.
-    static func entries(of arrangement: Arrangement, rows: Range<Int>) -> [Int: Entry] {
+    package static func entries(of arrangement: Arrangement, rows: Range<Int>) -> [Int: Entry] {
         var entries: [Int: Entry] = [:]
         for row in rows.clamped(to: 0..<arrangement.count) {
             entries[row] = arrangement.listing.entry(at: arrangement.rows.index(atRow: row))

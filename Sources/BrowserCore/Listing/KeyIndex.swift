@@ -84,7 +84,7 @@ public struct KeyPattern: Sendable, Hashable {
     }
 
     /// The characters of a text that match, to be highlighted: offsets of characters.
-    func range(in text: String) -> Range<Int>? {
+    package func range(in text: String) -> Range<Int>? {
         let wanted = self.text.lowercased().map { $0 }
         let characters = text.map { $0.lowercased() }
         guard !wanted.isEmpty, characters.count >= wanted.count else { return nil }

@@ -1,11 +1,11 @@
 /// Sorts in steps, so that a long sort shows its progress and can be stopped. Stateless; safe to call from any
 /// thread.
-enum StoppableSort {
-    static let run = 16_384
+package enum StoppableSort {
+    package static let run = 16_384
 
     /// Sorts stably: runs by the standard library, then merged pairwise. `checkpoint` hears the share done, 0 to
     /// 1, and may throw to stop; the elements are then in no certain order.
-    static func sort<Element, Stop: Error>(
+    package static func sort<Element, Stop: Error>(
         _ elements: inout [Element], by isOrdered: (Element, Element) -> Bool,
         checkpoint: (Double) throws(Stop) -> Void
     ) throws(Stop) {

@@ -6,6 +6,12 @@ struct StoresState: Sendable {
     var cursor = 0
     var top = 0
     var isPending = false
+
+    /// The store under the cursor.
+    var selected: StoreSummary? {
+        guard let stores, stores.indices.contains(cursor) else { return nil }
+        return stores[cursor]
+    }
 }
 
 /// The screen of archives.
@@ -26,31 +32,33 @@ struct ArchivesState: Sendable {
 }
 
 /// What an archive did over the last minutes, from its counters at each refresh.
-struct ArchiveHistory: Sendable {
-    struct Sample: Sendable {
-        var time: Moment
-        var counters: Counters
+package struct ArchiveHistory: Sendable {
+    package struct Sample: Sendable {
+        package var time: Moment
+        package var counters: Counters
     }
 
     /// One point of the graphs.
-    struct Point: Sendable, Hashable {
+    package struct Point: Sendable, Hashable {
         /// Nil when nothing was accessed.
-        var hitRatio: Double?
-        var operations: Double
-        var evictions: Double
+        package var hitRatio: Double?
+        package var operations: Double
+        package var evictions: Double
     }
 
     /// Seconds that a point of the graphs stands for.
-    static let step = 1.0
+    package static let step = 1.0
     /// Seconds over which rates are averaged, so that they can be read.
     private static let window = 2.0
     private static let maximumPoints = 600
 
-    private(set) var points: [Point] = []
+    package private(set) var points: [Point] = []
     private var recent: [Sample] = []
     private var pointStart: Sample?
 
-    mutating func add(_ counters: Counters, at time: Moment) {
+    package init() {}
+
+    package mutating func add(_ counters: Counters, at time: Moment) {
         let sample = Sample(time: time, counters: counters)
         recent.append(sample)
         // One sample at or beyond the window's edge is kept, so that the window is filled.
@@ -68,7 +76,7 @@ struct ArchiveHistory: Sendable {
     }
 
     /// Rates over the last seconds; nil until two refreshes were seen.
-    var now: Point? {
+    package var now: Point? {
         guard let first = recent.first, let last = recent.last, last.time > first.time else { return nil }
         return ArchiveHistory.point(from: first, to: last)
     }

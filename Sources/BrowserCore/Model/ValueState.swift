@@ -77,7 +77,9 @@ struct ValueState: Sendable {
     mutating func wrap(columns: Int) {
         guard columns != wrapColumns, mode == .text, let text = load?.content.text else { return }
         wrapColumns = columns
-        lines = TextWrap.lines(text.replacingTabs(), columns: columns)
+        // A line break at the end of a text ends its last line and begins none.
+        let body = text.last?.isNewline == true ? String(text.dropLast()) : text
+        lines = TextWrap.lines(body.replacingTabs(), columns: columns)
     }
 
     mutating func add(_ bytes: [UInt8], chunk: Int) {

@@ -1,13 +1,18 @@
 /// Carries out one effect and says what came of it. Safe from any thread, as far as the source is.
-struct EffectPerformer: Sendable {
+package struct EffectPerformer: Sendable {
     let source: any StoreSource
     let clock: @Sendable () -> Moment
 
     /// Seconds between two reports of progress.
     private static let reportInterval = 0.05
 
+    package init(source: any StoreSource, clock: @escaping @Sendable () -> Moment) {
+        self.source = source
+        self.clock = clock
+    }
+
     /// - Parameter isStopped: asked now and then by long work.
-    func perform(_ effect: Effect, isStopped: @escaping () -> Bool, send: @escaping (Message) -> Void) {
+    package func perform(_ effect: Effect, isStopped: @escaping () -> Bool, send: @escaping (Message) -> Void) {
         switch effect {
         case .loadStores:
             send(.stores(Result { () throws(SourceError) in try source.stores() }))

@@ -1,7 +1,7 @@
 /// Numbers as people read them. Stateless; safe to call from any thread.
-enum Figures {
+package enum Figures {
     /// `6,204`
-    static func count(_ number: some BinaryInteger) -> String {
+    package static func count(_ number: some BinaryInteger) -> String {
         let digits = String(number.magnitude)
         var text = ""
         for (position, digit) in digits.enumerated() {
@@ -12,20 +12,20 @@ enum Figures {
     }
 
     /// A number and its noun: `1 entry`, `6,204 entries`.
-    static func count(_ number: some BinaryInteger, _ one: String, _ many: String) -> String {
+    package static func count(_ number: some BinaryInteger, _ one: String, _ many: String) -> String {
         "\(count(number)) \(number == 1 ? one : many)"
     }
 
     private static let units = ["B", "kB", "MB", "GB", "TB", "PB", "EB"]
 
     /// Bytes in decimal units, as limits are given: `812 B`, `1.4 MB`, `20 MB`.
-    static func bytes(_ number: UInt64) -> String {
+    package static func bytes(_ number: UInt64) -> String {
         let unit = unit(of: number)
         return "\(short(Double(number) / scale(unit))) \(units[unit])"
     }
 
     /// Bytes in the unit that `other` is shown in, without the unit: `0.4`, `<0.01`.
-    static func bytes(_ number: UInt64, inUnitOf other: UInt64) -> String {
+    package static func bytes(_ number: UInt64, inUnitOf other: UInt64) -> String {
         let value = Double(number) / scale(unit(of: other))
         return number > 0 && value < 0.005 ? "<0.01" : short(value)
     }
@@ -45,7 +45,7 @@ enum Figures {
     }
 
     /// A decimal number without zeros at its end.
-    static func decimal(_ value: Double, digits: Int) -> String {
+    package static func decimal(_ value: Double, digits: Int) -> String {
         let scale = [1, 10, 100, 1000][min(3, max(0, digits))]
         let scaled = Int((abs(value) * Double(scale)).rounded())
         var fraction = String(scaled % scale)
@@ -56,14 +56,14 @@ enum Figures {
     }
 
     /// A rate a second: `0`, `0.4`, `12.5`, `1,204`, `12.3k`.
-    static func rate(_ value: Double) -> String {
+    package static func rate(_ value: Double) -> String {
         if value >= 9_999.5 { return "\(short(value / 1000))k" }
         if value >= 99.5 { return count(Int(value.rounded())) }
         return decimal(value, digits: 1)
     }
 
     /// `92.4%`; 100 and 0 only when they are exact.
-    static func percent(_ share: Double) -> String {
+    package static func percent(_ share: Double) -> String {
         let tenths = Int((share * 1000).rounded())
         if share < 1, tenths == 1000 { return "99.9%" }
         if share > 0, tenths == 0 { return "0.1%" }
@@ -71,7 +71,7 @@ enum Figures {
     }
 
     /// A length of time in its largest unit, at most four columns: `0s`, `45s`, `12m`, `3h`, `9d`, `2y`.
-    static func duration(_ seconds: Double) -> String {
+    package static func duration(_ seconds: Double) -> String {
         let seconds = max(0, seconds)
         switch seconds {
         case ..<60: return "\(Int(seconds))s"
@@ -84,7 +84,7 @@ enum Figures {
 
     /// A moment in UTC: `2026-01-31 12:09:41`. The civil calendar from days is by the shift of years to begin in
     /// March, so that the leap day is the last.
-    static func date(_ moment: Moment) -> String {
+    package static func date(_ moment: Moment) -> String {
         let seconds = moment.microseconds / 1_000_000 - (moment.microseconds % 1_000_000 < 0 ? 1 : 0)
         let day = seconds / 86_400 - (seconds % 86_400 < 0 ? 1 : 0)
         let time = seconds - day * 86_400

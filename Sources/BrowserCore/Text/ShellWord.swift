@@ -1,7 +1,7 @@
 /// Words of a shell's command line. Stateless; safe to call from any thread.
-enum ShellWord {
+package enum ShellWord {
     /// The word as POSIX shells read it back, in single quotes where it needs them.
-    static func quoted(_ word: String) -> String {
+    package static func quoted(_ word: String) -> String {
         let isPlain =
             !word.isEmpty
             && word.utf8.allSatisfy { byte in

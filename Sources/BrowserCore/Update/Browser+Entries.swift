@@ -79,7 +79,8 @@ extension Browser {
         entries.ticket = ticket
         model.entries = entries
         if isForced {
-            model.job = Job(ticket: ticket, title: entries.filter.isEmpty ? "sorting" : "filtering", since: model.now)
+            let title = request.base == nil ? "reading" : entries.filter.isEmpty ? "sorting" : "filtering"
+            model.job = Job(ticket: ticket, title: title, since: model.now)
         }
         return effects + [.arrange(ticket: ticket, request)]
     }
@@ -175,6 +176,7 @@ extension Browser {
         }
         if count == 0 {
             entries.key = nil
+            if !entries.preview.isPending { entries.preview = Preview() }
         } else if let entry = entries.rows[entries.cursor] {
             entries.key = entry.key
         }

@@ -37,6 +37,8 @@ extension Browser {
     private static func stop(_ model: inout Model, _ job: Job) -> [Effect] {
         model.job = nil
         if model.entries?.ticket == job.ticket {
+            // Without a first listing there is nothing to stay with.
+            if model.entries?.arrangement == nil { return back(&model) }
             model.entries?.ticket = nil
             // What was asked for isn't what is shown, so it is taken back.
             if let arrangement = model.entries?.arrangement {
@@ -66,7 +68,9 @@ extension Browser {
         case .pause:
             model.pausedSince = model.pausedSince == nil ? model.now : nil
             return model.pausedSince == nil ? refresh(&model, isForced: true) : []
-        case .refresh: return refresh(&model, isForced: true)
+        case .refresh:
+            if model.pausedSince != nil { model.pausedSince = model.now }
+            return refresh(&model, isForced: true)
         case .demo: return [.startDemo]
         case .open: return open(&model)
         case .back: return back(&model)
@@ -81,10 +85,8 @@ extension Browser {
     private static func open(_ model: inout Model) -> [Effect] {
         switch model.screen {
         case .stores:
-            guard let stores = model.stores.stores, stores.indices.contains(model.stores.cursor) else {
-                return []
-            }
-            model.store = stores[model.stores.cursor].path
+            guard let store = model.stores.selected else { return [] }
+            model.store = store.path
             model.archives = ArchivesState()
             model.screen = .archives
             return refresh(&model, isForced: true)

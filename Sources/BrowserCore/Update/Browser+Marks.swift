@@ -82,8 +82,8 @@ extension Browser {
         var lines: [String] = []
         if !deletion.changed.isEmpty {
             lines.append("Left alone, because they changed after the plan was made:")
-            lines += deletion.changed.prefix(100).map { "  \($0)" }
-            if deletion.changed.count > 100 { lines.append("  and \(deletion.changed.count - 100) more") }
+            lines += deletion.changed.prefix(100).map { "- \($0)" }
+            if deletion.changed.count > 100 { lines.append("and \(deletion.changed.count - 100) more") }
         }
         if !deletion.absent.isEmpty {
             lines.append("Gone already: \(Figures.count(deletion.absent.count, "entry", "entries")).")

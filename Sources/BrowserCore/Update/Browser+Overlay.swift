@@ -58,7 +58,9 @@ extension Browser {
     private static func press(_ model: inout Model, _ key: Key, in old: MessageBox) -> [Effect] {
         var box = old
         switch key {
-        case Key(.down), .character("j"): box.first += 1
+        case Key(.down), .character("j"):
+            let places = OverlayPlaces.dialog(box, model).places(in: Rect(model.size))
+            box.first = min(box.first + 1, max(0, places.lines.count - places.body.rows))
         case Key(.up), .character("k"): box.first = max(0, box.first - 1)
         case Key(.enter), Key(.escape), .character("q"), .character(" "):
             model.overlay = nil

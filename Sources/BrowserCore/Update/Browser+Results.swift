@@ -6,9 +6,7 @@ extension Browser {
         switch result {
         case .success(let stores):
             // The cursor holds to the store, not to its row.
-            let path = model.stores.stores.flatMap { old in
-                old.indices.contains(model.stores.cursor) ? old[model.stores.cursor].path : nil
-            }
+            let path = model.stores.selected?.path
             model.stores.stores = stores
             model.stores.problem = nil
             if let row = stores.firstIndex(where: { $0.path == path }) { model.stores.cursor = row }
@@ -54,7 +52,7 @@ extension Browser {
             return []
         }
         if let notBefore = entries.notBefore, model.now < notBefore { return [] }
-        guard entries.listedFigures != summary else { return [] }
+        guard entries.listedFigures != summary || entries.problem != nil else { return [] }
         return rearrange(&model, takingListing: true, isForced: false)
     }
 

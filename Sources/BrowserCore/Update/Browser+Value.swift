@@ -131,7 +131,7 @@ extension Browser {
             }
             return
         }
-        model.say("“\(value.search)” isn't there.", role: .warning, seconds: 3)
+        model.say("\"\(value.search)\" isn't there.", role: .warning, seconds: 3)
     }
 
     static func settleValue(_ model: inout Model, _ layout: ScreenLayout) -> [Effect] {

@@ -31,7 +31,7 @@ extension Effect: CustomStringConvertible {
         case .arrange(_, let request):
             "arrange \(request.archive) by \(request.order.column.rawValue)"
                 + (request.order.descending ? " descending" : "")
-                + (request.filter.isEmpty ? "" : " filter “\(request.filter)”")
+                + (request.filter.isEmpty ? "" : " filter \"\(request.filter)\"")
                 + (request.base == nil ? ", new listing" : "")
         case .loadRows(_, _, let range): "load rows \(range)"
         case .loadValue(let purpose, let key, let archive, _): "load value \(archive)/\(key) for \(purpose)"

@@ -89,7 +89,7 @@ public struct ValueTree: Sendable {
         case .simple(let simple): return ("simple \(simple.rawValue)", .other)
         case .bytes(let bytes):
             let digits = bytes.prefix(32).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
-            let rest = bytes.count > 32 ? "… " : " "
+            let rest = bytes.count > 32 ? ".. " : " "
             return ("h'\(digits.joined())'\(rest)\(Figures.bytes(UInt64(bytes.count)))", .bytes)
         case .array(let items): return ("[\(Figures.count(items.count))]", .array)
         case .map(let map): return ("{\(Figures.count(map.entries.count))}", .map)

@@ -29,7 +29,8 @@ enum ArchivesView {
 
     private static func row(_ archive: ArchiveSummary, _ history: ArchiveHistory?) -> Table.Row {
         guard archive.problem == nil else {
-            return Table.Row([Table.Cell(archive.name), Table.Cell("unreadable")], role: .danger)
+            let cells = [archive.name, archive.kind.rawValue, "-", "unreadable"]
+            return Table.Row(cells.map { Table.Cell($0) }, role: .danger)
         }
         let now = history?.now
         return Table.Row([
@@ -120,7 +121,7 @@ enum ArchivesView {
                 columns: max(1, layout.list.columns - 2))
         let box = layout.list.centered(
             Size(columns: lines.map { TextWidth.width(of: $0) }.max() ?? 0, rows: lines.count))
-        for (row, line) in lines.enumerated() {
+        for (row, line) in lines.prefix(box.rows).enumerated() {
             frame.write(
                 line, at: box.line(row).origin, style: model.look[row == 0 ? .accent : .dim],
                 within: box.intersection(layout.list))

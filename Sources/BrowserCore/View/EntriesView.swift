@@ -45,7 +45,7 @@ enum EntriesView {
 
     private static func emptyText(_ model: Model) -> String {
         guard let entries = model.entries, let arrangement = entries.arrangement else { return "" }
-        if !arrangement.filter.isEmpty { return "No key holds “\(arrangement.filter)”." }
+        if !arrangement.filter.isEmpty { return "No key holds \"\(arrangement.filter)\"." }
         return "No entries."
     }
 
@@ -119,7 +119,7 @@ enum EntriesView {
                 left.append(Span(" of \(Figures.bytes(limit)) (\(share))", look[.dim]))
             }
         } else {
-            left.append(Span("  filter “\(arrangement.filter)”", look[.accent]))
+            left.append(Span("  filter \"\(arrangement.filter)\"", look[.accent]))
         }
         var right: [Span] = []
         if !arrangement.victims.isEmpty {

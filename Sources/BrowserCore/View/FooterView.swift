@@ -13,8 +13,9 @@ enum FooterView {
         return [help] + hints.filter { $0.id != .help }
     }
 
-    /// Whether an action does anything now: bytes have neither parts to fold nor text to find.
+    /// Whether an action does anything now: an empty list has nothing to open, bytes have no parts to fold.
     private static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
+        if model.screen == .stores, model.stores.stores?.isEmpty != false { return id != .open && id != .pause }
         guard model.screen == .value, let value = model.value else { return true }
         switch id {
         case .fold: return value.mode == .tree
@@ -24,7 +25,26 @@ enum FooterView {
         }
     }
 
+    /// The keys of what stands over the screen; they are the same everywhere and can't be reassigned.
+    private static func overlayHints(_ model: Model) -> [KeyHint<String>]? {
+        let pairs: [(key: String, title: String)]
+        switch model.overlay {
+        case .actions: pairs = [("enter", "Run"), ("esc", "Close"), ("up/down", "Choose")]
+        case .plan: pairs = [("esc", "Cancel"), ("tab", "Other button"), ("enter", "Press it")]
+        case .message: pairs = [("enter", "Close")]
+        case nil:
+            guard let prompt = model.prompt else { return nil }
+            pairs =
+                prompt.purpose == .filter
+                ? [("enter", "Keep"), ("esc", "Clear"), ("up/down", "Move")] : [("enter", "Keep"), ("esc", "Leave")]
+        }
+        return pairs.map { KeyHint(id: $0.key, key: $0.key, title: $0.title) }
+    }
+
     static func draw(_ model: Model, into frame: inout Frame, in rect: Rect) {
+        if let hints = overlayHints(model) {
+            return Footer(hints).draw(into: &frame, in: rect, look: model.look)
+        }
         Footer(hints(model)).draw(into: &frame, in: rect, look: model.look)
     }
 }

@@ -2,17 +2,21 @@ import TerminalKit
 
 /// Where the parts of an overlay stand: for drawing and for the mouse.
 enum OverlayPlaces {
-    /// The box of the help or the palette, and within it the field and the list.
-    static func actions(_ list: ActionList, _ model: Model) -> (box: Rect, field: Rect, list: Rect) {
+    /// The box of the help or the palette, and within it the field, the list, and what is said of its selected line.
+    static func actions(
+        _ list: ActionList, _ model: Model
+    ) -> (box: Rect, field: Rect, list: Rect, detail: Rect) {
         let screen = Rect(model.size)
         let isSmall = screen.rows < 8 || screen.columns < 30
         let columns = isSmall ? screen.columns : min(screen.columns - 4, list.isHelp ? 96 : 56)
         let all = model.keyMap.actions(in: model.screen).count
-        let rows = isSmall ? screen.rows : min(screen.rows - 2, all + 3)
+        let detailRows = list.isHelp && screen.rows >= 14 ? 3 : 0
+        let rows = isSmall ? screen.rows : min(screen.rows - 2, all + 3 + detailRows)
         let box = screen.centered(Size(columns: columns, rows: rows))
         let inner = isSmall ? box : box.inset(top: 1, left: 2, bottom: 1, right: 2)
-        let parts = inner.split(top: 1)
-        return (box, parts.top, parts.rest)
+        let (field, rest) = inner.split(top: 1)
+        let parts = rest.split(bottom: detailRows)
+        return (box, field, parts.rest, parts.bottom)
     }
 
     static func actionRows(_ model: Model) -> Int {
@@ -25,8 +29,9 @@ enum OverlayPlaces {
         let what = count == 1 ? "Delete 1 entry?" : "Delete \(Figures.count(count)) entries?"
         var body = ["\(Figures.count(count, "entry", "entries")), \(Figures.bytes(plan.bytes)), in \(plan.archive)"]
         let shown = max(1, min(8, model.size.rows - 9))
-        body += plan.targets.prefix(shown).map { "  \($0.key)" }
-        if count > shown { body.append("  and \(Figures.count(count - shown)) more") }
+        let bullet = model.look.glyphs.bullet
+        body += plan.targets.prefix(shown).map { "\(bullet) \($0.key)" }
+        if count > shown { body.append("\(bullet) and \(Figures.count(count - shown)) more") }
         if model.size.rows >= 12 { body.append("Entries that change from now on are left alone.") }
         return Dialog(title: what, body: body, buttons: ["Cancel", "Delete"], selectedButton: plan.button)
     }
@@ -75,17 +80,28 @@ enum OverlayView {
                 "No action is called so.", at: places.list.origin, style: look[.dim].over(look[.dialog]),
                 within: places.list)
         }
+        if actions.indices.contains(list.selected), !places.detail.isEmpty {
+            let action = actions[list.selected]
+            frame.fill(
+                places.detail.line(0), style: look[.border].over(look[.dialog]), character: look.glyphs.horizontal)
+            let text = "\(action.keyList): \(action.help)"
+            for (row, line) in TextWrap.lines(text, columns: places.detail.columns).prefix(2).enumerated() {
+                frame.write(
+                    line, at: places.detail.line(row + 1).origin, style: look[.dialog], within: places.detail)
+            }
+        }
         list.field.draw(into: &frame, in: places.field, look: look)
     }
 
     private static func item(_ action: BrowserAction, _ list: ActionList, columns: Int, look: Look) -> List.Item {
         guard list.isHelp else { return List.Item(action.title, trailing: action.keyList) }
-        let keys = columns >= 60 ? action.keyList : action.keys.first?.description ?? ""
-        let keyColumns = columns >= 60 ? 20 : 9
-        var spans = [Span(TextWidth.pad(keys, to: keyColumns) + " ", look[.key])]
-        if columns >= 44 {
-            spans.append(Span(TextWidth.pad(action.title, to: 18) + " "))
-            spans.append(Span(action.help, look[.dim]))
+        var spans = [Span(TextWidth.pad(action.keys.first?.description ?? "", to: 9) + " ", look[.key])]
+        // A column stays for the scroll bar.
+        let room = columns - 10 - 18 - 1
+        if room >= 16 {
+            spans.append(Span(TextWidth.pad(action.title, to: 17) + " "))
+            spans.append(
+                Span(TextWidth.truncate(action.help, to: room, ellipsis: look.glyphs.ellipsis), look[.dim]))
         } else {
             spans.append(Span(action.title))
         }

@@ -38,7 +38,7 @@ struct ScreenLayout: Sendable, Hashable {
         case .archives:
             (info, rest) = rest.split(top: isTall ? (model.size.rows >= 14 ? 3 : 1) : 0)
             let rows = max(2, model.archives.archives.count + 1)
-            let showsPane = rest.rows >= rows + 8 && model.archives.figures != nil
+            let showsPane = rest.rows >= rows + 8 && !model.archives.archives.isEmpty
             let parts = rest.split(top: showsPane ? rows + 1 : rest.rows)
             (list, pane, isBeside) = (parts.top, parts.rest, false)
         case .entries:

@@ -29,7 +29,7 @@ struct StatusView {
 
     private static func problem(_ model: Model) -> String? {
         switch model.screen {
-        case .stores: model.stores.problem
+        case .stores: model.stores.problem ?? model.stores.selected?.problem
         case .archives:
             model.archives.problem ?? model.archives.summary(model.archives.selected ?? "")?.problem
         case .entries: model.archives.problem ?? model.entries?.problem
@@ -42,8 +42,8 @@ struct StatusView {
         let look = model.look
         switch model.screen {
         case .stores:
-            guard let stores = model.stores.stores, stores.indices.contains(model.stores.cursor) else { return nil }
-            return .line([Span(stores[model.stores.cursor].path, look[.dim])], right: "")
+            guard let store = model.stores.selected else { return nil }
+            return .line([Span(store.path, look[.dim])], right: "")
         case .archives:
             guard let store = model.store else { return nil }
             return .line([Span(store, look[.dim])], right: "")

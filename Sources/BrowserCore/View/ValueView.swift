@@ -62,9 +62,10 @@ enum ValueView {
         var parts = ["\(load.content.name), \(Figures.bytes(UInt64(entry.size)))", entry.tier.rawValue]
         parts.append("\(Figures.count(entry.hits, "hit", "hits"))")
         parts.append("idle \(Figures.duration(now.seconds(since: entry.accessed)))")
-        parts.append("created \(Figures.date(entry.created))")
+        parts.append("age \(Figures.duration(now.seconds(since: entry.created)))")
         if entry.expires != nil { parts.append("expires \(EntriesView.expires(entry, now: now).text)") }
         if let owner = entry.owner { parts.append("owner \(owner)") }
+        parts.append("created \(Figures.date(entry.created)) UTC")
         let modeColumns = modes.reduce(2) { $0 + TextWidth.width(of: $1.text) }
         let text = TextWidth.truncate(
             parts.joined(separator: "  "), to: max(0, rect.columns - modeColumns - 1),
