@@ -43,7 +43,9 @@ let package = Package(
         .executableTarget(
             name: "StoreWorker", dependencies: ["StorageEngine"], path: "Tests/StoreWorker",
             swiftSettings: strict),
-        .testTarget(name: "TerminalKitTests", dependencies: ["TerminalKit"], swiftSettings: strict),
+        .testTarget(
+            name: "TerminalKitTests", dependencies: ["TerminalKit"], exclude: ["Fixtures", "Golden"],
+            swiftSettings: strict),
         // The program that TerminalCursesTests drive through a pseudo-terminal.
         .executableTarget(
             name: "TerminalProbe", dependencies: ["TerminalCurses", "TerminalKit"],

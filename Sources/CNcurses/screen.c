@@ -35,8 +35,6 @@ static FILE *open_memory_file(void) {
 }
 
 bool cnc_open(const char *type, int rows, int columns) {
-    // The size comes from the caller, who asks the terminal.
-    use_env(FALSE);
     output = open_memory_file();
     input = fopen("/dev/null", "re");
     if (output && input) screen = newterm(type, output, input);
@@ -46,6 +44,7 @@ bool cnc_open(const char *type, int rows, int columns) {
     }
     // Without this, ncurses would look at its input for a reason to stop drawing.
     typeahead(-1);
+    // What newterm took from the environment or the entry is a guess; the caller asks the terminal.
     cnc_resize(rows, columns);
     keypad(stdscr, TRUE);
     leaveok(stdscr, FALSE);

@@ -26,7 +26,6 @@ public final class CursesTerminal {
 
     let descriptor: Int32
     let ownsDescriptor: Bool
-    /// Whether the terminal is of xterm's kin, which know the private modes, or at least ignore them.
     private let knowsModes: Bool
     let hasDirectColors: Bool
     /// Colors of the terminfo entry.
@@ -67,7 +66,7 @@ public final class CursesTerminal {
         colors = traits.depth == .mono ? 0 : Int(cnc_start_colors())
         hasDirectColors = colors > 256 && cnc_has_direct_colors()
         depth = traits.depth(colors: colors, isDirect: hasDirectColors)
-        knowsModes = cnc_capability("kmous") != nil
+        knowsModes = traits.knowsModes(hasMouse: cnc_capability("kmous") != nil)
         decoder = InputDecoder(terminalSequences: CursesTerminal.terminalSequences())
         CursesTerminal.isOpen = true
         enter()

@@ -7,6 +7,10 @@ package struct TerminalTraits: Sendable, Hashable {
     /// Terminfo entries to try for it, best first; the last is the terminal's own.
     package var types: [String]
 
+    /// Whether the terminal is of xterm's kin, which obey the private modes of ``TerminalModes`` or ignore them. Those
+    /// have a mouse by their entry; so has the Linux console, by another program, but it may show the modes.
+    package func knowsModes(hasMouse: Bool) -> Bool { hasMouse && types.last?.hasPrefix("linux") == false }
+
     /// Reads the environment.
     ///
     /// `NO_COLOR`, not empty, wants no colors (<https://no-color.org>). `COLORTERM` of `truecolor` or `24bit`, or a

@@ -50,7 +50,7 @@ func run() throws {
     }
 
     terminal.present(frame())
-    report("ready depth=\(terminal.depth) utf8=\(terminal.isUTF8) sent=\(terminal.bytesSent)")
+    report("ready depth=\(terminal.depth) utf8=\(terminal.isUTF8) process=\(getpid())")
     while let event = terminal.nextEvent() {
         var name = "\(event)"
         var isRepeated = false
