@@ -55,6 +55,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "BrowserCoreTests", dependencies: ["BrowserCore", "StorageEngine", "TerminalKit"],
+            exclude: ["Golden"],
             swiftSettings: strict),
         .testTarget(
             name: "VellumCommandTests", dependencies: ["CBOR", "StorageEngine"],
