@@ -32,22 +32,26 @@ struct FrameTests {
     }
 
     private func check(_ frame: Frame, _ what: String) {
+        var problems: [String] = []
         for row in 0..<frame.size.rows {
             var column = 0
             while column < frame.size.columns {
                 let cell = frame[column, row]
-                #expect(cell.width >= 1, "\(what): half a character at \(column), \(row)")
-                #expect(column + Int(cell.width) <= frame.size.columns, "\(what): cut at \(column), \(row)")
+                let end = column + Int(cell.width)
+                if cell.width < 1 { problems.append("half a character at \(column), \(row)") }
+                if end > frame.size.columns { problems.append("cut at \(column), \(row)") }
                 let isHarmless = cell.text.unicodeScalars.allSatisfy { scalar in
                     scalar.value >= 0x20 && !(0x7f..<0xa0).contains(scalar.value)
                 }
-                #expect(isHarmless, "\(what): control at \(column), \(row)")
-                column += max(1, Int(cell.width))
+                if !isHarmless { problems.append("control at \(column), \(row)") }
+                column = max(column + 1, end)
             }
         }
-        for line in frame.plainText.split(separator: "\n") {
-            #expect(TextWidth.width(of: String(line)) <= frame.size.columns, "\(what): \(line)")
+        for line in frame.plainText.split(separator: "\n")
+        where TextWidth.width(of: String(line)) > frame.size.columns {
+            problems.append("too wide: \(line)")
         }
+        #expect(problems == [], "\(what)")
     }
 
     /// In ASCII nothing but the store's own text is beyond ASCII.
