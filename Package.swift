@@ -38,14 +38,24 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(name: "CBORTests", dependencies: ["CBOR"], swiftSettings: strict),
         .testTarget(
-            name: "StorageEngineTests", dependencies: ["StorageEngine", "CPlatform"],
+            name: "StorageEngineTests", dependencies: ["StorageEngine", "CPlatform", "StoreWorker"],
             swiftSettings: strict),
-        .testTarget(name: "TerminalKitTests", dependencies: ["TerminalKit"], swiftSettings: strict),
+        .executableTarget(
+            name: "StoreWorker", dependencies: ["StorageEngine"], path: "Tests/StoreWorker",
+            swiftSettings: strict),
         .testTarget(
-            name: "TerminalCursesTests", dependencies: ["TerminalCurses", "TerminalKit"],
+            name: "TerminalKitTests", dependencies: ["TerminalKit"], exclude: ["Fixtures", "Golden"],
+            swiftSettings: strict),
+        // The program that TerminalCursesTests drive through a pseudo-terminal.
+        .executableTarget(
+            name: "TerminalProbe", dependencies: ["TerminalCurses", "TerminalKit"],
+            path: "Tests/TerminalProbe", swiftSettings: strict),
+        .testTarget(
+            name: "TerminalCursesTests", dependencies: ["TerminalCurses", "TerminalKit", "TerminalProbe"],
             swiftSettings: strict),
         .testTarget(
             name: "BrowserCoreTests", dependencies: ["BrowserCore", "StorageEngine", "TerminalKit"],
+            exclude: ["Golden"],
             swiftSettings: strict),
         .testTarget(
             name: "VellumCommandTests", dependencies: ["VellumCommand"],

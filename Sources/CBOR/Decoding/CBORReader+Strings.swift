@@ -2,7 +2,7 @@ extension CBORReader {
     /// The next `count` bytes as they are, for a definite string whose head has just been read. Nothing is copied.
     @inline(__always)
     public mutating func readContent(count: Int) throws(CBORError) -> UnsafeRawBufferPointer {
-        guard count <= remaining else { throw CBORError(offset: bytes.count, reason: .truncated) }
+        guard count >= 0, count <= remaining else { throw CBORError(offset: bytes.count, reason: .truncated) }
         let content = UnsafeRawBufferPointer(rebasing: bytes[offset..<offset + count])
         offset += count
         return content
@@ -30,7 +30,9 @@ extension CBORReader {
     private mutating func readDefiniteText(count: Int) throws(CBORError) -> String {
         let start = offset
         let content = try readContent(count: count)
-        if let text = String(validating: content.assumingMemoryBound(to: UInt8.self), as: UTF8.self) { return text }
+        if let text = String(validating: content.assumingMemoryBound(to: UInt8.self), as: UTF8.self) {
+            return text
+        }
         throw CBORError(offset: start + UTF8Scan.validLength(of: content), reason: .invalidUTF8)
     }
 

@@ -112,7 +112,8 @@ public struct CBORDiagnosticPrinter {
     private mutating func printBignum(tag: UInt64) throws(CBORError) -> Bool {
         guard tag == TagNumber.unsignedBignum || tag == TagNumber.negativeBignum else { return false }
         let start = reader.offset
-        guard case .bytes(let count?) = try reader.readHead(), count > 8, reader.bytes[reader.offset] != 0 else {
+        guard case .bytes(let count?) = try reader.readHead(), count > 8, reader.bytes[reader.offset] != 0
+        else {
             reader.offset = start
             return false
         }

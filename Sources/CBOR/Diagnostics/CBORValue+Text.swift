@@ -8,7 +8,8 @@ extension CBORValue: CustomStringConvertible {
 
     /// The value as JSON text; see ``JSONPrinter`` for what becomes of what JSON doesn't have. O(size).
     public func json(_ layout: JSONLayout = .compact) -> String {
-        text { bytes throws(CBORError) in try JSONPrinter.text(of: bytes, layout: layout, maximumDepth: .max) }
+        text { bytes throws(CBORError) in try JSONPrinter.text(of: bytes, layout: layout, maximumDepth: .max)
+        }
     }
 
     /// The value that a JSON text holds; see ``JSONTranscoder`` for what each thing becomes.

@@ -18,7 +18,8 @@ enum FloatWidths {
         case 0x1f:
             return Double(bitPattern: sign | 0x7ff << 52 | fraction << UInt64(halfFractionDrop))
         default:
-            return Double(bitPattern: sign | (exponent + 1023 - 15) << 52 | fraction << UInt64(halfFractionDrop))
+            return Double(
+                bitPattern: sign | (exponent + 1023 - 15) << 52 | fraction << UInt64(halfFractionDrop))
         }
     }
 

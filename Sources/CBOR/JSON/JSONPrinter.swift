@@ -4,7 +4,7 @@
 /// word for becomes the nearest thing it can say:
 /// - NaN and the infinities, `undefined` and simple values without a meaning: `null`;
 /// - byte strings: text in base64url without padding (RFC 8949, section 6.1);
-/// - bignums and decimal fractions: the exact number. Those longer than 65,536 digits or with an exponent beyond 64 bits,
+/// - bignums and decimal fractions: the exact number. Those longer than 16,384 digits or with an exponent beyond 64 bits,
 ///   and those whose content isn't what their tag demands: their content;
 /// - every other tag: its content. So a date is its text (tag 0) or its number (tag 1);
 /// - map keys that are not text: the text of their JSON, `{1: 2}` becoming `{"1":2}`; for arrays and maps the text of their

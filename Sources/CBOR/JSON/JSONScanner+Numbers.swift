@@ -28,7 +28,9 @@ extension JSONScanner {
         }
         let fractionDigits = try fraction(&digits)
         let exponent = try exponent() - fractionDigits
-        if integerDigits + fractionDigits <= Self.wordDigits, digits < Self.exactDigitsEnd, abs(exponent) <= 22 {
+        if integerDigits + fractionDigits <= Self.wordDigits, digits < Self.exactDigitsEnd,
+            abs(exponent) <= 22
+        {
             // Both operands are exact, so the one rounding gives the nearest double.
             let power = Self.powersOfTen[abs(exponent)]
             let magnitude = exponent < 0 ? Double(digits) / power : Double(digits) * power
@@ -50,7 +52,9 @@ extension JSONScanner {
         let startsWithZero = place < text.count && text[place] == UInt8(ascii: "0")
         let start = place
         try someDigits(&digits)
-        guard !startsWithZero || place == start + 1 else { throw JSONError(offset: start + 1, reason: .leadingZero) }
+        guard !startsWithZero || place == start + 1 else {
+            throw JSONError(offset: start + 1, reason: .leadingZero)
+        }
     }
 
     /// A point and digits if there is a point; they go on from those of the integer part. Returns how many they are.

@@ -25,7 +25,8 @@ extension JSONScanner {
             let stops = word.matches(UInt8(ascii: "\"")) | word.matches(UInt8(ascii: "\\")) | word.controls
             if stops != 0 {
                 // Only the bytes before the stop are part of the string.
-                seen |= word.nonASCII & (stops & (0 &- stops)) &- 1
+                let before = (stops & (0 &- stops)) &- 1
+                seen |= word.nonASCII & before
                 isASCII = seen == 0
                 return place + ByteWord.firstIndex(in: stops)
             }
@@ -117,7 +118,9 @@ extension JSONScanner {
     private mutating func fourHexDigits() throws(JSONError) -> UInt16 {
         var number: UInt16 = 0
         for _ in 0..<4 {
-            guard place < text.count, let digit = Self.hexDigit(text[place]) else { throw unexpected(.hexDigit) }
+            guard place < text.count, let digit = Self.hexDigit(text[place]) else {
+                throw unexpected(.hexDigit)
+            }
             number = number << 4 | digit
             place += 1
         }

@@ -108,7 +108,9 @@ struct JSONScanner {
 
     /// The error for what stands at `place`.
     func unexpected(_ expected: JSONError.Expectation) -> JSONError {
-        guard place < text.count else { return JSONError(offset: text.count, reason: .unexpectedEnd(expected: expected)) }
+        guard place < text.count else {
+            return JSONError(offset: text.count, reason: .unexpectedEnd(expected: expected))
+        }
         return JSONError(offset: place, reason: .unexpected(found: text[place], expected: expected))
     }
 }

@@ -15,7 +15,7 @@
 /// ```
 ///
 /// The grammar is followed to the letter: no comments, no trailing commas, no byte order mark, no lone surrogates, no
-/// bad UTF-8. Arrays and objects may stand ``maximumDepth`` deep within each other, and numbers may have 65,536 significant
+/// bad UTF-8. Arrays and objects may stand ``maximumDepth`` deep within each other, and numbers may have 16,384 significant
 /// digits and exponents that an `Int64` holds; beyond that a text is refused rather than altered.
 public enum JSONTranscoder {
     /// How many arrays and objects may stand within each other: with the three levels that a decimal fraction can add,
@@ -41,10 +41,12 @@ public enum JSONTranscoder {
     /// Appends the value that begins at `offset`, after any white space, for texts that hold something else after it.
     /// On an error nothing is appended.
     ///
+    /// - Parameter offset: bytes from the start of `json`, not negative.
     /// - Returns: the offset of the byte after the value. Error offsets count from the start of `json` too.
     public static func transcodePrefix(
         of json: UnsafeRawBufferPointer, from offset: Int = 0, into writer: inout CBORWriter
     ) throws(JSONError) -> Int {
+        precondition(offset >= 0, "An offset counts from the start of the text")
         let length = writer.bytes.count
         do throws(JSONError) {
             var scanner = JSONScanner(json, at: offset)

@@ -1,10 +1,10 @@
 /// Sendable value type. A natural number of any size, for the integers that no machine word holds. Conversions between
 /// bases take O(size²) time, which is why ``maximumDigits`` bounds what callers let in.
 struct Magnitude: Sendable, Equatable {
-    /// The longest number that is converted between decimal digits and bytes: 65,536 digits, some milliseconds.
-    static let maximumDigits = 65_536
-    /// The bytes that every number of ``maximumDigits`` digits fits into: 65,536 * log2(10) / 8, rounded up.
-    static let maximumBytes = 27_214
+    /// The longest number that is converted between decimal digits and bytes: 16,384 digits, a few milliseconds.
+    static let maximumDigits = 16_384
+    /// The bytes that every number of ``maximumDigits`` digits fits into: 16,384 * log2(10) / 8, rounded up.
+    static let maximumBytes = 6_804
 
     /// The largest power of ten in a word, and its exponent.
     private static let chunk: UInt64 = 10_000_000_000_000_000_000

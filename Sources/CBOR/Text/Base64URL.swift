@@ -1,6 +1,7 @@
 /// Bytes as base64url without padding (RFC 4648, section 5).
 enum Base64URL {
-    private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
+    private static let alphabet = Array(
+        "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
 
     /// Appends four characters for each three bytes, two or three for what is left of them.
     static func append(_ bytes: UnsafeRawBufferPointer, to output: inout [UInt8]) {

@@ -27,7 +27,9 @@ enum UTF8Scan {
         case 0xc2...0xdf:
             return left >= 2 && isContinuation(bytes[place + 1]) ? 2 : 0
         case 0xe0...0xef:
-            guard left >= 3, isContinuation(bytes[place + 1]), isContinuation(bytes[place + 2]) else { return 0 }
+            guard left >= 3, isContinuation(bytes[place + 1]), isContinuation(bytes[place + 2]) else {
+                return 0
+            }
             let second = bytes[place + 1]
             if lead == 0xe0 && second < 0xa0 || lead == 0xed && second >= 0xa0 { return 0 }
             return 3

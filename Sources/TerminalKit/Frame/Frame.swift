@@ -86,8 +86,10 @@ public struct Frame: Sendable, Equatable {
     ) {
         let width = TextWidth.width(of: character)
         defer { column += width }
-        let visible = max(column, clip.column)..<max(column, min(column + width, clip.endColumn))
-        guard !visible.isEmpty, visible.lowerBound < visible.upperBound else { return }
+        let first = max(column, clip.column)
+        let end = min(column + width, clip.endColumn)
+        guard first < end else { return }
+        let visible = first..<end
         detach(column: visible.lowerBound, row: row)
         detach(column: visible.upperBound, row: row)
         let start = row * size.columns

@@ -6,6 +6,11 @@ public struct FrameDiff: Sendable, Equatable {
     public struct Run: Sendable, Equatable {
         public let row: Int
         public let columns: Range<Int>
+
+        public init(row: Int, columns: Range<Int>) {
+            self.row = row
+            self.columns = columns
+        }
     }
 
     /// In reading order; runs of one row don't touch.

@@ -82,7 +82,9 @@ public struct InputDecoder: Sendable {
             return nil
         }
         paste = nil
-        return .paste(String(decoding: bytes.dropLast(end.count), as: UTF8.self))
+        return .paste(
+            String(decoding: bytes.dropLast(end.count).prefix(InputDecoder.maximumPasteLength), as: UTF8.self)
+        )
     }
 
     /// A control character, or a character in UTF-8. A byte that begins neither is dropped.

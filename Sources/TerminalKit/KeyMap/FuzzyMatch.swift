@@ -28,13 +28,13 @@ public struct FuzzyMatch: Sendable, Hashable {
         _ wanted: String, in text: [Character], from start: Int
     ) -> (score: Int, positions: [Int])? {
         var positions: [Int] = []
-        var score = 100 - min(start, 20) - min(text.count, 40) / 4
+        var score = 100 - min(start, 10) / 2 - min(text.count, 40) / 4
         var next = start
         for character in wanted {
             guard let found = text[next...].firstIndex(where: { same($0, character) }) else { return nil }
             let beginsWord = found == 0 || !(text[found - 1].isLetter || text[found - 1].isNumber)
             score += beginsWord ? 12 : 0
-            score += positions.last == found - 1 ? 8 : 0
+            score += positions.last == found - 1 ? 16 : 0
             score -= min(found - next, 10)
             positions.append(found)
             next = found + 1

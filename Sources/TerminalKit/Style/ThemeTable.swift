@@ -104,7 +104,7 @@ enum ThemeTable {
         dim: Shade(0x646b78, 8), title: Shade(0x2f4a75, 4), titleText: Shade(0xffffff, 15),
         header: Shade(0xe3e7ee, 7), headerText: Shade(0x333a47, 0), selection: Shade(0x0072b2, 4),
         selectionText: Shade(0xffffff, 15), selectionInactive: Shade(0xd3dae6, 7),
-        mark: Shade(0x9c4a86, 5), accent: Shade(0x0067a1, 4), good: Shade(0x0067a1, 4),
+        mark: Shade(0x8c3f78, 5), accent: Shade(0x0067a1, 4), good: Shade(0x0067a1, 4),
         warning: Shade(0x8a6000, 3), danger: Shade(0xb34a00, 5), border: Shade(0x7d8694, 8),
         empty: Shade(0xb9c0cb, 7), match: Shade(0xf0e442, 3), matchText: Shade(0x1b1f27, 0),
         surface: Shade(0xeef1f6, 7), surfaceText: Shade(0x1b1f27, 0), onSignal: Shade(0xffffff, 15))

@@ -61,18 +61,21 @@ public enum TerminalText {
     public static func isHarmless(_ character: Character) -> Bool {
         // A line break of two characters has the value of its second.
         if let ascii = character.asciiValue { return ascii >= 0x20 && ascii < 0x7f }
+        let scalars = character.unicodeScalars
         var previous: Unicode.Scalar?
+        var index = scalars.startIndex
         var count = 0
-        for scalar in character.unicodeScalars {
-            guard !isHarmful(scalar, after: previous, base: character.unicodeScalars.first) else {
+        while index < scalars.endIndex {
+            let next = scalars.index(after: index)
+            let following = next < scalars.endIndex ? scalars[next] : nil
+            if isHarmful(scalars[index], after: previous, before: following, base: scalars.first) {
                 return false
             }
-            previous = scalar
+            previous = scalars[index]
+            index = next
             count += 1
         }
-        guard count <= maximumScalarsInCluster else { return false }
-        // A joiner at the end joins nothing.
-        return previous?.value != 0x200d
+        return count <= maximumScalarsInCluster
     }
 
     /// One cluster with everything harmful in it made visible; possibly several clusters.
@@ -81,8 +84,8 @@ public enum TerminalText {
         var previous: Unicode.Scalar?
         let scalars = Array(character.unicodeScalars.prefix(maximumScalarsInCluster))
         for (index, scalar) in scalars.enumerated() {
-            let dangling = scalar.value == 0x200d && index == scalars.count - 1
-            if dangling || isHarmful(scalar, after: previous, base: scalars.first) {
+            let following = index + 1 < scalars.count ? scalars[index + 1] : nil
+            if isHarmful(scalar, after: previous, before: following, base: scalars.first) {
                 result.append(contentsOf: escape(scalar).unicodeScalars)
                 previous = nil
             } else {
@@ -106,7 +109,8 @@ public enum TerminalText {
     }
 
     private static func isHarmful(
-        _ scalar: Unicode.Scalar, after previous: Unicode.Scalar?, base: Unicode.Scalar?
+        _ scalar: Unicode.Scalar, after previous: Unicode.Scalar?, before following: Unicode.Scalar?,
+        base: Unicode.Scalar?
     ) -> Bool {
         let value = scalar.value
         if value < 0x300 {
@@ -114,9 +118,12 @@ public enum TerminalText {
         }
         switch value {
         case 0x200c, 0x200d:
-            // Joiners shape emoji and the scripts beyond ASCII; after ASCII they only hide.
-            guard let previous else { return true }
-            return previous.isASCII || previous.value == value
+            // Joiners shape emoji and the scripts beyond ASCII; after ASCII or each other they only hide.
+            guard let previous, !previous.isASCII, !(0x200c...0x200d).contains(previous.value) else {
+                return true
+            }
+            // What a zero-width joiner joins stands in its cluster; a non-joiner ends one.
+            return value == 0x200d && following?.properties.isDefaultIgnorableCodePoint != false
         case 0xfe00...0xfe0f, 0xe0100...0xe01ef:
             guard let previous else { return true }
             if previous.isASCII { return !(value >= 0xfe0e && previous.properties.isEmoji) }

@@ -11,6 +11,7 @@ public struct Footer<ID: Hashable & Sendable>: Widget {
         let line = rect.line(0)
         var column = line.column
         var places: [(hint: KeyHint<ID>, rect: Rect)] = []
+        guard !line.isEmpty else { return [] }
         for hint in hints {
             let width = TextWidth.width(of: hint.key) + 1 + TextWidth.width(of: hint.title)
             guard column + width <= line.endColumn else { break }

@@ -140,10 +140,14 @@ public struct Table: Widget {
         for place in places.columns where place.index < row.cells.count {
             let cell = row.cells[place.index]
             let area = Rect(column: place.column, row: line.row, columns: place.columns, rows: 1)
-            if let fraction = cell.gauge {
-                Gauge(fraction, role: cell.role ?? .gaugeFill).draw(into: &frame, in: area, look: look)
-            } else if let values = cell.spark {
-                Sparkline(values, role: cell.role ?? .accent).draw(into: &frame, in: area, look: look)
+            if cell.gauge != nil || cell.spark != nil {
+                drawGraph(cell, into: &frame, in: area, look: look)
+                if isSelected {
+                    frame.restyle(area) { style in
+                        style.background = selection.background
+                        style.attributes.formUnion(selection.attributes)
+                    }
+                }
             } else {
                 let cut =
                     cell.truncatesStart
@@ -158,6 +162,14 @@ public struct Table: Widget {
                 if isSelected { style = selection.adding(style.attributes) }
                 frame.write(text, at: area.origin, style: style, within: area)
             }
+        }
+    }
+
+    private func drawGraph(_ cell: Cell, into frame: inout Frame, in area: Rect, look: Look) {
+        if let fraction = cell.gauge {
+            Gauge(fraction, role: cell.role ?? .gaugeFill).draw(into: &frame, in: area, look: look)
+        } else if let values = cell.spark {
+            Sparkline(values, role: cell.role ?? .accent).draw(into: &frame, in: area, look: look)
         }
     }
 }

@@ -1,0 +1,94 @@
+# Builds, tests and installs Vellum. `make` alone lists the targets. Needs GNU make 3.81 or later.
+
+PREFIX ?= /usr/local
+DESTDIR ?=
+# Arguments for the program that `run` or `bench` starts.
+ARGS ?=
+# Seconds that `soak` lasts.
+DURATION ?= 60
+# Seconds after which `test` is ended, build excluded.
+TEST_TIMEOUT ?= 900
+
+SWIFT ?= swift
+NEED := sh Assets/build/need.sh
+BINARY := .build/release/vellum
+FORMAT_OPTIONS := --configuration Assets/swift-format.json --recursive --parallel
+FORMATTED := Sources Tests Package.swift
+# An undeclared import may pass an incremental build and fail a clean one, so it fails always.
+TEST_BUILD := --explicit-target-dependency-import-check error
+# With --foreground Ctrl-C reaches the tests, and on an interrupt SwiftPM ends what it started. macOS has no
+# timeout command; there the tests' own time limits must do.
+BOUND := $(shell command -v timeout >/dev/null 2>&1 && echo timeout --foreground -s INT -k 20 $(TEST_TIMEOUT))
+INSTALL := install
+
+.DEFAULT_GOAL := help
+# SwiftPM locks its build folder: two targets at once would only wait for each other.
+.NOTPARALLEL:
+.PHONY: help deps test-deps bench-deps build run test lint format bench soak install clean
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s  %s\n", $$1, $$2 }' Makefile
+
+deps: ## install what the build needs (ncurses), or say which package brings it
+	@$(NEED) swift curses
+
+test-deps: deps
+	@$(NEED) --optional tmux
+
+bench-deps: deps
+	@$(NEED) lmdb sqlite
+
+build: deps ## build vellum, optimised, as .build/release/vellum
+	$(SWIFT) build -c release --product vellum
+
+run: build ## build, then browse a live demo store (ARGS="…" for vellum demo)
+	$(BINARY) demo $(ARGS)
+
+test: test-deps ## build and run all tests (CI=1 makes warnings errors)
+	$(SWIFT) build --build-tests $(TEST_BUILD)
+	$(BOUND) $(SWIFT) test --skip-build --disable-xctest $(TEST_BUILD)
+
+lint: ## check the formatting
+	@$(NEED) swift
+	$(SWIFT) format lint --strict $(FORMAT_OPTIONS) $(FORMATTED)
+
+format: ## format the sources in place
+	@$(NEED) swift
+	$(SWIFT) format --in-place $(FORMAT_OPTIONS) $(FORMATTED)
+
+bench: bench-deps ## measure against LMDB and SQLite: table, and .build/bench.json
+	@mkdir -p .build
+	$(SWIFT) run -c release --package-path Tests/Benchmarks --scratch-path "$(CURDIR)/.build-bench" \
+	    vellum-bench --output "$(CURDIR)/.build/bench.json" $(ARGS)
+
+soak: test-deps ## run the long tests for DURATION=60 seconds
+	$(SWIFT) build --build-tests $(TEST_BUILD)
+	@# A filter that matches nothing would pass.
+	@$(SWIFT) test list --skip-build $(TEST_BUILD) | grep -q Soak || { echo 'vellum: there are no soak tests' >&2; exit 1; }
+	VELLUM_SOAK_SECONDS=$(DURATION) $(SWIFT) test --skip-build --disable-xctest $(TEST_BUILD) --filter Soak
+
+# `sudo make install` after `make build` installs what was built: root may have no Swift, and must
+# not leave its own files in the build folder.
+install: $(if $(and $(SUDO_USER),$(wildcard $(BINARY))),,build) ## install to PREFIX=/usr/local (DESTDIR= for packagers)
+	$(INSTALL) -d "$(DESTDIR)$(PREFIX)/bin" "$(DESTDIR)$(PREFIX)/share/vellum/demo"
+	$(INSTALL) -m 755 $(BINARY) "$(DESTDIR)$(PREFIX)/bin/vellum"
+	$(INSTALL) -m 644 Assets/demo/* "$(DESTDIR)$(PREFIX)/share/vellum/demo"
+ifneq ($(wildcard Assets/man/vellum.1),)
+	$(INSTALL) -d "$(DESTDIR)$(PREFIX)/share/man/man1"
+	$(INSTALL) -m 644 Assets/man/vellum.1 "$(DESTDIR)$(PREFIX)/share/man/man1/vellum.1"
+endif
+ifneq ($(wildcard Assets/completions/vellum.bash),)
+	$(INSTALL) -d "$(DESTDIR)$(PREFIX)/share/bash-completion/completions"
+	$(INSTALL) -m 644 Assets/completions/vellum.bash "$(DESTDIR)$(PREFIX)/share/bash-completion/completions/vellum"
+endif
+ifneq ($(wildcard Assets/completions/_vellum),)
+	$(INSTALL) -d "$(DESTDIR)$(PREFIX)/share/zsh/site-functions"
+	$(INSTALL) -m 644 Assets/completions/_vellum "$(DESTDIR)$(PREFIX)/share/zsh/site-functions/_vellum"
+endif
+ifneq ($(wildcard Assets/completions/vellum.fish),)
+	$(INSTALL) -d "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d"
+	$(INSTALL) -m 644 Assets/completions/vellum.fish "$(DESTDIR)$(PREFIX)/share/fish/vendor_completions.d/vellum.fish"
+endif
+
+clean: ## remove everything that was built
+	rm -rf .build .build-bench

@@ -1,0 +1,191 @@
+#define _GNU_SOURCE 1
+
+#include "CNcurses.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+// Everything that a handler touches is below. A handler calls only write, tcsetattr, sigaction, raise and
+// pthread_sigmask, all async-signal-safe by POSIX.
+
+static struct {
+    volatile sig_atomic_t armed;
+    int descriptor;
+    struct termios modes;
+    uint8_t bytes[512];
+    size_t count;
+} guard;
+
+static volatile sig_atomic_t wake_descriptor = -1;
+static volatile sig_atomic_t resized, continued, stop_requested;
+
+static const int ending[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGABRT, SIGFPE};
+static const int noticed[] = {SIGWINCH, SIGCONT, SIGTSTP};
+enum { ENDING = sizeof ending / sizeof *ending, NOTICED = sizeof noticed / sizeof *noticed };
+static struct sigaction ending_before[ENDING], noticed_before[NOTICED];
+static volatile sig_atomic_t installed;
+
+bool cnc_window_size(int descriptor, int *rows, int *columns) {
+    struct winsize size;
+    if (ioctl(descriptor, TIOCGWINSZ, &size) != 0 || size.ws_row == 0 || size.ws_col == 0) return false;
+    *rows = size.ws_row;
+    *columns = size.ws_col;
+    return true;
+}
+
+bool cnc_write(int descriptor, const uint8_t *bytes, size_t count) {
+    while (count > 0) {
+        ssize_t written = write(descriptor, bytes, count);
+        if (written < 0) {
+            if (errno == EINTR) continue;
+            // Someone else made the terminal's file non-blocking.
+            if (errno != EAGAIN) return false;
+            struct pollfd waiting = {.fd = descriptor, .events = POLLOUT};
+            poll(&waiting, 1, 1000);
+            if (waiting.revents & (POLLERR | POLLHUP)) return false;
+            continue;
+        }
+        bytes += written;
+        count -= (size_t)written;
+    }
+    return true;
+}
+
+static void restore(void) {
+    if (!guard.armed) return;
+    guard.armed = 0;
+    const uint8_t *bytes = guard.bytes;
+    size_t count = guard.count;
+    // A terminal that takes nothing must not keep the process from ending, so there are few attempts.
+    for (int attempt = 0; count > 0 && attempt < 8; attempt++) {
+        ssize_t written = write(guard.descriptor, bytes, count);
+        if (written > 0) {
+            bytes += written;
+            count -= (size_t)written;
+        } else if (errno != EINTR) {
+            break;
+        }
+    }
+    tcsetattr(guard.descriptor, TCSANOW, &guard.modes);
+}
+
+void cnc_guard_arm(int descriptor, const struct termios *modes, const uint8_t *bytes, size_t count) {
+    static bool registered;
+    guard.armed = 0;
+    guard.descriptor = descriptor;
+    guard.modes = *modes;
+    guard.count = count < sizeof guard.bytes ? count : sizeof guard.bytes;
+    memcpy(guard.bytes, bytes, guard.count);
+    if (!registered) registered = atexit(restore) == 0;
+    guard.armed = 1;
+}
+
+void cnc_guard_disarm(void) { guard.armed = 0; }
+
+static void wake(void) {
+    int saved = errno;
+    uint8_t byte = 's';
+    // A full pipe wakes as well as another byte would.
+    ssize_t ignored = write(wake_descriptor, &byte, 1);
+    (void)ignored;
+    errno = saved;
+}
+
+static void on_noticed(int number) {
+    if (number == SIGWINCH) resized = 1;
+    if (number == SIGCONT) continued = 1;
+    if (number == SIGTSTP) stop_requested = 1;
+    wake();
+}
+
+static void on_ending(int number) {
+    restore();
+    for (int i = 0; i < ENDING; i++) {
+        if (ending[i] == number) sigaction(number, &ending_before[i], NULL);
+    }
+    // Blocked until this handler returns; then the handler that was there before takes it.
+    raise(number);
+}
+
+void cnc_signals_install(int descriptor) {
+    if (installed) return;
+    wake_descriptor = descriptor;
+    resized = continued = stop_requested = 0;
+    // A handler for an overflown stack needs a stack of its own.
+    static uint8_t stack[1 << 16];
+    stack_t current;
+    if (sigaltstack(NULL, &current) == 0 && (current.ss_flags & SS_DISABLE)) {
+        stack_t own = {.ss_sp = stack, .ss_size = sizeof stack};
+        sigaltstack(&own, NULL);
+    }
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    sigfillset(&action.sa_mask);
+    action.sa_handler = on_ending;
+    action.sa_flags = SA_ONSTACK;
+    for (int i = 0; i < ENDING; i++) {
+        sigaction(ending[i], NULL, &ending_before[i]);
+        // Who ignores a signal, as nohup does, has a reason.
+        if (ending_before[i].sa_handler != SIG_IGN) sigaction(ending[i], &action, NULL);
+    }
+    action.sa_handler = on_noticed;
+    action.sa_flags = SA_RESTART;
+    for (int i = 0; i < NOTICED; i++) sigaction(noticed[i], &action, &noticed_before[i]);
+    installed = 1;
+}
+
+void cnc_signals_remove(void) {
+    if (!installed) return;
+    installed = 0;
+    for (int i = 0; i < ENDING; i++) sigaction(ending[i], &ending_before[i], NULL);
+    for (int i = 0; i < NOTICED; i++) sigaction(noticed[i], &noticed_before[i], NULL);
+    wake_descriptor = -1;
+}
+
+int cnc_take_signals(void) {
+    int taken = 0;
+    // Each is cleared before it is acted on, so that one that comes meanwhile is seen next time.
+    if (resized) { resized = 0; taken |= CNC_RESIZED; }
+    if (continued) { continued = 0; taken |= CNC_CONTINUED; }
+    if (stop_requested) { stop_requested = 0; taken |= CNC_STOP_REQUESTED; }
+    return taken;
+}
+
+void cnc_stop_group(void) {
+    struct sigaction action, before;
+    memset(&action, 0, sizeof action);
+    sigemptyset(&action.sa_mask);
+    // First the others, then this thread itself: a signal to the own thread has worked when the call returns,
+    // one to the group may work only later.
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGTSTP, &action, &before);
+    kill(0, SIGTSTP);
+    action.sa_handler = SIG_DFL;
+    sigaction(SIGTSTP, &action, NULL);
+    pthread_kill(pthread_self(), SIGTSTP);
+    sigaction(SIGTSTP, &before, NULL);
+    continued = stop_requested = 0;
+}
+
+void cnc_signals_yield_to_child(bool yields) {
+    static struct sigaction interrupt, quit, stop;
+    if (!yields) {
+        sigaction(SIGINT, &interrupt, NULL);
+        sigaction(SIGQUIT, &quit, NULL);
+        sigaction(SIGTSTP, &stop, NULL);
+        return;
+    }
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    sigemptyset(&action.sa_mask);
+    action.sa_handler = SIG_IGN;
+    sigaction(SIGINT, &action, &interrupt);
+    sigaction(SIGQUIT, &action, &quit);
+    action.sa_handler = SIG_DFL;
+    sigaction(SIGTSTP, &action, &stop);
+}

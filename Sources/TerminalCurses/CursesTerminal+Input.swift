@@ -1,0 +1,110 @@
+import CNcurses
+import TerminalKit
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+extension CursesTerminal {
+    /// How long a lone ESC waits for the rest of a sequence before it is the Escape key, in milliseconds.
+    private static let escapeDelay: Int32 = 25
+
+    /// The next event; waits for one as long as the timeout says, or forever without one. Nil when the time has
+    /// passed. After ``TerminalKit/InputEvent/hangUp`` every call gives it again at once.
+    public func nextEvent(timeoutMilliseconds: Int? = nil) -> InputEvent? {
+        let deadline = timeoutMilliseconds.map { CursesTerminal.milliseconds() + UInt64(max(0, $0)) }
+        while true {
+            if !queue.isEmpty { return queue.removeFirst() }
+            handleSignals()
+            if !queue.isEmpty { continue }
+            var wait: Int32 = -1
+            if let deadline {
+                let now = CursesTerminal.milliseconds()
+                wait = deadline > now ? Int32(min(deadline - now, 1 << 30)) : 0
+            }
+            let isEscapeWait = decoder.isWaiting && (wait < 0 || wait > CursesTerminal.escapeDelay)
+            var waiting = [
+                pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0),
+                pollfd(fd: waker.readEnd, events: Int16(POLLIN), revents: 0),
+            ]
+            let ready = poll(&waiting, 2, isEscapeWait ? CursesTerminal.escapeDelay : wait)
+            if ready < 0, errno != EINTR { return .hangUp }
+            if ready == 0 {
+                if decoder.isWaiting { accept(decoder.flush()) }
+                if isEscapeWait || !queue.isEmpty { continue }
+                return nil
+            }
+            guard ready > 0 else { continue }
+            if waiting[1].revents != 0, waker.drain() { queue.append(.wake) }
+            if waiting[0].revents != 0 { readInput() }
+        }
+    }
+
+    /// Reads what is there. A terminal that gives nothing though it is ready is gone.
+    private func readInput() {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = read(descriptor, &buffer, buffer.count)
+        if count > 0 {
+            accept(decoder.feed(buffer[..<count]))
+        } else if count == 0 || (errno != EINTR && errno != EAGAIN) {
+            queue.append(.hangUp)
+        }
+    }
+
+    private func accept(_ events: [InputEvent]) {
+        for event in events {
+            guard case .mouse(let mouse) = event else {
+                queue.append(event)
+                continue
+            }
+            queue += clicks.events(for: mouse, at: CursesTerminal.milliseconds()).map { .mouse($0) }
+        }
+    }
+
+    private func handleSignals() {
+        let signals = cnc_take_signals()
+        if signals & Int32(CNC_STOP_REQUESTED) != 0 {
+            suspend()
+        } else if signals & Int32(CNC_CONTINUED) != 0 {
+            // Stopped without notice: the shell has used the terminal meanwhile.
+            leave()
+            enter()
+            queue.append(.resumed)
+        }
+        if signals & Int32(CNC_RESIZED) != 0, resizeToWindow() { queue.append(.resize(size)) }
+    }
+
+    /// Suspends the process as Control-Z does: gives the terminal back, stops the process group, and takes the
+    /// terminal again when it is continued. An event ``TerminalKit/InputEvent/resumed`` follows.
+    public func suspend() {
+        leave()
+        cnc_stop_group()
+        enter()
+        queue.append(.resumed)
+    }
+
+    private static func milliseconds() -> UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(time.tv_sec) * 1000 + UInt64(time.tv_nsec) / 1_000_000
+    }
+
+    /// The keys that terminfo knows for this terminal.
+    static func terminalSequences() -> [[UInt8]: Key] {
+        var named: [(String, KeyCode)] = [
+            ("kcuu1", .up), ("kcud1", .down), ("kcub1", .left), ("kcuf1", .right), ("khome", .home),
+            ("kend", .end), ("kpp", .pageUp), ("knp", .pageDown), ("kdch1", .delete), ("kich1", .insert),
+            ("kcbt", .backTab), ("kent", .enter),
+        ]
+        named += (1...12).map { ("kf\($0)", .function($0)) }
+        var sequences: [[UInt8]: Key] = [:]
+        for (name, code) in named {
+            guard let text = cnc_capability(name) else { continue }
+            let bytes = TerminalModes.withoutPadding(String(cString: text))
+            if bytes.count > 1, bytes.first == 0x1b { sequences[bytes] = Key(code) }
+        }
+        return sequences
+    }
+}

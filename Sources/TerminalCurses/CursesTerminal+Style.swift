@@ -1,0 +1,45 @@
+import CNcurses
+import TerminalKit
+
+extension CursesTerminal {
+    /// The attributes of a style as the shim names them. ncurses knows no strikethrough.
+    func attributes(of style: Style) -> Int {
+        var bits = 0
+        let names: [(Attributes, Int)] = [
+            (.bold, CNC_BOLD), (.dim, CNC_DIM), (.italic, CNC_ITALIC), (.underline, CNC_UNDERLINE),
+            (.reverse, CNC_REVERSE),
+        ].map { ($0, Int($1)) }
+        for (attribute, bit) in names where style.attributes.contains(attribute) { bits |= bit }
+        // A terminal of 8 colors shows bright ones as bold.
+        if colors < 16, case .indexed(8..<16) = style.foreground { bits |= Int(CNC_BOLD) }
+        return bits
+    }
+
+    /// The pair of colors of a style, which is reduced to the terminal's depth.
+    func pair(for style: Style) -> Int32 {
+        if depth == .mono { return 0 }
+        let foreground = number(of: style.foreground)
+        let background = number(of: style.background)
+        if foreground == -1, background == -1 { return 0 }
+        return cnc_pair(foreground, background)
+    }
+
+    private func number(of color: Color) -> Int32 {
+        switch color {
+        case .standard: return -1
+        case .indexed(let index) where !hasDirectColors:
+            return colors < 16 && index < 16 ? Int32(index % 8) : Int32(index)
+        case .indexed(let index) where index < 8: return Int32(index)
+        case .indexed(let index):
+            let parts = Color.paletteComponents(index)
+            return direct(parts.red, parts.green, parts.blue)
+        case .rgb(let red, let green, let blue): return direct(red, green, blue)
+        }
+    }
+
+    /// Entries with direct colors keep the numbers below 8 for the basic ones, so the darkest blues are one step
+    /// lighter.
+    private func direct(_ red: UInt8, _ green: UInt8, _ blue: UInt8) -> Int32 {
+        max(8, Int32(red) << 16 | Int32(green) << 8 | Int32(blue))
+    }
+}

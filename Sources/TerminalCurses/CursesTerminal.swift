@@ -1,0 +1,214 @@
+import CNcurses
+import TerminalKit
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// The terminal that the process runs in: shows frames, reads input, and gives the terminal back as it was. For one
+/// thread; only its ``waker`` may be used from others. A process has at most one open.
+///
+/// However the process ends (``close()``, `exit`, SIGTERM, SIGHUP, SIGINT, SIGQUIT or a crash), the terminal is
+/// restored; only SIGKILL can't be caught.
+public final class CursesTerminal {
+    /// The colors that frames are reduced to.
+    public let depth: ColorDepth
+    /// Whether the locale's encoding is UTF-8; otherwise use ``TerminalKit/Glyphs/ascii``.
+    public let isUTF8: Bool
+    /// Ends a wait for input from any thread.
+    public let waker: Waker
+    /// The size as of the last ``TerminalKit/InputEvent/resize(_:)``.
+    public internal(set) var size: Size
+    /// All bytes sent to the terminal since it was opened.
+    public private(set) var bytesSent = 0
+
+    let descriptor: Int32
+    let ownsDescriptor: Bool
+    private let knowsModes: Bool
+    let hasDirectColors: Bool
+    /// Colors of the terminfo entry.
+    let colors: Int
+    private let savedModes: termios
+    private var shown: Frame?
+    var isActive = false
+    private var isClosed = false
+    var decoder: InputDecoder
+    var clicks = ClickRecognizer()
+    var queue: [InputEvent] = []
+
+    nonisolated(unsafe) private static var isOpen = false
+
+    /// Opens the terminal of standard input, or `/dev/tty` when that isn't one, and enters its alternate screen.
+    /// Call it on the main thread before others use the locale.
+    public init(environment: [String: String]) throws(TerminalError) {
+        guard !CursesTerminal.isOpen else { throw TerminalError.alreadyOpen }
+        ownsDescriptor = isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0
+        descriptor = ownsDescriptor ? open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC) : STDIN_FILENO
+        guard descriptor >= 0, isatty(descriptor) == 1 else { throw TerminalError.notATerminal }
+        var modes = termios()
+        guard tcgetattr(descriptor, &modes) == 0 else {
+            throw TerminalError.system(call: "tcgetattr", code: errno)
+        }
+        savedModes = modes
+        waker = try Waker()
+        isUTF8 = cnc_set_locale()
+        size = CursesTerminal.windowSize(of: descriptor)
+        // ncurses keeps off signals that have a handler already.
+        cnc_signals_install(waker.writeEnd)
+        let traits = TerminalTraits(environment: environment)
+        let (rows, columns) = (Int32(size.rows), Int32(size.columns))
+        guard traits.types.contains(where: { cnc_open($0, rows, columns) }) else {
+            cnc_signals_remove()
+            throw TerminalError.unknownType(traits.types.last ?? "")
+        }
+        colors = traits.depth == .mono ? 0 : Int(cnc_start_colors())
+        hasDirectColors = colors > 256 && cnc_has_direct_colors()
+        depth = traits.depth(colors: colors, isDirect: hasDirectColors)
+        knowsModes = traits.knowsModes(hasMouse: cnc_capability("kmous") != nil)
+        decoder = InputDecoder(terminalSequences: CursesTerminal.terminalSequences())
+        CursesTerminal.isOpen = true
+        enter()
+    }
+
+    deinit { close() }
+
+    /// Restores the terminal. Further calls do nothing.
+    public func close() {
+        guard !isClosed else { return }
+        isClosed = true
+        leave()
+        cnc_close()
+        cnc_signals_remove()
+        if ownsDescriptor { closeDescriptor(descriptor) }
+        CursesTerminal.isOpen = false
+    }
+
+    /// Shows a frame: sends what differs from the last one, in one write, and nothing when nothing differs.
+    public func present(_ frame: Frame) {
+        guard isActive else { return }
+        let diff = FrameDiff(from: shown, to: frame)
+        guard !diff.isEmpty else { return }
+        shown = frame
+        for run in diff.runs where run.row < size.rows { put(run, of: frame) }
+        if let cursor = frame.cursor, Rect(size).contains(cursor) {
+            cnc_set_cursor(Int32(cursor.row), Int32(cursor.column))
+        } else {
+            cnc_set_cursor(-1, 0)
+        }
+        cnc_refresh()
+        sendOutput()
+    }
+
+    /// Draws everything anew with the next frame, for when something else wrote to the terminal.
+    public func invalidate() {
+        shown = nil
+        cnc_invalidate()
+    }
+
+    /// Sends a sequence that isn't part of the screen, such as one for the clipboard (OSC 52).
+    ///
+    /// This is the one door for bytes that a terminal obeys; never pass it stored text.
+    public func send(_ bytes: [UInt8]) {
+        guard isActive else { return }
+        write(bytes)
+    }
+
+    /// Takes the terminal: modes first, because a process in the background is stopped there, before it draws.
+    func enter() {
+        guard !isActive else { return }
+        var modes = savedModes
+        cfmakeraw(&modes)
+        _ = tcsetattr(descriptor, TCSADRAIN, &modes)
+        var saved = savedModes
+        let restoring = restoringBytes()
+        cnc_guard_arm(descriptor, &saved, restoring, restoring.count)
+        isActive = true
+        shown = nil
+        if resizeToWindow() { queue.append(.resize(size)) }
+        if knowsModes { write(TerminalModes.enter) }
+        cnc_invalidate()
+    }
+
+    /// Gives the terminal back; ``enter()`` takes it again.
+    func leave() {
+        guard isActive else { return }
+        isActive = false
+        if knowsModes { write(TerminalModes.leave) }
+        cnc_leave()
+        var count = 0
+        if let bytes = cnc_take_output(&count) {
+            write(Array(UnsafeBufferPointer(start: bytes, count: count)))
+        }
+        var modes = savedModes
+        // Waits until the terminal has taken what was sent, in the modes in which it was sent.
+        _ = tcsetattr(descriptor, TCSADRAIN, &modes)
+        cnc_guard_disarm()
+    }
+
+    /// Takes over the window's size; whether it changed.
+    func resizeToWindow() -> Bool {
+        let new = CursesTerminal.windowSize(of: descriptor)
+        guard new != size else { return false }
+        size = new
+        shown = nil
+        cnc_resize(Int32(new.rows), Int32(new.columns))
+        cnc_invalidate()
+        return true
+    }
+
+    private func put(_ run: FrameDiff.Run, of frame: Frame) {
+        for column in run.columns where column < size.columns {
+            let cell = frame[column, run.row]
+            if cell.isContinuation { continue }
+            let style = cell.style.reduced(to: depth)
+            let attributes = Int32(attributes(of: style))
+            let pair = pair(for: style)
+            let room = min(Int(cell.width), size.columns - column)
+            let pieces = CellPieces.pieces(of: cell.text, width: room, isUTF8: isUTF8, maximum: 5) {
+                Int(cnc_width($0))
+            }
+            for piece in pieces {
+                cnc_put(
+                    Int32(run.row), Int32(column + piece.column), piece.scalars, Int32(piece.scalars.count),
+                    attributes, pair)
+            }
+        }
+    }
+
+    private func sendOutput() {
+        var count = 0
+        guard let bytes = cnc_take_output(&count), count > 0 else { return }
+        let output = Array(UnsafeBufferPointer(start: bytes, count: count))
+        write(knowsModes ? TerminalModes.beginUpdate + output + TerminalModes.endUpdate : output)
+    }
+
+    private func write(_ bytes: [UInt8]) {
+        // A terminal that is gone is noticed when input is read.
+        if cnc_write(descriptor, bytes, bytes.count) { bytesSent += bytes.count }
+    }
+
+    /// What a signal handler sends: everything that leaving sends, prepared.
+    private func restoringBytes() -> [UInt8] {
+        var bytes = knowsModes ? TerminalModes.leave : []
+        for name in ["sgr0", "op", "rmkx", "cnorm", "rmcup"] {
+            if let text = cnc_capability(name) {
+                bytes += TerminalModes.withoutPadding(String(cString: text))
+            }
+        }
+        return bytes
+    }
+
+    private static func windowSize(of descriptor: Int32) -> Size {
+        var rows: Int32 = 24
+        var columns: Int32 = 80
+        cnc_window_size(descriptor, &rows, &columns)
+        return Size(columns: Int(columns), rows: Int(rows))
+    }
+}
+
+/// `close(2)`, which a method of the same name hides.
+private func closeDescriptor(_ descriptor: Int32) {
+    close(descriptor)
+}

@@ -1,0 +1,21 @@
+/// Why a terminal can't be used.
+public enum TerminalError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Neither standard input nor `/dev/tty` is a terminal.
+    case notATerminal
+    /// The terminal type (`TERM`) isn't known to terminfo or can't address its cursor.
+    case unknownType(String)
+    /// The process has one open already; ncurses knows only one.
+    case alreadyOpen
+    /// A call to the system failed with this `errno`.
+    case system(call: String, code: Int32)
+
+    public var description: String {
+        switch self {
+        case .notATerminal: "there is no terminal to draw on"
+        case .unknownType(let type):
+            "the terminal type “\(type)” is unknown or can't show screens; set TERM, for example to xterm-256color"
+        case .alreadyOpen: "the terminal is open already"
+        case .system(let call, let code): "\(call) failed with error \(code)"
+        }
+    }
+}

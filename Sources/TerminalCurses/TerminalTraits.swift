@@ -1,0 +1,72 @@
+import TerminalKit
+
+/// What a terminal can do, by its environment and its terminfo entry. A value; safe to share between threads.
+package struct TerminalTraits: Sendable, Hashable {
+    /// The colors wanted by the environment.
+    package var depth: ColorDepth
+    /// Terminfo entries to try for it, best first; the last is the terminal's own.
+    package var types: [String]
+
+    /// Whether the terminal is of xterm's kin, which obey the private modes of ``TerminalModes`` or ignore them. Those
+    /// have a mouse by their entry; so has the Linux console, by another program, but it may show the modes.
+    package func knowsModes(hasMouse: Bool) -> Bool { hasMouse && types.last?.hasPrefix("linux") == false }
+
+    /// Reads the environment.
+    ///
+    /// `NO_COLOR`, not empty, wants no colors (<https://no-color.org>). `COLORTERM` of `truecolor` or `24bit`, or a
+    /// type that ends in `-direct`, wants 24-bit colors; these need a `-direct` entry, because ncurses sends what
+    /// terminfo says. Otherwise the entry's number of colors decides.
+    package init(environment: [String: String]) {
+        let type = environment["TERM"] ?? "dumb"
+        types = [type]
+        depth = .indexed256
+        if environment["NO_COLOR"]?.isEmpty == false {
+            depth = .mono
+        } else if type.hasSuffix("-direct") {
+            depth = .trueColor
+        } else if ["truecolor", "24bit"].contains(environment["COLORTERM"] ?? "") {
+            depth = .trueColor
+            let base = type.hasSuffix("-256color") ? String(type.dropLast("-256color".count)) : type
+            types = ["\(base)-direct", type]
+        }
+    }
+
+    /// The depth that a terminfo entry allows.
+    package func depth(colors: Int, isDirect: Bool) -> ColorDepth {
+        let possible: ColorDepth =
+            switch colors {
+            case _ where isDirect: .trueColor
+            case 256...: .indexed256
+            case 8...: .sixteen
+            default: .mono
+            }
+        return min(depth, possible)
+    }
+}
+
+/// What a terminal is told and asked for beside the screen: the modes that terminfo has no names for.
+package enum TerminalModes {
+    /// Mouse buttons (1000), drags (1002), coordinates in decimal (1006), bracketed paste (2004), focus (1004).
+    static let enter: [UInt8] = Array("\u{1b}[?1000;1002;1006;2004;1004h".utf8)
+    /// Also ends a synchronized update that was cut short.
+    static let leave: [UInt8] = Array("\u{1b}[?2026l\u{1b}[?1000;1002;1006;2004;1004l".utf8)
+    /// Synchronized output, <https://gist.github.com/christianparpart/d8a62cc1ab659194337d73e399004036>: the
+    /// terminal shows what lies between at once.
+    static let beginUpdate: [UInt8] = Array("\u{1b}[?2026h".utf8)
+    static let endUpdate: [UInt8] = Array("\u{1b}[?2026l".utf8)
+
+    /// A terminfo string without its padding, `$<5*/>`.
+    package static func withoutPadding(_ capability: String) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var rest = Array(capability.utf8)[...]
+        while let first = rest.first {
+            if rest.starts(with: Array("$<".utf8)), let end = rest.firstIndex(of: UInt8(ascii: ">")) {
+                rest = rest[(end + 1)...]
+            } else {
+                bytes.append(first)
+                rest = rest.dropFirst()
+            }
+        }
+        return bytes
+    }
+}

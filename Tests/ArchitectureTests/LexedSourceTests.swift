@@ -1,0 +1,43 @@
+import Testing
+
+@Suite struct LexedSourceTests {
+    private func code(_ text: String, _ language: LexedSource.Language = .swift) -> String {
+        LexedSource(text, language: language).text(keeping: [.code])
+    }
+
+    /// The source, and what must be left of it as code, blanks at the ends aside.
+    @Test(arguments: [
+        ("a // b", "a"),
+        ("a /* b /* c */ d */ e", "a                   e"),
+        (#"a "b // c" d"#, "a          d"),
+        (#"a "\"b" c"#, "a       c"),
+        (##"a #"b " c"# d"##, "a           d"),
+        (#"a "b \(c("d")) e" f"#, "a     (c(   ))    f"),
+        ("a \"b\n c", "a   \n c"),
+        ("a \"\"\"\n b \"c\" \n \"\"\" d", "a    \n       \n     d"),
+        ("a /* b\n c", "a     \n"),
+    ])
+    func leavesCode(source: String, expected: String) {
+        let result = code(source)
+        #expect(result.count == source.count)
+        #expect(result.trimmingSuffix(while: { $0 == " " }) == expected)
+    }
+
+    @Test func knowsCharacterLiteralsOfC() {
+        #expect(code(#"a = '"'; b"#, .c) == "a =    ; b")
+        #expect(code(#"a = '\''; b"#, .c) == "a =     ; b")
+        #expect(code("/* a /* b */ c", .c) == "             c")
+    }
+
+    @Test func separatesCommentsFromStrings() {
+        let source = LexedSource("a \"b\" // c", language: .swift)
+        #expect(source.text(keeping: [.comment]) == "      // c")
+        #expect(source.text(keeping: [.code, .string]) == "a \"b\"     ")
+    }
+}
+
+extension String {
+    fileprivate func trimmingSuffix(while condition: (Character) -> Bool) -> String {
+        String(reversed().drop(while: condition).reversed())
+    }
+}

@@ -1,0 +1,74 @@
+/// Who may import whom. A new folder under `Sources` gets its row here first.
+struct ModuleTable {
+    /// Each module's own imports among the package's modules. What isn't listed is forbidden.
+    let allowed: [String: Set<String>]
+    /// Modules of the system or of another package that only some may import, with those that may.
+    let restricted: [String: Set<String>]
+    /// Modules that may name curses at all.
+    let curses: Set<String>
+
+    static let vellum: ModuleTable = {
+        var allowed: [String: Set<String>] = [
+            "CPlatform": [],
+            "CNcurses": [],
+            "CBOR": [],
+            "StorageEngine": ["CPlatform"],
+            "ArchiveQuery": ["StorageEngine", "CBOR"],
+            "Vellum": ["StorageEngine", "ArchiveQuery", "CBOR"],
+            "Papyrus": ["Vellum", "StorageEngine", "ArchiveQuery", "CBOR"],
+            "CacheAdvance": ["Vellum", "StorageEngine", "ArchiveQuery", "CBOR"],
+            "Nest": ["Vellum", "StorageEngine", "ArchiveQuery", "CBOR"],
+            "TerminalKit": [],
+            "TerminalCurses": ["TerminalKit", "CNcurses"],
+            "BrowserCore": ["StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit"],
+        ]
+        let modules = Set(allowed.keys)
+        // The command wires everything, but reaches C only through the modules that wrap it.
+        allowed["VellumCommand"] = modules.subtracting(["CPlatform", "CNcurses"])
+
+        let all = modules.union(["VellumCommand"])
+        let withFoundation = all.subtracting(["StorageEngine"])
+        return ModuleTable(
+            allowed: allowed,
+            restricted: [
+                "ArgumentParser": ["VellumCommand"],
+                "OpenCombine": ["Papyrus"],
+                // The engine stays small and quick to start: bytes, and the system's C library.
+                "Foundation": withFoundation,
+                "FoundationEssentials": withFoundation,
+                "FoundationInternationalization": withFoundation,
+                "FoundationNetworking": withFoundation,
+                // SwiftPM would build such tests, and `make test` would not run them.
+                "XCTest": [],
+            ],
+            curses: ["CNcurses", "TerminalCurses"])
+    }()
+
+    /// Why `importer` must not import `imported`, or nil if it may.
+    func objection(to imported: String, in importer: String) -> String? {
+        if imported == importer { return nil }
+        if allowed[imported] != nil, allowed[importer]?.contains(imported) != true {
+            let may = (allowed[importer] ?? []).sorted().joined(separator: ", ")
+            return "\(importer) must not import \(imported); of this package it may import: "
+                + (may.isEmpty ? "nothing" : may)
+        }
+        if let importers = restricted[imported], !importers.contains(importer) {
+            let may =
+                importers.count > 4 ? "" : "; only these may: \(importers.sorted().joined(separator: ", "))"
+            return "\(importer) must not import \(imported)" + may
+        }
+        return nil
+    }
+
+    /// A module that can reach itself, with the way round, or nil. Such a table could not be built.
+    func cycle() -> [String]? {
+        func visit(_ module: String, _ path: [String]) -> [String]? {
+            if path.contains(module) { return path + [module] }
+            for next in (allowed[module] ?? []).sorted() {
+                if let found = visit(next, path + [module]) { return found }
+            }
+            return nil
+        }
+        return allowed.keys.sorted().lazy.compactMap { visit($0, []) }.first
+    }
+}

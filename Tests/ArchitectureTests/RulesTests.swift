@@ -1,0 +1,85 @@
+import Testing
+
+/// Each rule about texts, layout and manifest fires on what it forbids, with file and line, and on nothing else.
+@Suite struct RulesTests {
+    private func inSources(_ text: String) -> [Int?] {
+        TextRules.violations(in: [SourceFile(path: "Sources/CBOR/a.swift", text: text)]).map(\.line)
+    }
+
+    @Test(arguments: ["TO" + "DO", "FIX" + "ME", "XX" + "X", "HA" + "CK"])
+    func findsMarkers(marker: String) {
+        #expect(inSources("let a = 1\n// \(marker): later\n") == [2])
+        #expect(inSources("let a = \"\(marker)\"\n// \(marker)ES and \(marker.lowercased())\n") == [])
+    }
+
+    @Test func findsTraps() {
+        #expect(inSources("let a = try! b()\n") == [1])
+        #expect(inSources("\nlet a = b as! C\n") == [2])
+        #expect(inSources("fatalError(\"no\")\n") == [1])
+        #expect(inSources("let a = try? b() as? C // not try! but try?\nlet c = \"as! D\"\n") == [])
+        #expect(inSources("// Unreachable: the switch above returns.\nfatalError()\n") == [])
+        #expect(inSources("// Unreachable:\nfatalError()\n") == [2])
+        #expect(TextRules.violations(in: [SourceFile(path: "Tests/a/a.swift", text: "try! b()\n")]) == [])
+    }
+
+    @Test func findsLongFiles() {
+        let limit = TextRules.maximumLines
+        #expect(inSources(String(repeating: "\n", count: limit)) == [])
+        #expect(inSources(String(repeating: "\n", count: limit + 1)) == [limit + 1])
+    }
+
+    @Test func findsWhatDoesNotBelongOnTheTopLevel() {
+        let ignore = "# built\nbench.json\n*.xcodeproj\nPackage.resolved\nTests/out\n"
+        let names = [
+            "Package.swift", "Sources", "README.md", "bench.json", "Vellum.xcodeproj", "notes.txt", "out",
+        ]
+        let found = LayoutRules.topLevelViolations(names, gitIgnore: ignore)
+        #expect(found.map(\.path) == ["notes.txt", "out"])
+    }
+
+    @Test func findsUnknownModules() {
+        let found = LayoutRules.sourcesViolations(
+            ["ARCHITECTURE.md", "CBOR", "Helpers", "main.swift"], table: .vellum)
+        #expect(found.map(\.path) == ["Sources/Helpers", "Sources/main.swift"])
+    }
+
+    private let manifest = SourceFile(
+        path: "Package.swift",
+        text: """
+            // unsafeFlags in a comment are harmless
+            let package = Package(
+                dependencies: [.package(url: "https://example.org/x", from: "1.0.0")],
+                targets: [
+                    .target(name: "CBOR"),
+                    .target(
+                        name: "StorageEngine",
+                        dependencies: [
+                            "CPlatform", .target(name: "CBOR"),
+                            .product(name: "ArgumentParser", package: "x"),
+                        ],
+                        swiftSettings: [.unsafeFlags(["-Ounchecked"])]),
+                    .executableTarget(name: "Helper", dependencies: ["CBOR"]),
+                    .testTarget(name: "CBORTests", dependencies: ["CBOR", "TerminalKit"]),
+                ])
+
+            """)
+
+    @Test func readsTheTargetsOfAManifest() {
+        let targets = ManifestRules.declaredTargets(in: manifest)
+        #expect(targets.map(\.name) == ["CBOR", "StorageEngine", "Helper", "CBORTests"])
+        #expect(targets.map(\.line) == [5, 6, 13, 14])
+        #expect(targets.map(\.isTest) == [false, false, false, true])
+        #expect(
+            targets.map { $0.dependencies.map(\.name) }
+                == [[], ["CPlatform", "CBOR", "ArgumentParser"], ["CBOR"], ["CBOR", "TerminalKit"]])
+    }
+
+    @Test func findsWrongDeclarationsInAManifest() {
+        let found = ManifestRules.violations(in: manifest, table: .vellum)
+        #expect(found.map(\.line) == [12, 9, 10, 13])
+        #expect(
+            found.map { $0.rule.prefix(13) } == [
+                "no unsafeFlag", "StorageEngine", "StorageEngine", "target Helper",
+            ])
+    }
+}

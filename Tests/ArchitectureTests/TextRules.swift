@@ -1,0 +1,44 @@
+/// Rules about the text of single files.
+enum TextRules {
+    /// Longer than this, a file has more than one concern.
+    static let maximumLines = 600
+
+    static func violations(in files: [SourceFile]) -> [Violation] {
+        files.flatMap { tooLong($0) + markers($0) + traps($0) }
+    }
+
+    private static func tooLong(_ file: SourceFile) -> [Violation] {
+        let lines = file.text.utf8.count { $0 == UInt8(ascii: "\n") }
+        guard lines > maximumLines else { return [] }
+        return [
+            Violation(
+                path: file.path, line: maximumLines + 1,
+                rule: "\(lines) lines; a file has at most \(maximumLines): one file, one concern")
+        ]
+    }
+
+    /// What isn't done is said in the documents or not at all.
+    private static func markers(_ file: SourceFile) -> [Violation] {
+        let marker = /\b(?:TODO|FIXME|XXX|HACK)\b/
+        return file.comments.numberedLines.compactMap { number, line in
+            guard let match = line.firstMatch(of: marker) else { return nil }
+            return Violation(path: file.path, line: number, rule: "no \(match.output) in comments")
+        }
+    }
+
+    /// A hostile file or a full disk must give an error, so what traps is forbidden in the product, unless a
+    /// comment on the line or the one above begins with "Unreachable:" and says why.
+    private static func traps(_ file: SourceFile) -> [Violation] {
+        guard file.isUnder("Sources"), file.path.hasSuffix(".swift") else { return [] }
+        let trap = /\btry\s*!|\bas\s*!|\bfatalError\s*\(/
+        let reasons = Set(
+            file.comments.numberedLines.filter { $0.line.contains(/\/\/\s*Unreachable: \S/) }.map(\.number))
+        return file.code.numberedLines.compactMap { number, line in
+            guard let match = line.firstMatch(of: trap) else { return nil }
+            if reasons.contains(number) || reasons.contains(number - 1) { return nil }
+            return Violation(
+                path: file.path, line: number,
+                rule: "no \(match.output) in Sources without a comment \"Unreachable: why\"")
+        }
+    }
+}

@@ -1,0 +1,25 @@
+/// A rule that is broken, and where. A value type, safe from any thread.
+struct Violation: Equatable, CustomStringConvertible {
+    let path: String
+    /// Counted from 1; nil when the file as a whole is meant.
+    let line: Int?
+    let rule: String
+
+    var description: String {
+        line.map { "\(path):\($0): \(rule)" } ?? "\(path): \(rule)"
+    }
+}
+
+extension String {
+    /// Its lines with their numbers, counted from 1.
+    var numberedLines: [(number: Int, line: Substring)] {
+        split(separator: "\n", omittingEmptySubsequences: false).enumerated().map {
+            ($0.offset + 1, $0.element)
+        }
+    }
+
+    /// The number of the line that an index lies in, counted from 1.
+    func lineNumber(at index: Index) -> Int {
+        1 + utf8[..<index].count { $0 == UInt8(ascii: "\n") }
+    }
+}

@@ -1,0 +1,53 @@
+import CBOR
+import Foundation
+import Testing
+
+@Suite("JSON of the demonstration data")
+struct CityTests {
+    private static let url = URL(filePath: #filePath).deletingLastPathComponent()
+        .appending(path: "../../../Assets/demo/cities.ndjson").standardized
+
+    private static func lines() throws -> [[UInt8]] {
+        [UInt8](try Data(contentsOf: url)).split(separator: UInt8(ascii: "\n")).map(Array.init)
+    }
+
+    @Test("Every line comes back byte for byte, through bytes and through values")
+    func identical() throws {
+        let lines = try Self.lines()
+        #expect(lines.count == 6204)
+        for line in lines {
+            let cbor = try JSONTranscoder.cbor(from: line)
+            let text = String(decoding: line, as: UTF8.self)
+            if try JSONPrinter.text(of: cbor) != text { Issue.record("changed: \(text)") }
+            let value = try CBORReader.decode(cbor)
+            if value.json() != text || value.encoded != cbor { Issue.record("changed as a value: \(text)") }
+        }
+    }
+
+    @Test("An independent parser reads the same from the pretty text as from the line")
+    func independent() throws {
+        for line in try Self.lines().prefix(500) {
+            let pretty = try JSONPrinter.text(of: JSONTranscoder.cbor(from: line), layout: .pretty)
+            let ours = try #require(JSONSerialization.jsonObject(with: Data(pretty.utf8)) as? NSDictionary)
+            let theirs = try #require(JSONSerialization.jsonObject(with: Data(line)) as? NSDictionary)
+            #expect(ours == theirs)
+        }
+    }
+
+    @Test("All lines read as one text, one value after the other")
+    func prefixes() throws {
+        let text = [UInt8](try Data(contentsOf: Self.url))
+        var writer = CBORWriter()
+        var count = 0
+        try text.withUnsafeBytes { bytes in
+            var place = 0
+            while place < bytes.count - 1 {
+                place = try JSONTranscoder.transcodePrefix(of: bytes, from: place, into: &writer)
+                #expect(bytes[place] == UInt8(ascii: "\n"))
+                count += 1
+            }
+        }
+        #expect(count == 6204)
+        #expect(writer.bytes == (try Self.lines().flatMap { try JSONTranscoder.cbor(from: $0) }))
+    }
+}

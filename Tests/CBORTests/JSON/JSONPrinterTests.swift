@@ -1,0 +1,100 @@
+import CBOR
+import Testing
+
+@Suite("JSON printer")
+struct JSONPrinterTests {
+    @Test(
+        "What JSON has no word for",
+        arguments: [
+            (.float(.nan), "null"), (.float(.infinity), "null"), (.float(-.infinity), "null"),
+            (.undefined, "null"),
+            (.simple(CBORSimpleValue(rawValue: 99)!), "null"), (.bytes([]), "\"\""),
+            (.bytes([0xfb]), "\"-w\""),
+            (.bytes([0xff, 0xef]), "\"_-8\""), (.bytes(Array("foobar".utf8)), "\"Zm9vYmFy\""),
+            (.tagged(0, "2013-03-21T20:04:00Z"), "\"2013-03-21T20:04:00Z\""),
+            (.tagged(1, 1_363_896_240), "1363896240"),
+            (.tagged(55799, .tagged(99, [1])), "[1]"), (.tagged(5, [1, 2]), "[1,2]"),
+            (.tagged(2, .bytes([])), "0"), (.tagged(2, .bytes([0, 0, 1])), "1"),
+            (.tagged(3, .bytes([])), "-1"),
+            (.tagged(2, "text"), "\"text\""), (.tagged(2, .tagged(2, .bytes([7]))), "7"),
+            (.tagged(4, [-2, 27315]), "273.15"), (.tagged(4, [-2, 27300]), "273.0"),
+            (.tagged(4, [3, -5]), "-5000.0"),
+            (.tagged(4, [0, 0]), "0.0"), (.tagged(4, [-8, 5]), "5.0e-8"),
+            (.tagged(4, [-1, .negative(.max)]), "-1844674407370955161.6"),
+            (.tagged(4, [-1, .tagged(3, .bytes([1, 0]))]), "-25.7"), (.tagged(4, [1]), "[1]"),
+            (.tagged(4, [1, 2, 3]), "[1,2,3]"),
+            (.tagged(4, ["a", 1]), "[\"a\",1]"),
+            (.tagged(4, [.unsigned(.max), 1]), "[18446744073709551615,1]"),
+            (.tagged(4, [1, 1.5]), "[1,1.5]"), (.tagged(4, 7), "7"),
+            (.tagged(4, [.unsigned(1 << 63 - 1), 25]), "2.5e+9223372036854775808"),
+            ([1: 2, -1: 3], "{\"1\":2,\"-1\":3}"), ([.bytes([0xff]): 1], "{\"_w\":1}"),
+            ([true: 1, nil: 2], "{\"true\":1,\"null\":2}"),
+            ([[1, "a"]: 1], "{\"[1, \\\"a\\\"]\":1}"), ([.tagged(9, [:]): 1], "{\"{}\":1}"),
+            ([1.5: [2: 3]], "{\"1.5\":{\"2\":3}}"),
+            ([.tagged(0, "x"): 1], "{\"x\":1}"),
+        ] as [(CBORValue, String)])
+    func others(value: CBORValue, expected: String) {
+        #expect(value.json() == expected)
+    }
+
+    @Test(
+        "Indefinite lengths print like definite ones",
+        arguments: [
+            ("9fff", "[]"), ("bfff", "{}"), ("9f01bf616102ffff", "[1,{\"a\":2}]"), ("7f61616162ff", "\"ab\""),
+            ("5f41ff41efff", "\"_-8\""), ("c45f4101ff", "\"AQ\""), ("c25f41014100ff", "256"),
+            ("c49f2105ff", "0.05"),
+            ("c49f210506ff", "[-2,5,6]"), ("c49fff", "[]"), ("bf7f6161ff01ff", "{\"a\":1}"),
+        ])
+    func indefinite(input: String, expected: String) throws {
+        #expect(try JSONPrinter.text(of: bytes(hex: input)) == expected)
+    }
+
+    @Test("Pretty text")
+    func pretty() throws {
+        let json = #"{"a":[1,{"b":{}},[]],"c":{"d":null,"e":"x"},"f":-1.5}"#
+        let expected = """
+            {
+              "a": [
+                1,
+                {
+                  "b": {}
+                },
+                []
+              ],
+              "c": {
+                "d": null,
+                "e": "x"
+              },
+              "f": -1.5
+            }
+            """
+        let value = try CBORValue(json: json)
+        #expect(value.json(.pretty) == expected)
+        #expect(try CBORValue(json: expected) == value)
+        #expect(CBORValue.tagged(9, [[1]: 2]).json(.pretty) == "{\n  \"[1]\": 2\n}")
+    }
+
+    @Test("On an error nothing is appended")
+    func rollback() {
+        var output = Array("kept".utf8)
+        for input in ["82", "8201ff", "a16180", "0000", "a1820102"] {
+            _ = bytes(hex: input).withUnsafeBytes { cbor in
+                #expect(throws: CBORError.self) { try JSONPrinter.print(cbor, into: &output) }
+            }
+            #expect(output == Array("kept".utf8))
+        }
+        [UInt8(0xf5)].withUnsafeBytes { cbor in
+            #expect(throws: Never.self) { try JSONPrinter.print(cbor, into: &output) }
+        }
+        #expect(output == Array("kepttrue".utf8))
+    }
+
+    @Test("Bignums too long to convert print as their bytes")
+    func hugeBignum() {
+        let content = [UInt8](repeating: 0xff, count: 6_805)
+        #expect(CBORValue.tagged(2, .bytes(content)).json() == CBORValue.bytes(content).json())
+        let fits = CBORValue.tagged(2, .bytes(Array(content.dropLast()))).json()
+        #expect(fits.utf8.count == 16_386)
+        #expect(fits.utf8.allSatisfy { (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) })
+    }
+}

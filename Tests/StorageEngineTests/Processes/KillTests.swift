@@ -1,0 +1,86 @@
+import Foundation
+import StorageEngine
+import Testing
+
+/// F5: whoever is killed, at whatever instruction, loses nothing that was acknowledged and blocks nobody.
+@Suite struct KillTests {
+    /// What may be found under a key: the last acknowledged state, or the one that was under way.
+    private struct Expectation {
+        var acknowledged: [UInt8]?
+        var underWay: [UInt8]??
+
+        func allows(_ found: [UInt8]?) -> Bool {
+            if found == acknowledged { return true }
+            if case .some(let other) = underWay { return found == other }
+            return false
+        }
+    }
+
+    private func value(version: UInt64, size: Int) -> [UInt8] {
+        withUnsafeBytes(of: version.littleEndian) { Array($0) }
+            + [UInt8](repeating: UInt8(truncatingIfNeeded: version), count: size)
+    }
+
+    private func replay(_ lines: [String], into expected: inout [String: Expectation]) -> Int {
+        var acknowledged = 0
+        var pending: (key: String, value: [UInt8]?)?
+        for line in lines {
+            if line == "<", let operation = pending {
+                expected[operation.key] = Expectation(acknowledged: operation.value)
+                acknowledged += 1
+                pending = nil
+            } else if line.hasPrefix("> ") {
+                let words = line.split(separator: " ")
+                guard words.count == 4, let size = Int(words[3]) else { continue }
+                let version = UInt64(words[2])
+                pending = (String(words[1]), version.map { value(version: $0, size: size) })
+            }
+        }
+        if let operation = pending {
+            expected[operation.key, default: Expectation()].underWay = .some(operation.value)
+        }
+        return acknowledged
+    }
+
+    @Test(arguments: [false, true])
+    func twoWritersKilledAtRandom(removesIndex: Bool) async throws {
+        let folder = try TemporaryFolder()
+        var random = SeededGenerator(seed: 42)
+        var expected: [String: Expectation] = [:]
+        var acknowledged = 0
+        for round in 0..<20 {
+            // Keys belong to a seed, so both seeds stay the same over the rounds.
+            let first = try Worker(["write", folder.store, "Killed", "1"], in: folder)
+            let second = try Worker(["write", folder.store, "Killed", "2"], in: folder)
+            try await Task.sleep(for: .milliseconds(Int.random(in: 20...160, using: &random)))
+            first.signal(SIGKILL)
+            if Bool.random(using: &random) { try await Task.sleep(for: .milliseconds(5)) }
+            second.signal(SIGKILL)
+            var merged: [String] = []
+            for worker in [first, second] {
+                let (_, lines) = try await worker.finish()
+                #expect(!lines.contains { $0.hasPrefix("!") }, "round \(round): \(lines.last ?? "")")
+                merged += lines
+                acknowledged += replay(lines, into: &expected)
+            }
+            if removesIndex {
+                try? FileManager.default.removeItem(atPath: folder.archivePath("Killed", "index"))
+            }
+            guard !merged.isEmpty else { continue }
+            let store = try Store.open(at: folder.store)
+            let archive = try store.archive(named: "Killed")
+            for (key, expectation) in expected {
+                let found = try archive.peek(key)
+                #expect(expectation.allows(found), "round \(round), \(key)")
+                expected[key] = Expectation(acknowledged: found)
+            }
+            let report = try archive.check()
+            #expect(report.clean, "round \(round): \(report.problems)")
+            let status = try archive.status()
+            #expect(status.entries == report.entries)
+            #expect(status.diskBytes == report.valueBytes)
+            store.close()
+        }
+        #expect(acknowledged > 1000)
+    }
+}

@@ -1,0 +1,111 @@
+import Foundation
+import StorageEngine
+import Testing
+
+/// Several processes on one store at once.
+@Suite struct SharingTests {
+    private func emptyCache(_ folder: TemporaryFolder, limit: UInt64, locking: LockingMode) throws {
+        let store = try Store.open(at: folder.store, options: StoreOptions(locking: locking))
+        _ = try store.archive(named: "Shared", orCreate: ArchiveConfiguration(diskLimit: limit))
+        store.close()
+    }
+
+    @Test(arguments: [LockingMode.robustMutex, .fileLock])
+    func twoWritersAndAnObserver(locking: LockingMode) async throws {
+        let folder = try TemporaryFolder()
+        try emptyCache(folder, limit: 100_000, locking: locking)
+        let first = try Worker(["churn", folder.store, "Shared", "7", "3"], in: folder)
+        let second = try Worker(["churn", folder.store, "Shared", "8", "3"], in: folder)
+        let observer = try Store.open(at: folder.store, mode: .readOnly)
+        let archive = try observer.archive(named: "Shared")
+        while try archive.status().attachedProcesses < 2 { try await Task.sleep(for: .milliseconds(5)) }
+        var looks = 0
+        while looks < 5 {
+            let status = try archive.status()
+            #expect(status.diskBytes <= 100_000)
+            let list = try archive.entries()
+            #expect(
+                list.totalValueBytes <= 110_000,
+                "a list made while two processes write is nearly of one moment")
+            for index in list.indices.prefix(20) {
+                _ = try list.withValue(at: index) {
+                    #expect($0.allSatisfy { [first = $0.first] in $0 == first })
+                }
+            }
+            let report = try archive.check()
+            #expect(report.clean, "\(report.problems)")
+            looks += 1
+        }
+        for worker in [first, second] {
+            let (status, lines) = try await worker.finish()
+            #expect(status == 0, "\(lines)")
+        }
+        let status = try archive.status()
+        let report = try archive.check()
+        #expect(report.clean, "\(report.problems)")
+        #expect(report.entries == status.entries)
+        #expect(report.valueBytes == status.diskBytes)
+        #expect(status.evictions > 0 && status.hits > 0 && status.misses > 0)
+        #expect(status.attachedProcesses == 0, "a process that ended is not shown as attached")
+    }
+
+    /// F6: a stopped writer, wherever it was stopped, holds up no reader.
+    @Test func stoppedWriterHoldsUpNoReader() async throws {
+        let folder = try TemporaryFolder()
+        try emptyCache(folder, limit: 1_000_000, locking: .automatic)
+        let observer = try Store.open(at: folder.store, mode: .readOnly)
+        let archive = try observer.archive(named: "Shared")
+        let writer = try Worker(["churn", folder.store, "Shared", "9", "60"], in: folder)
+        defer {
+            writer.signal(SIGCONT)
+            writer.signal(SIGKILL)
+        }
+        while try archive.status().entries < 500 { try await Task.sleep(for: .milliseconds(5)) }
+        for _ in 0..<30 {
+            writer.signal(SIGSTOP)
+            try await Task.sleep(for: .milliseconds(2))
+            let list = try archive.entries()
+            for index in list.indices.prefix(50) {
+                let key = try #require(list.key(at: index))
+                #expect(try archive.peek(key) != nil)
+            }
+            #expect(try archive.peek("no such key") == nil)
+            writer.signal(SIGCONT)
+            try await Task.sleep(for: .milliseconds(3))
+        }
+    }
+
+    /// Looking changes nothing: order, counters and the files' bytes stay what they were.
+    @Test func observersLeaveNoTrace() throws {
+        let folder = try TemporaryFolder()
+        let store = try Store.open(at: folder.store)
+        let archive = try store.archive(named: "Shared", orCreate: ArchiveConfiguration(diskLimit: 10_000))
+        for number in 0..<50 { try archive.put([UInt8](repeating: 1, count: 100), forKey: "\(number)") }
+        _ = try archive.access("7")
+        store.close()
+        let files = try folder.files(inArchive: "Shared")
+        let before = try files.map {
+            try Data(contentsOf: URL(fileURLWithPath: folder.archivePath("Shared", $0)))
+        }
+        let observer = try Store.open(at: folder.store, mode: .readOnly)
+        let observed = try observer.archive(named: "Shared")
+        let list = try observed.entries()
+        #expect(list.key(at: 0) == "7")
+        for index in list.indices {
+            _ = list.metadata(at: index)
+            _ = try list.withValue(at: index) { $0.count }
+        }
+        #expect(try observed.peek("7")?.count == 100)
+        #expect(throws: StorageError.readOnly(operation: "access (peek instead)")) {
+            try observed.access("7")
+        }
+        #expect(throws: StorageError.self) { try observed.delete("7") }
+        _ = try observed.check()
+        observer.close()
+        #expect(try folder.files(inArchive: "Shared") == files)
+        let after = try files.map {
+            try Data(contentsOf: URL(fileURLWithPath: folder.archivePath("Shared", $0)))
+        }
+        #expect(before == after)
+    }
+}

@@ -1,0 +1,161 @@
+import Foundation
+import StorageEngine
+import Testing
+
+/// Damaged, missing and foreign files: a clear error or the rest of the data, never a trap (F4, R6).
+@Suite struct DamageTests {
+    /// A store with 200 entries in the archive "A", closed.
+    private func filled(_ folder: TemporaryFolder, values: Int = 200) throws {
+        let store = try Store.open(at: folder.store)
+        let archive = try store.archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil, typeName: "Sample"))
+        for number in 0..<values { try archive.put(Array("value \(number)".utf8), forKey: "key \(number)") }
+        store.close()
+    }
+
+    private func change(_ path: String, _ body: (inout Data) -> Void) throws {
+        var data = try Data(contentsOf: URL(fileURLWithPath: path))
+        body(&data)
+        try data.write(to: URL(fileURLWithPath: path))
+    }
+
+    @Test func indexRemovedOrTruncatedOrRandom() throws {
+        let folder = try TemporaryFolder()
+        try filled(folder)
+        let index = folder.archivePath("A", "index")
+        let damages: [(inout Data) -> Void] = [
+            { $0 = Data() }, { $0 = $0.prefix(100) }, { $0 = $0.prefix(300_000) },
+            { data in
+                for offset in stride(from: 0, to: data.count, by: 7) {
+                    data[offset] = UInt8(truncatingIfNeeded: offset)
+                }
+            },
+        ]
+        for damage in damages {
+            try change(index, damage)
+            let observer = try Store.open(at: folder.store, mode: .readOnly)
+            let archive = try observer.archive(named: "A")
+            #expect(try archive.entries().count == 200)
+            #expect(try archive.peek("key 77") == Array("value 77".utf8))
+        }
+        try FileManager.default.removeItem(atPath: index)
+        let store = try Store.open(at: folder.store)
+        #expect(try store.archive(named: "A").entries().keys.first == "key 199")
+    }
+
+    /// One damaged bit costs at most the entry that it is in, and is reported.
+    @Test func flippedBitsInTheLog() throws {
+        let folder = try TemporaryFolder()
+        try filled(folder)
+        let segment = folder.archivePath("A", "00000001.segment")
+        let original = try Data(contentsOf: URL(fileURLWithPath: segment))
+        // The blank rest of the file holds nothing.
+        let written = original.lastIndex { $0 != 0 } ?? 0
+        for offset in stride(from: 64, to: written, by: 97) {
+            try change(segment) { $0[offset] ^= 0x10 }
+            try? FileManager.default.removeItem(atPath: folder.archivePath("A", "index"))
+            let store = try Store.open(at: folder.store, mode: .readOnly)
+            let archive = try store.archive(named: "A")
+            let list = try archive.entries()
+            #expect(list.count >= 199, "bit at byte \(offset)")
+            for index in list.indices {
+                let key = try #require(list.key(at: index))
+                #expect(try archive.peek(key) == Array("value \(key.dropFirst(4))".utf8))
+            }
+            try original.write(to: URL(fileURLWithPath: segment))
+        }
+    }
+
+    /// With the index in place, the damaged entry alone gives an error, and the check names it.
+    @Test func flippedBitUnderATrustedIndex() throws {
+        let folder = try TemporaryFolder()
+        try filled(folder)
+        let segment = folder.archivePath("A", "00000001.segment")
+        let handle = try FileHandle(forUpdating: URL(fileURLWithPath: segment))
+        let data = try Data(contentsOf: URL(fileURLWithPath: segment))
+        let place = try #require(data.range(of: Data("value 42".utf8))?.lowerBound)
+        try handle.seek(toOffset: UInt64(place))
+        try handle.write(contentsOf: Data("VALUE".utf8))
+        try handle.close()
+        let store = try Store.open(at: folder.store, mode: .readOnly)
+        let archive = try store.archive(named: "A")
+        #expect(try archive.peek("key 41") == Array("value 41".utf8))
+        #expect { try archive.peek("key 42") } throws: { error in
+            guard case .corrupted(let path, let offset, _)? = error as? StorageError else { return false }
+            return path == segment && offset > 0 && offset < place
+        }
+        let report = try archive.check()
+        #expect(!report.clean)
+        #expect(report.damaged >= 1)
+        #expect(report.problems.contains { $0.contains("00000001.segment") }, "\(report.problems)")
+    }
+
+    @Test func segmentTruncatedAtEveryStep() throws {
+        let folder = try TemporaryFolder()
+        try filled(folder)
+        let segment = folder.archivePath("A", "00000001.segment")
+        let original = try Data(contentsOf: URL(fileURLWithPath: segment))
+        var previous = 200
+        for length in Array(stride(from: 16_000, through: 150, by: -311)) + [100, 64, 63, 8, 0] {
+            try original.prefix(length).write(to: URL(fileURLWithPath: segment))
+            try? FileManager.default.removeItem(atPath: folder.archivePath("A", "index"))
+            let store = try Store.open(at: folder.store, mode: .readOnly)
+            let archive = try store.archive(named: "A")
+            let count = try archive.entries().count
+            #expect(count <= previous)
+            previous = count
+        }
+        #expect(previous == 0)
+    }
+
+    @Test func foldersThatAreNoStore() throws {
+        let folder = try TemporaryFolder()
+        #expect(throws: StorageError.storeNotFound(path: folder.store)) {
+            try Store.open(at: folder.store, mode: .readOnly)
+        }
+        #expect { try Store.open(at: folder.path, mode: .readOnly) } throws: {
+            guard case .notAStore? = $0 as? StorageError else { return false }
+            return true
+        }
+        try Data("hello".utf8).write(to: URL(fileURLWithPath: folder.path + "/file"))
+        #expect { try Store.open(at: folder.path + "/file") } throws: {
+            guard case .notAStore? = $0 as? StorageError else { return false }
+            return true
+        }
+        #expect("a folder with foreign files never becomes a store") {
+            try Store.open(at: folder.path)
+        } throws: {
+            guard case .notAStore? = $0 as? StorageError else { return false }
+            return true
+        }
+        #expect(!Store.isStore(at: folder.path))
+    }
+
+    @Test func symbolicLinksAreNotFollowed() throws {
+        let folder = try TemporaryFolder()
+        try filled(folder)
+        let elsewhere = folder.path + "/elsewhere"
+        let segment = folder.archivePath("A", "00000001.segment")
+        try FileManager.default.moveItem(atPath: segment, toPath: elsewhere)
+        try FileManager.default.createSymbolicLink(atPath: segment, withDestinationPath: elsewhere)
+        let store = try Store.open(at: folder.store, mode: .readOnly)
+        #expect(throws: StorageError.self) {
+            let archive = try store.archive(named: "A")
+            try #require(try archive.peek("key 1") == nil)
+            throw StorageError.closed(name: "nothing was read through the link")
+        }
+    }
+
+    @Test func filesArePrivate() throws {
+        let folder = try TemporaryFolder()
+        try filled(folder)
+        for name in try folder.files(inArchive: "A") {
+            let attributes = try FileManager.default.attributesOfItem(atPath: folder.archivePath("A", name))
+            #expect(attributes[.posixPermissions] as? Int == 0o600, "\(name)")
+        }
+        for path in [folder.store, folder.store + "/A.archive"] {
+            let attributes = try FileManager.default.attributesOfItem(atPath: path)
+            #expect(attributes[.posixPermissions] as? Int == 0o700, "\(path)")
+        }
+    }
+}

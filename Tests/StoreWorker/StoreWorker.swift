@@ -1,0 +1,101 @@
+import StorageEngine
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+// `write` alone would be this program's own function of that name.
+private let systemWrite: @Sendable (Int32, UnsafeRawPointer?, Int) -> Int = { write($0, $1, $2) }
+
+/// A process for tests to start and to kill: it changes a store and says on its standard output what it is
+/// about to do (`> …`) and what was acknowledged (`< …`), unbuffered, so that its last words are known.
+@main
+struct StoreWorker {
+    static func main() {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        guard arguments.count >= 4, let seed = UInt64(arguments[3]) else {
+            say("! usage: StoreWorker write|churn|hold STORE ARCHIVE SEED [SECONDS]")
+            exit(2)
+        }
+        do {
+            let store = try Store.open(at: arguments[1], options: StoreOptions(processName: "worker \(seed)"))
+            switch arguments[0] {
+            case "write": try write(store, arguments[2], seed: seed)
+            case "churn":
+                try churn(store, arguments[2], seed: seed, seconds: Double(arguments.last ?? "") ?? 1)
+            default: exit(2)
+            }
+        } catch {
+            say("! \(error)")
+            exit(1)
+        }
+    }
+
+    /// Puts and deletes keys of its own in a collection until it is killed.
+    private static func write(_ store: Store, _ name: String, seed: UInt64) throws {
+        let archive = try store.archive(
+            named: name, orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        var random = Generator(state: seed)
+        var version = UInt64(0)
+        while true {
+            version += 1
+            let key = "w\(seed)-\(random.next() % 300)"
+            if random.next() % 5 == 0 {
+                say("> \(key) delete 0")
+                try archive.delete(key)
+            } else {
+                let size = Int(random.next() % 3000)
+                say("> \(key) \(version) \(size)")
+                try archive.put(value(version: version, size: size), forKey: key)
+            }
+            say("<")
+        }
+    }
+
+    /// Accesses, puts and deletes skewed keys of a cache for some seconds, then says how many.
+    private static func churn(_ store: Store, _ name: String, seed: UInt64, seconds: Double) throws {
+        let archive = try store.archive(named: name)
+        var random = Generator(state: seed)
+        var operations = 0
+        let end = Timestamp.now().microseconds + Int64(seconds * 1_000_000)
+        while Timestamp.now().microseconds < end {
+            let key = "key \(min(random.next() % 2000, random.next() % 2000))"
+            switch random.next() % 20 {
+            case 0: try archive.delete(key)
+            default:
+                let found = try archive.withAccess(key) { bytes in bytes.allSatisfy { $0 == bytes.first } }
+                if found == false {
+                    throw StorageError.corrupted(path: key, offset: 0, reason: "mixed value")
+                }
+                if found == nil {
+                    let byte = UInt8(truncatingIfNeeded: random.next())
+                    try archive.put([UInt8](repeating: byte, count: Int(random.next() % 500)), forKey: key)
+                }
+            }
+            operations += 1
+        }
+        say("done \(operations)")
+    }
+
+    static func value(version: UInt64, size: Int) -> [UInt8] {
+        withUnsafeBytes(of: version.littleEndian) { Array($0) }
+            + [UInt8](repeating: UInt8(truncatingIfNeeded: version), count: size)
+    }
+
+    private static func say(_ line: String) {
+        let bytes = Array((line + "\n").utf8)
+        let written = bytes.withUnsafeBytes { systemWrite(1, $0.baseAddress, $0.count) }
+        guard written == bytes.count else { exit(3) }
+    }
+
+    private struct Generator {
+        var state: UInt64
+
+        mutating func next() -> UInt64 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return (state ^ (state >> 29)) >> 16
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import Testing
+
+/// However the program ends, the terminal is as it was.
+@Suite(.serialized, .timeLimit(.minutes(1))) struct RestoringTests {
+    /// What must have been sent last: the mouse and paste modes off, the normal screen and the cursor back.
+    private func expectRestored(_ probe: ProbeProcess, _ before: [UInt8]) throws {
+        #expect(try probe.modes() == before)
+        let text = probe.text
+        let entered = try #require(text.range(of: "\u{1b}[?1049h", options: .backwards))
+        let rest = text[entered.upperBound...]
+        #expect(rest.contains("\u{1b}[?1049l"))
+        #expect(rest.contains("\u{1b}[?1000;1002;1006;2004;1004l"))
+        let shown = rest.range(of: "\u{1b}[?25h", options: .backwards)
+        let cursor = rest.range(of: "\u{1b}[?12l\u{1b}[?25h", options: .backwards) ?? shown
+        let hidden = rest.range(of: "\u{1b}[?25l", options: .backwards)
+        if let hidden { #expect(try #require(cursor).lowerBound > hidden.lowerBound) }
+    }
+
+    private func started(_ environment: [String: String] = [:]) throws -> (ProbeProcess, [UInt8]) {
+        let probe = try ProbeProcess(environment: environment)
+        // The probe takes the terminal only after this process has read the modes, or not before it is ready.
+        try probe.report("ready")
+        return (probe, try freshModes())
+    }
+
+    /// The modes of a pseudo-terminal that nobody has touched.
+    private func freshModes() throws -> [UInt8] {
+        let other = try ProbeProcess(script: "read line")
+        return try other.modes()
+    }
+
+    @Test func theProbeChangesTheModes() throws {
+        let (probe, before) = try started()
+        #expect(try probe.modes() != before)
+    }
+
+    @Test(arguments: [("q", Int32(0)), ("x", 3)])
+    func exit(_ key: String, _ status: Int32) throws {
+        let (probe, before) = try started()
+        try probe.send(key)
+        #expect(try probe.waitForEnd() == .exit(status))
+        try expectRestored(probe, before)
+    }
+
+    @Test(arguments: [
+        SIGTERM, SIGINT, SIGQUIT, SIGHUP, SIGSEGV, SIGBUS, SIGILL, SIGTRAP, SIGABRT, SIGFPE,
+    ])
+    func signal(_ number: Int32) throws {
+        let (probe, before) = try started()
+        probe.signal(number)
+        #expect(try probe.waitForEnd() == .signal(number))
+        try expectRestored(probe, before)
+    }
+
+    @Test func crash() throws {
+        let (probe, before) = try started()
+        try probe.send("!")
+        #expect(try probe.waitForEnd() == .signal(SIGSEGV))
+        try expectRestored(probe, before)
+    }
+
+    @Test func controlCIsAKeyAndNoSignal() throws {
+        let (probe, _) = try started()
+        try probe.send("\u{3}")
+        try probe.report("key ctrl+c")
+    }
+
+    @Test func anUnknownTerminalIsLeftAlone() throws {
+        let probe = try ProbeProcess(environment: ["TERM": "no-such-terminal"])
+        let report = try probe.report("failed")
+        #expect(report.contains("no-such-terminal"))
+        #expect(try probe.waitForEnd() == .exit(1))
+        #expect(try probe.modes() == freshModes())
+        #expect(probe.output == [])
+    }
+
+    @Test func aProcessWithoutATerminalIsTold() throws {
+        let probe = try ProbeProcess(hasTerminal: false)
+        #expect(try probe.report("failed").contains("no terminal"))
+        #expect(try probe.waitForEnd() == .exit(1))
+    }
+
+    @Test func theEndOfTheTerminalEndsTheProcess() throws {
+        let (probe, _) = try started()
+        probe.hangUp()
+        #expect(try probe.waitForEnd() == .signal(SIGHUP))
+    }
+
+    @Test func theEndOfTheTerminalIsReadWhenItsSignalIsIgnored() throws {
+        let probe = try ProbeProcess(script: "trap '' HUP; exec \"$0\" \"$1\"")
+        try probe.report("ready")
+        probe.hangUp()
+        try probe.report("hangUp")
+        #expect(try probe.waitForEnd() == .exit(0))
+    }
+}

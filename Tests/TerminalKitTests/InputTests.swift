@@ -1,0 +1,170 @@
+import TerminalKit
+import Testing
+
+@Suite struct KeySpellingTests {
+    @Test(arguments: [
+        ("x", Key.character("x")), ("X", .character("X")), ("ctrl+x", .control("x")),
+        ("ctrl+X", .control("x")),
+        ("enter", Key(.enter)), ("ESC", Key(.escape)), ("f12", Key(.function(12))), ("f", .character("f")),
+        ("alt+shift+up", Key(.up, modifiers: [.alt, .shift])), ("shift+tab", Key(.backTab)),
+        ("space", .character(" ")), ("ctrl++", .control("+")), ("+", .character("+")), ("漢", .character("漢")),
+        ("pgdn", Key(.pageDown)), ("<", .character("<")), ("comma", .character(",")),
+    ])
+    func aKeyIsRead(_ spelling: String, _ key: Key) throws {
+        #expect(try Key(parsing: spelling) == key)
+        #expect(try Key(parsing: key.description) == key)
+    }
+
+    @Test(arguments: [("", 0), ("ctrl+", 0), ("ctrl+enterr", 5), ("foo", 0), ("f0", 0), ("f99", 0)])
+    func aWrongKeyIsToldWithItsPlace(_ spelling: String, _ position: Int) {
+        let error = #expect(throws: KeySpellingError.self) { try Key(parsing: spelling) }
+        #expect(error?.position == position)
+        #expect(error?.reason.isEmpty == false)
+    }
+
+    @Test func aScriptIsRead() throws {
+        let keys = try Key.script("jj<enter>/f 漢<lt><ctrl+w><esc>>")
+        #expect(
+            keys.map(\.description) == [
+                "j", "j", "enter", "/", "f", "space", "漢", "<", "ctrl+w", "esc", ">",
+            ])
+        #expect(try Key.script("").isEmpty)
+    }
+
+    @Test(arguments: [("ab<ente>", 3), ("a<enter", 1), ("<>", 1), ("<ctrl+qq>", 6)])
+    func aWrongScriptIsToldWithItsPlace(_ script: String, _ position: Int) {
+        let error = #expect(throws: KeySpellingError.self) { try Key.script(script) }
+        #expect(error?.position == position)
+    }
+}
+
+@Suite struct InputDecoderTests {
+    private func decode(_ text: String, flushing: Bool = true) -> [InputEvent] {
+        var decoder = InputDecoder()
+        return decoder.feed(Array(text.utf8)) + (flushing ? decoder.flush() : [])
+    }
+
+    @Test(arguments: [
+        ("a", "a"), ("漢", "漢"), ("\r", "enter"), ("\n", "enter"), ("\t", "tab"), ("\u{7f}", "backspace"),
+        ("\u{8}", "backspace"), ("\u{1}", "ctrl+a"), ("\0", "ctrl+space"), ("\u{1c}", "ctrl+\\"),
+        ("\u{1b}", "esc"),
+        ("\u{1b}x", "alt+x"), ("\u{1b}漢", "alt+漢"), ("\u{1b}\u{7f}", "alt+backspace"), ("\u{1b}[A", "up"),
+        ("\u{1b}OA", "up"), ("\u{1b}[1;5C", "ctrl+right"), ("\u{1b}[1;3D", "alt+left"),
+        ("\u{1b}O5C", "ctrl+right"),
+        ("\u{1b}[H", "home"), ("\u{1b}[1~", "home"), ("\u{1b}[7~", "home"), ("\u{1b}OH", "home"),
+        ("\u{1b}[F", "end"),
+        ("\u{1b}[4~", "end"), ("\u{1b}[5~", "pageup"), ("\u{1b}[6;2~", "shift+pagedown"),
+        ("\u{1b}[3~", "delete"),
+        ("\u{1b}[2~", "insert"), ("\u{1b}[Z", "backtab"), ("\u{1b}OP", "f1"), ("\u{1b}[15~", "f5"),
+        ("\u{1b}[24~", "f12"),
+        ("\u{1b}[[B", "f2"), ("\u{1b}[1;2P", "shift+f1"), ("\u{1b}[97;5u", "ctrl+a"),
+        ("\u{1b}[27;5;13~", "ctrl+enter"),
+        ("\u{1b}[9;2u", "backtab"), ("\u{1b}[", "alt+["), ("\u{1b}O", "alt+O"),
+    ])
+    func aSequenceIsAKey(_ text: String, _ key: String) throws {
+        #expect(decode(text) == [.key(try Key(parsing: key))])
+    }
+
+    @Test func sequencesComeInAnyPieces() {
+        let text = "a\u{1b}[1;5C漢\u{1b}[<0;3;4Mz\u{1b}[200~p\u{1b}[A漢\u{1b}[201~\u{1b}OA"
+        let whole = decode(text, flushing: false)
+        #expect(whole.count == 7)
+        var decoder = InputDecoder()
+        #expect(Array(text.utf8).flatMap { decoder.feed([$0]) } == whole)
+    }
+
+    @Test func twoEscapesAreTwoKeys() {
+        #expect(decode("\u{1b}\u{1b}") == [.key(Key(.escape)), .key(Key(.escape))])
+        #expect(decode("\u{1b}\u{1b}[A") == [.key(Key(.escape)), .key(Key(.up))])
+    }
+
+    @Test func aLoneEscapeWaits() {
+        var decoder = InputDecoder()
+        #expect(decoder.feed([0x1b]).isEmpty)
+        #expect(decoder.isWaiting)
+        #expect(decoder.flush() == [.key(Key(.escape))])
+        #expect(!decoder.isWaiting)
+    }
+
+    @Test func pasteIsOneEventWhateverItHolds() {
+        #expect(
+            decode("\u{1b}[200~a\u{1b}[Ab\nq\u{1b}[201~x") == [
+                .paste("a\u{1b}[Ab\nq"), .key(.character("x")),
+            ])
+        var decoder = InputDecoder()
+        _ = decoder.feed(Array("\u{1b}[200~".utf8))
+        #expect(!decoder.isWaiting)
+        _ = decoder.feed([UInt8](repeating: 0x61, count: InputDecoder.maximumPasteLength + 100))
+        #expect(
+            decoder.feed(Array("\u{1b}[201~".utf8)) == [
+                .paste(String(repeating: "a", count: InputDecoder.maximumPasteLength))
+            ])
+    }
+
+    @Test func mouseReports() {
+        func mouse(_ kind: MouseEvent.Kind, _ button: MouseEvent.Button, _ modifiers: Modifiers = [])
+            -> [InputEvent]
+        {
+            [
+                .mouse(
+                    MouseEvent(kind: kind, button: button, at: Point(column: 4, row: 9), modifiers: modifiers)
+                )
+            ]
+        }
+        #expect(decode("\u{1b}[<0;5;10M") == mouse(.press, .left))
+        #expect(decode("\u{1b}[<2;5;10m") == mouse(.release, .right))
+        #expect(decode("\u{1b}[<32;5;10M") == mouse(.drag, .left))
+        #expect(decode("\u{1b}[<64;5;10M") == mouse(.wheelUp, .none))
+        #expect(decode("\u{1b}[<81;5;10M") == mouse(.wheelDown, .none, .control))
+        #expect(decode("\u{1b}[M %*") == mouse(.press, .left))
+        #expect(decode("\u{1b}[M#%*") == mouse(.release, .none))
+        #expect(decode("\u{1b}[<35;5;10M") == [])
+        #expect(decode("\u{1b}[<0;0;10M") == [])
+        #expect(decode("\u{1b}[I\u{1b}[O") == [.focus(true), .focus(false)])
+    }
+
+    @Test func whatMeansNothingIsDropped() {
+        #expect(decode("\u{1b}[?1;2c\u{1b}[99999999999;1~x") == [.key(.character("x"))])
+        var decoder = InputDecoder()
+        #expect(decoder.feed([0xff, 0x80, 0xc3, 0x28]) == [.key(.character("("))])
+    }
+
+    @Test func aTerminalsOwnSequencesComeFirst() {
+        var decoder = InputDecoder(terminalSequences: [Array("\u{1b}[A".utf8): Key(.function(7))])
+        #expect(decoder.feed(Array("\u{1b}[A\u{1b}[B".utf8)) == [.key(Key(.function(7))), .key(Key(.down))])
+    }
+
+    @Test func anyBytesAreTakenInAnyPieces() {
+        let alphabet: [UInt8] =
+            Array("\u{1b}[]O<;:0123456789~MmAuIZ200201 \u{7f}\u{0}漢é".utf8) + [0xff, 0x80, 0xf0]
+        for seed in UInt64(0)..<2000 {
+            var random = SeededGenerator(seed: seed)
+            let bytes = (0..<40).map { _ in alphabet.randomElement(using: &random) ?? 0 }
+            var whole = InputDecoder()
+            let events = whole.feed(bytes) + whole.flush()
+            var pieces = InputDecoder()
+            var other = bytes.flatMap { pieces.feed([$0]) }
+            other += pieces.flush()
+            #expect(events == other, "seed \(seed)")
+            #expect(!whole.isWaiting, "seed \(seed)")
+        }
+    }
+
+    @Test func clicks() {
+        var clicks = ClickRecognizer()
+        let point = Point(column: 1, row: 1)
+        func feed(_ kind: MouseEvent.Kind, _ point: Point, _ time: UInt64) -> [MouseEvent.Kind] {
+            clicks.events(for: MouseEvent(kind: kind, at: point), at: time).map(\.kind)
+        }
+        #expect(feed(.press, point, 0) == [.press])
+        #expect(feed(.release, point, 50) == [.release, .click])
+        _ = feed(.press, point, 200)
+        #expect(feed(.release, point, 250) == [.release, .doubleClick])
+        _ = feed(.press, point, 300)
+        #expect(feed(.release, point, 350) == [.release, .click])
+        _ = feed(.press, point, 1000)
+        #expect(feed(.release, point, 1050) == [.release, .click])
+        _ = feed(.press, point, 1100)
+        #expect(feed(.release, Point(column: 2, row: 1), 1150) == [.release])
+    }
+}

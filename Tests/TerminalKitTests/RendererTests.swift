@@ -1,0 +1,69 @@
+import Foundation
+import TerminalKit
+import Testing
+
+#if canImport(FoundationXML)
+import FoundationXML
+#endif
+
+@Suite struct RendererTests {
+    private var frame: Frame {
+        var frame = Frame(size: Size(columns: 12, rows: 3))
+        frame.write("a<&>\"漢", at: .zero, style: Style(foreground: .rgb(1, 2, 3), attributes: .bold))
+        frame.write(
+            "x&\u{301}", at: Point(column: 0, row: 1),
+            style: Style(background: .indexed(9), attributes: .reverse))
+        return frame
+    }
+
+    @Test func plainTextHasEveryLine() {
+        #expect(frame.plainText == "a<&>\"漢\nx&\u{301}\n\n")
+        #expect(
+            frame.plainText(keepingTrailingSpaces: true).split(separator: "\n").map(\.count) == [11, 12, 12])
+    }
+
+    @Test func ansiTextFollowsTheDepth() {
+        #expect(
+            frame.ansiText(depth: .trueColor)
+                == "\u{1b}[0;1;38;2;1;2;3ma<&>\"漢\u{1b}[0m\n\u{1b}[0;7;101mx&\u{301}\u{1b}[0m\n\n")
+        #expect(
+            frame.ansiText(depth: .mono) == "\u{1b}[0;1ma<&>\"漢\u{1b}[0m\n\u{1b}[0;7mx&\u{301}\u{1b}[0m\n\n")
+        #expect(frame.ansiText(depth: .indexed256).hasPrefix("\u{1b}[0;1;38;5;16ma"))
+    }
+
+    @Test func hostileTextGivesNoSequences() {
+        var frame = Frame(size: Size(columns: 300, rows: 1))
+        frame.write(hardPieces.joined(), at: .zero)
+        let text = frame.ansiText(depth: .trueColor)
+        #expect(!text.unicodeScalars.dropLast().contains { $0.properties.generalCategory == .control })
+        #expect(text.unicodeScalars.last == "\n")
+    }
+
+    @Test func svgIsWellFormedAndHoldsTheText() throws {
+        final class Collector: NSObject, XMLParserDelegate {
+            var text = ""
+            var elements: [String: Int] = [:]
+            func parser(_ parser: XMLParser, foundCharacters string: String) { text += string }
+            func parser(
+                _ parser: XMLParser, didStartElement element: String, namespaceURI: String?,
+                qualifiedName: String?, attributes: [String: String] = [:]
+            ) {
+                elements[element, default: 0] += 1
+            }
+        }
+        let svg = frame.svg(SVGAppearance(title: "a < b & \u{1b}c"))
+        let parser = XMLParser(data: Data(svg.utf8))
+        let collector = Collector()
+        parser.delegate = collector
+        #expect(parser.parse(), "\(String(describing: parser.parserError))")
+        #expect(collector.text.contains("a<&>\""))
+        #expect(collector.text.contains("漢"))
+        #expect(collector.text.contains("a < b & \\ec"))
+        #expect(collector.elements["circle"] == 3)
+        #expect(svg.contains("fill=\"#010203\" font-weight=\"bold\""))
+    }
+
+    @Test func svgStaysTheSame() throws {
+        try expectGolden(frame.svg(), "frame.svg")
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+import TerminalKit
+import Testing
+
+/// The folder of a file of these tests.
+func testFolder(_ name: String) -> URL {
+    URL(fileURLWithPath: #filePath).deletingLastPathComponent().appendingPathComponent(name)
+}
+
+/// Compares a text with a file of the folder Golden. With `VELLUM_RENEW_GOLDEN=1` the file is written instead.
+func expectGolden(
+    _ text: String, _ name: String, sourceLocation: SourceLocation = #_sourceLocation
+) throws {
+    let file = testFolder("Golden").appendingPathComponent(name)
+    if ProcessInfo.processInfo.environment["VELLUM_RENEW_GOLDEN"] == "1" {
+        try text.write(to: file, atomically: true, encoding: .utf8)
+        return
+    }
+    let expected = try String(contentsOf: file, encoding: .utf8)
+    #expect(text == expected, "\(name) differs", sourceLocation: sourceLocation)
+}
+
+/// A repeatable source of random numbers (SplitMix64, G. Steele and others, 2014).
+struct SeededGenerator: RandomNumberGenerator {
+    private var state: UInt64
+    init(seed: UInt64) { state = seed }
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+}
+
+/// Breaks of the frame's invariants F1 to F3, each in a sentence.
+func invariantBreaks(_ frame: Frame) -> [String] {
+    var breaks: [String] = []
+    for row in 0..<frame.size.rows {
+        for column in 0..<frame.size.columns {
+            let cell = frame[column, row]
+            let next = column + 1 < frame.size.columns ? frame[column + 1, row] : nil
+            if cell.width == 2, next?.isContinuation != true { breaks.append("F2: half at \(column),\(row)") }
+            if cell.isContinuation, column == 0 || frame[column - 1, row].width != 2 {
+                breaks.append("F2: lone continuation at \(column),\(row)")
+            }
+            if cell.isContinuation { continue }
+            if cell.text.count != 1 || TextWidth.width(of: Character(cell.text)) != Int(cell.width) {
+                breaks.append("F3: \(cell.text.debugDescription) at \(column),\(row)")
+            }
+            if TerminalText.sanitized(cell.text) != cell.text {
+                breaks.append("F3: harmful at \(column),\(row)")
+            }
+        }
+    }
+    return breaks
+}
+
+/// Pieces of text that are hard to draw.
+let hardPieces = [
+    "a", "z ", "漢", "字", "e\u{301}", "👩‍🚀", "❤️", "🇯🇵", "\u{1b}[31m", "\u{202e}", "\u{9b}2J", "\t", "\r\n",
+    "한", "ﾊ", "\u{200d}", "x\u{200d}", "\u{301}", "1️⃣", "क्ष", "🏴󠁧󠁢󠁥󠁮󠁧󠁿", "\u{feff}", "\u{10ffff}", "⌚\u{fe0e}", "\0",
+]

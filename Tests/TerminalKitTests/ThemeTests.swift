@@ -1,0 +1,79 @@
+import Foundation
+import TerminalKit
+import Testing
+
+@Suite struct ThemeTests {
+    @Test func colorsAreReducedToTheNearest() {
+        #expect(Color.rgb(255, 0, 0).reduced(to: .indexed256) == .indexed(196))
+        #expect(Color.rgb(250, 250, 250).reduced(to: .sixteen) == .indexed(15))
+        #expect(Color.rgb(128, 128, 128).reduced(to: .indexed256) == .indexed(244))
+        #expect(Color.indexed(196).reduced(to: .sixteen) == .indexed(9))
+        #expect(Color.indexed(3).reduced(to: .sixteen) == .indexed(3))
+        #expect(Color.rgb(1, 2, 3).reduced(to: .trueColor) == .rgb(1, 2, 3))
+        #expect(Color.rgb(1, 2, 3).reduced(to: .mono) == .standard)
+        #expect(Color.standard.reduced(to: .sixteen) == .standard)
+    }
+
+    @Test(arguments: Theme.Name.allCases, ColorDepth.allCases)
+    func everyStyleFitsItsDepth(_ name: Theme.Name, _ depth: ColorDepth) {
+        let theme = Theme(name, depth: depth)
+        for role in Role.allCases { #expect(theme[role].reduced(to: theme.depth) == theme[role], "\(role)") }
+    }
+
+    /// The relative luminance of WCAG 2.1, <https://www.w3.org/TR/WCAG21/#dfn-relative-luminance>.
+    private func luminance(_ color: Color, or standard: Double) -> Double {
+        let parts: (red: UInt8, green: UInt8, blue: UInt8)
+        switch color {
+        case .standard: return standard
+        case .indexed(let index): parts = Color.paletteComponents(index)
+        case .rgb(let red, let green, let blue): parts = (red, green, blue)
+        }
+        func linear(_ part: UInt8) -> Double {
+            let value = Double(part) / 255
+            return value <= 0.03928 ? value / 12.92 : pow((value + 0.055) / 1.055, 2.4)
+        }
+        return 0.2126 * linear(parts.red) + 0.7152 * linear(parts.green) + 0.0722 * linear(parts.blue)
+    }
+
+    @Test(arguments: [Theme.Name.dark, .light, .darkSafe, .lightSafe], [ColorDepth.trueColor, .indexed256])
+    func textIsReadable(_ name: Theme.Name, _ depth: ColorDepth) {
+        let theme = Theme(name, depth: depth)
+        let isDark = name == .dark || name == .darkSafe
+        let decorations: Set<Role> = [.border, .gaugeEmpty, .gaugeFill, .scrollTrack, .scrollThumb]
+        for role in Role.allCases where !decorations.contains(role) {
+            let style = theme[role]
+            let front = luminance(style.foreground, or: isDark ? 0.8 : 0)
+            let back = luminance(style.background, or: isDark ? 0.01 : 0.95)
+            let contrast = (max(front, back) + 0.05) / (min(front, back) + 0.05)
+            #expect(contrast >= 4.3, "\(role): \(contrast)")
+        }
+    }
+
+    @Test(arguments: Theme.Name.allCases, ColorDepth.allCases)
+    func rolesThatMeanOppositesDiffer(_ name: Theme.Name, _ depth: ColorDepth) {
+        let theme = Theme(name, depth: depth)
+        let pairs: [(Role, Role)] = [
+            (.selected, .text), (.selectedInactive, .text), (.selected, .selectedInactive), (.marked, .text),
+            (.good, .danger), (.new, .dying), (.error, .text), (.buttonDefault, .button), (.match, .text),
+            (.badge, .title), (.header, .text),
+        ]
+        for (left, right) in pairs where !(name == .mono || depth == .mono) || left != .badge {
+            #expect(theme[left] != theme[right], "\(left) and \(right)")
+        }
+    }
+
+    @Test func everyGlyphTakesOneColumn() {
+        for (glyphs, isASCII) in [(Glyphs.unicode, false), (.ascii, true)] {
+            for child in Mirror(reflecting: glyphs).children {
+                let characters =
+                    (child.value as? [Character]) ?? (child.value as? Character).map { [$0] }
+                    ?? Array(child.value as? String ?? "")
+                #expect(!characters.isEmpty, "\(child.label ?? "")")
+                for character in characters {
+                    #expect(TextWidth.width(of: character) == 1, "\(character)")
+                    #expect(!isASCII || character.isASCII, "\(character)")
+                }
+            }
+        }
+    }
+}

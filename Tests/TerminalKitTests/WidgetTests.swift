@@ -1,0 +1,188 @@
+import TerminalKit
+import Testing
+
+@Suite struct WidgetTests {
+    /// One of each widget, with text that is wide, combining and hostile.
+    private func drawScene(_ frame: inout Frame, _ look: Look) {
+        var (line, rest) = frame.bounds.split(top: 1)
+        Bar(
+            left: [Span(" store "), Span("東京.store")],
+            right: [Span("live "), Span(" READ ONLY ", look[.badge])]
+        )
+        .draw(into: &frame, in: line, look: look)
+        let footer: Rect
+        (rest, footer) = rest.split(bottom: 1)
+        Footer(
+            [("enter", "open"), ("/", "filter"), ("d", "delete"), ("?", "help")].map {
+                KeyHint(id: $0.0, key: $0.0, title: $0.1)
+            }
+        ).draw(into: &frame, in: footer, look: look)
+        let parts = Layout.rows(rest, [.flexible(2), .flexible(1)])
+        table(rows: 60).draw(into: &frame, in: parts[0], look: look)
+        (line, rest) = parts[1].split(top: 1)
+        ProgressBar(fraction: 0.625, text: "sorting").draw(into: &frame, in: line, look: look)
+        (line, rest) = rest.split(top: 1)
+        TextField("where name == \"東京\"").draw(into: &frame, in: line, look: look)
+        let halves = Layout.columns(rest, [.flexible(), .flexible()], gap: 1)
+        HexDump(count: 2000, firstRow: 1, highlight: 20..<24) {
+            $0.map { UInt8(truncatingIfNeeded: $0 &* 7) }
+        }
+        .draw(into: &frame, in: halves[0], look: look)
+        for index in 0..<halves[1].rows {
+            TreeRow(
+                depth: index, fold: [.unfolded, .folded, .leaf][index % 3], name: [Span("name\(index)")],
+                value: [Span("e\u{301}\u{1b}[1m漢字")], isSelected: index == 1
+            ).draw(into: &frame, in: halves[1].line(index), look: look)
+        }
+    }
+
+    private func table(rows: Int, selected: Int? = 12) -> Table {
+        Table(
+            columns: [
+                Table.Column("Key", width: .minimum(8, weight: 2), order: .ascending),
+                Table.Column("Size", width: .fixed(7), alignment: .trailing, priority: 1),
+                Table.Column("Tier", width: .fixed(8), alignment: .center, priority: 3),
+                Table.Column("Use", width: .fixed(8), priority: 2),
+                Table.Column("Trend", width: .flexible(), priority: 4),
+            ], rowCount: rows, firstRow: 10, selectedRow: selected, showsMarks: true, emptyText: "no entries"
+        ) { index in
+            let key = ["city/\(index)", "都市/\(index)/東京都千代田区", "ke\u{301}y\u{7}\(index)"][index % 3]
+            return Table.Row(
+                [
+                    Table.Cell(key), Table.Cell("\(index * 31)"), Table.Cell(index % 2 == 0 ? "mem" : "disk"),
+                    Table.Cell("", gauge: Double(index % 10) / 9),
+                    Table.Cell("", spark: (0..<30).map { Double(($0 * index) % 7) }),
+                ], role: index % 5 == 0 ? .dying : .text, isMarked: index % 4 == 0)
+        }
+    }
+
+    @Test(arguments: [(20, 5), (40, 10), (80, 24), (200, 60)], [false, true])
+    func theSceneLooksAsKept(_ size: (Int, Int), _ isASCII: Bool) throws {
+        let look = Look(theme: Theme(.dark, depth: .trueColor), glyphs: isASCII ? .ascii : .unicode)
+        var frame = Frame(size: Size(columns: size.0, rows: size.1))
+        drawScene(&frame, look)
+        #expect(invariantBreaks(frame) == [])
+        try expectGolden(frame.plainText, "scene-\(size.0)x\(size.1)\(isASCII ? "-ascii" : "").txt")
+    }
+
+    @Test(arguments: ColorDepth.allCases)
+    func theStylesAreAsKept(_ depth: ColorDepth) throws {
+        var frame = Frame(size: Size(columns: 60, rows: 14))
+        drawScene(&frame, Look(theme: Theme(.dark, depth: depth)))
+        let visible = frame.ansiText(depth: depth).replacing("\u{1b}", with: "␛")
+        try expectGolden(visible, "scene-60x14-\(depth).txt")
+    }
+
+    @Test func nothingDrawsOutsideItsRectangleAtAnySize() {
+        let look = Look(theme: Theme(.dark, depth: .trueColor))
+        var widgets: [any Widget] = [
+            Label("漢字 label", alignment: .center), Gauge(0.3), ProgressBar(fraction: nil, text: "work"),
+            Sparkline([1, nil, 3, .nan, 9]), ScrollBar(total: 90, first: 3, visible: 2), table(rows: 60),
+            table(rows: 0),
+            Dialog(title: "Delete 漢", body: ["Some long text to wrap."], buttons: ["Cancel", "OK"]),
+            TextField("漢字漢字"), List([List.Item("漢字", trailing: "x"), List.Item("b")], selected: 1),
+            HexDump(count: 99) { $0.map { UInt8($0) } }, ScrollText(["a", "漢字", "c"], firstLine: 1),
+            TreeRow(depth: 9, fold: .leaf, name: [Span("漢字")]),
+            Bar(left: [Span("漢字 left")], right: [Span("right")]),
+        ]
+        widgets.append(Footer([KeyHint(id: 1, key: "x", title: "漢字")]))
+        widgets.append(Dialog(title: "t", contentRows: 3))
+        for widget in widgets {
+            for columns in 0...26 {
+                for rows in 0...7 {
+                    var frame = Frame(size: Size(columns: 32, rows: 10))
+                    frame.fill(frame.bounds, character: "#")
+                    let before = frame
+                    let rect = Rect(column: 3, row: 2, columns: columns, rows: rows)
+                    frame.draw(widget, in: rect, look: look)
+                    #expect(invariantBreaks(frame) == [])
+                    let changed = FrameDiff(from: before, to: frame).runs.filter { run in
+                        !run.columns.allSatisfy { rect.contains(Point(column: $0, row: run.row)) }
+                    }
+                    #expect(changed == [], "\(type(of: widget)) in \(columns)x\(rows)")
+                }
+            }
+        }
+    }
+
+    @Test func gaugesShowEveryEighthAndNeverLie() {
+        let look = Look(theme: Theme(.mono, depth: .mono))
+        func shown(_ fraction: Double, _ glyphs: Glyphs = .unicode) -> String {
+            var frame = Frame(size: Size(columns: 4, rows: 1))
+            frame.draw(Gauge(fraction), in: frame.bounds, look: Look(theme: look.theme, glyphs: glyphs))
+            return String(frame.plainText.dropLast())
+        }
+        #expect(shown(0) == "░░░░")
+        #expect(shown(0.0001) == "▏░░░")
+        #expect(shown(0.5) == "██░░")
+        #expect(shown(0.9999) == "███▉")
+        #expect(shown(1) == "████")
+        #expect(shown(7) == "████")
+        #expect(shown(-.infinity) == "░░░░")
+        #expect(shown(.nan) == "░░░░")
+        #expect(shown(0.34, .ascii) == "#...")
+        #expect(shown(0.99, .ascii) == "###.")
+    }
+
+    @Test func theScrollBarIsTrueToItsEnds() {
+        for total in [11, 50, 1_000_000] {
+            for first in [0, 1, total / 2, total - 11, total - 10] {
+                let thumb = ScrollBar(total: total, first: first, visible: 10).thumb(in: 10)
+                #expect(!thumb.isEmpty && thumb.upperBound <= 10)
+                if total > 12 {
+                    #expect((thumb.lowerBound == 0) == (first == 0), "\(first) of \(total)")
+                    #expect((thumb.upperBound == 10) == (first == total - 10), "\(first) of \(total)")
+                }
+            }
+        }
+        #expect(ScrollBar(total: 5, first: 0, visible: 10).thumb(in: 10).isEmpty)
+        #expect(ScrollBar(total: 110, first: 0, visible: 10).first(forThumbAt: 9, in: 10) == 100)
+    }
+
+    @Test func tablesTellWhatIsWhere() {
+        let table = table(rows: 60)
+        let places = table.layout(in: Rect(columns: 80, rows: 11))
+        #expect(places.rows == 10..<20)
+        #expect(places.row(at: Point(column: 5, row: 1)) == 10)
+        #expect(places.row(at: Point(column: 5, row: 0)) == nil)
+        #expect(places.headerColumn(at: Point(column: 3, row: 0)) == 0)
+        #expect(places.headerColumn(at: Point(column: 77, row: 0)) == 4)
+        #expect(table.layout(in: Rect(columns: 22, rows: 11)).columns.map(\.index) == [0, 1])
+        #expect(Table.firstRow(showing: 30, of: 60, in: 10, from: 0) == 21)
+        #expect(Table.firstRow(showing: 3, of: 60, in: 10, from: 20) == 3)
+        #expect(Table.firstRow(showing: 25, of: 60, in: 10, from: 20) == 20)
+        #expect(Table.firstRow(showing: nil, of: 12, in: 10, from: 20) == 2)
+    }
+
+    @Test func dialogsKeepTheirButtonsOnSmallScreens() {
+        let dialog = Dialog(
+            title: "Delete 3 entries?", body: ["They take 12 KiB.", "Undo with u."],
+            buttons: ["Cancel", "Delete"])
+        for rows in 2...12 {
+            let places = dialog.places(in: Rect(columns: 20, rows: rows))
+            #expect(places.buttons.count == 2 && !places.buttons[0].isEmpty)
+            #expect(Rect(columns: 20, rows: rows).intersection(places.box) == places.box)
+        }
+        var frame = Frame(size: Size(columns: 40, rows: 10))
+        frame.draw(dialog, in: frame.bounds, look: Look(theme: Theme(.dark, depth: .sixteen)))
+        let lines = frame.plainText.split(separator: "\n").map { $0.drop { $0 == " " } }
+        #expect(
+            lines == [
+                "┌ Delete 3 entries? ───────┐", "│ They take 12 KiB.        │",
+                "│ Undo with u.             │",
+                "│                          │", "│ [ Cancel ] [ Delete ]    │",
+                "└──────────────────────────┘",
+            ])
+    }
+
+    @Test func theFooterKnowsWhereItsHintsStand() {
+        let footer = Footer([
+            KeyHint(id: 1, key: "q", title: "quit"), KeyHint(id: 2, key: "?", title: "help"),
+        ])
+        let line = Rect(row: 4, columns: 80, rows: 1)
+        #expect(footer.action(at: Point(column: 2, row: 4), in: line) == 1)
+        #expect(footer.action(at: Point(column: 7, row: 4), in: line) == nil)
+        #expect(footer.action(at: Point(column: 8, row: 4), in: line) == 2)
+        #expect(footer.action(at: Point(column: 2, row: 3), in: line) == nil)
+    }
+}
