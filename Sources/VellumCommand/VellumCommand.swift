@@ -7,6 +7,8 @@ struct VellumCommand: ParsableCommand {
         commandName: "vellum",
         abstract: "Looks into a live Vellum store, and puts things into it.",
         discussion: """
+            Alone it opens the browser.
+
             Looking leaves no trace in a store. Results go to standard output: a table on a terminal, columns separated \
             by tabs elsewhere, JSON with --json. All else goes to standard error.
 
@@ -15,10 +17,12 @@ struct VellumCommand: ParsableCommand {
             """,
         version: "0.1.0",
         subcommands: [
-            ListCommand.self, KeysCommand.self, GetCommand.self, PutCommand.self, RemoveCommand.self,
-            ImportCommand.self, ExportCommand.self, CheckCommand.self, DemoCommand.self,
+            BrowseCommand.self, DemoCommand.self, ListCommand.self, KeysCommand.self, GetCommand.self,
+            PutCommand.self, RemoveCommand.self,
+            ImportCommand.self, ExportCommand.self, CheckCommand.self,
             WorkloadCommand.self,
-        ])
+        ],
+        defaultSubcommand: BrowseCommand.self)
 
     @OptionGroup var store: StoreArguments
 

@@ -18,15 +18,17 @@ struct StoreArguments: ParsableArguments {
     /// Opens the store to look into: nothing in it changes, not even by looking.
     func openForLooking() throws -> Store {
         try Store.open(
-            at: try pathForLooking(), mode: .readOnly, createIfMissing: false, options: Self.options)
+            at: try pathForLooking(), mode: .readOnly, createIfMissing: false)
     }
 
     /// Opens the store to change it. Changing one takes naming it. `creating`: makes it if there is none.
-    func openForWriting(creating: Bool) throws -> Store {
+    /// `name`: what other processes see of this one.
+    func openForWriting(creating: Bool, as name: String = "vellum") throws -> Store {
         guard let named else {
             throw CommandFailure("say which store to change, with --store or VELLUM_STORE", status: .usage)
         }
-        return try Store.open(at: named, mode: .readWrite, createIfMissing: creating, options: Self.options)
+        return try Store.open(
+            at: named, mode: .readWrite, createIfMissing: creating, options: StoreOptions(processName: name))
     }
 
     func pathForLooking() throws(CommandFailure) -> String {
@@ -42,6 +44,4 @@ struct StoreArguments: ParsableArguments {
             "there are \(paths.count) stores in \(folder); name one with --store:\n  "
                 + paths.joined(separator: "\n  "), status: .usage)
     }
-
-    private static let options = StoreOptions(processName: "vellum")
 }

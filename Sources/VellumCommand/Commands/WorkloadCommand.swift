@@ -29,7 +29,7 @@ struct WorkloadCommand: ParsableCommand {
 
     func run() throws {
         Interruption.collect()
-        let store = try store.openForWriting(creating: false)
+        let store = try store.openForWriting(creating: false, as: "vellum workload")
         defer {
             store.close()
             if removeStore { TemporaryFolder(existing: store.path).remove() }

@@ -64,6 +64,12 @@ enum Interruption {
         pthread_sigmask(SIG_UNBLOCK, &numbers, nil)
     }
 
+    /// From now on signals end the program at once again. Those that came meanwhile are still remembered.
+    static func release() {
+        for number in [SIGTERM, SIGHUP] where !isIgnored(number) { signal(number, SIG_DFL) }
+        endAtOnce()
+    }
+
     /// As `nohup` leaves a signal for the programs that it starts.
     private static func isIgnored(_ number: Int32) -> Bool {
         var action = sigaction()
