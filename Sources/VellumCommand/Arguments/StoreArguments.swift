@@ -1,4 +1,5 @@
 import ArgumentParser
+import BrowserCore
 import StorageEngine
 
 /// Sendable value type. Which store a command works on.
@@ -31,11 +32,12 @@ struct StoreArguments: ParsableArguments {
             at: named, mode: .readWrite, createIfMissing: creating, options: StoreOptions(processName: name))
     }
 
-    func pathForLooking() throws(CommandFailure) -> String {
+    private func pathForLooking() throws -> String {
         if let named { return named }
-        let paths = DefaultStores.paths()
+        let caches = EngineSource()
+        let paths = try caches.stores().map(\.path)
         if paths.count == 1 { return paths[0] }
-        let folder = DefaultStores.folder ?? "the caches folder"
+        let folder = caches.folder
         guard !paths.isEmpty else {
             throw CommandFailure(
                 "there is no store in \(folder); name one with --store or VELLUM_STORE", status: .usage)

@@ -1,4 +1,5 @@
 import ArgumentParser
+import BrowserCore
 import StorageEngine
 
 /// Sendable value type. Why a command ends early: one line for the person and a status for the shell.
@@ -47,6 +48,9 @@ enum FailureReport {
         case let error as StorageError:
             Narration.complain(error.description)
             return error.exitStatus
+        case let error as SourceError:
+            Narration.complain(error.description)
+            return .storeFailure
         default:
             return reportParsing(error)
         }
