@@ -15,7 +15,8 @@ struct ActionTests {
     @Test func everyActionCanBeDoneWithoutTheMouse() throws {
         // Each visible action of each screen is run from the palette by its title, without a trap.
         let places: [(Screen, String)] = [
-            (.stores, ""), (.archives, "<enter>"), (.entries, "<enter>j<enter>"), (.value, "<enter>j<enter><enter>"),
+            (.stores, ""), (.archives, "<enter>"), (.entries, "<enter>j<enter>"),
+            (.value, "<enter>j<enter><enter>"),
         ]
         for (screen, keys) in places {
             for action in ActionTable.keyMap().actions(in: screen) {
@@ -56,7 +57,8 @@ struct ActionTests {
 
     @Test func remappedKeysAreUsedAndShown() throws {
         let model = Model(
-            size: Size(columns: 80, rows: 24), look: Fixture.unicode, store: Fixture.storePath, now: Fixture.start,
+            size: Size(columns: 80, rows: 24), look: Fixture.unicode, store: Fixture.storePath,
+            now: Fixture.start,
             remap: "open = o\nquit = ctrl+q")
         var browser = HeadlessBrowser(model, source: Fixture.source(), clock: { Fixture.start })
         #expect(browser.frame.plainText.contains("o Open"))
@@ -65,7 +67,8 @@ struct ActionTests {
         browser.press([.control("q")])
         #expect(browser.exit == .quit)
         let wrong = Model(
-            size: Size(columns: 80, rows: 24), look: Fixture.unicode, store: Fixture.storePath, now: Fixture.start,
+            size: Size(columns: 80, rows: 24), look: Fixture.unicode, store: Fixture.storePath,
+            now: Fixture.start,
             remap: "opne = o")
         #expect(Browser.frame(wrong).plainText.contains("Key assignments, line 1: no action is called"))
     }
@@ -82,17 +85,20 @@ struct ActionTests {
         #expect(browser.model.screen == .entries)
         browser.send(click(3, 5))
         #expect(browser.model.cursorKey == "東京都")
-        browser.send(.input(.mouse(MouseEvent(kind: .wheelDown, button: .none, at: Point(column: 3, row: 5)))))
+        browser.send(
+            .input(.mouse(MouseEvent(kind: .wheelDown, button: .none, at: Point(column: 3, row: 5)))))
         #expect(browser.model.cursorRow == 5)
         let header = browser.frame.plainText.split(separator: "\n", omittingEmptySubsequences: false)[2]
-        let size = try #require(header.range(of: "size").map { header.distance(from: header.startIndex, to: $0.lowerBound) })
+        let size = try #require(
+            header.range(of: "size").map { header.distance(from: header.startIndex, to: $0.lowerBound) })
         browser.send(click(size, 2))
         #expect(browser.frame.plainText.contains("size▼"))
         browser.send(click(size, 2))
         #expect(browser.frame.plainText.contains("size▲"))
         // The footer's hints run what they name.
         let footer = browser.frame.plainText.split(separator: "\n", omittingEmptySubsequences: false)[23]
-        let help = try #require(footer.range(of: "? Help").map { footer.distance(from: footer.startIndex, to: $0.lowerBound) })
+        let help = try #require(
+            footer.range(of: "? Help").map { footer.distance(from: footer.startIndex, to: $0.lowerBound) })
         browser.send(click(help, 23))
         #expect(browser.frame.plainText.contains("Help: entries"))
         browser.press([Key(.escape), .character("D")])

@@ -88,4 +88,3 @@ struct ArrangerTests {
         #expect(shares.allSatisfy { (0...1).contains($0) })
     }
 }
-

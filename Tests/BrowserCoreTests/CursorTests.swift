@@ -17,7 +17,9 @@ struct CursorTests {
             browser.refresh()
             #expect(browser.model.cursorKey == "Cafe\u{301} de Flore")
             #expect(browser.model.cursorRow == 5 + index)
-            #expect(browser.model.cursorRow - browser.model.firstRow == place, "the row stays where it is on screen")
+            #expect(
+                browser.model.cursorRow - browser.model.firstRow == place,
+                "the row stays where it is on screen")
         }
         // Its own access takes it to the top, and the cursor with it.
         clock.advance(4)
@@ -101,7 +103,9 @@ struct CursorTests {
         browser.refresh()
         #expect(browser.model.markedKeys == ["Bandung", "Jakarta"])
         let lines = browser.frame.plainText.split(separator: "\n")
-        #expect(lines.filter { $0.hasPrefix("●") }.allSatisfy { $0.contains("Jakarta") || $0.contains("Bandung") })
+        #expect(
+            lines.filter { $0.hasPrefix("●") }.allSatisfy { $0.contains("Jakarta") || $0.contains("Bandung") }
+        )
         #expect(lines.filter { $0.hasPrefix("●") }.count == 2)
         browser.press([.character("U")])
         #expect(browser.model.markedKeys.isEmpty)

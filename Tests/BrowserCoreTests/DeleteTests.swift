@@ -41,8 +41,10 @@ struct DeleteTests {
         source.record("Bandung", Array("new".utf8), archive: "City", at: clock.now)
         source.remove("東京都", archive: "City")
         browser.press([.character("y")])
-        #expect(source.with { state in state.archives["City"]?.contains { $0.entry.key == "Bandung" } } == true)
-        #expect(source.with { state in state.archives["City"]?.contains { $0.entry.key == "Jakarta" } } == false)
+        #expect(
+            source.with { state in state.archives["City"]?.contains { $0.entry.key == "Bandung" } } == true)
+        #expect(
+            source.with { state in state.archives["City"]?.contains { $0.entry.key == "Jakarta" } } == false)
         let text = browser.frame.plainText
         #expect(text.contains("1 entry deleted, 197 B."))
         #expect(text.contains("changed after the plan was made"))
@@ -79,7 +81,8 @@ struct DeleteTests {
         let source = Fixture.source()
         let browser = try Fixture.browser(source, keys: "j<enter>j<enter>Dy")
         #expect(browser.model.screen == .entries)
-        #expect(source.with { state in state.archives["City"]?.contains { $0.entry.key == "Bandung" } } == false)
+        #expect(
+            source.with { state in state.archives["City"]?.contains { $0.entry.key == "Bandung" } } == false)
     }
 
     @Test func failureIsSaid() throws {

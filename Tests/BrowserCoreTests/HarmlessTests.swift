@@ -24,10 +24,13 @@ struct HarmlessTests {
         let clock = TestClock()
         var browser = try Fixture.browser(source, columns: 70, rows: 20, clock: clock)
         // Keys of every action but quitting, and what people type into prompts.
-        let keys = ActionTable.keyMap().actions.filter { $0.id != .quit && $0.id != .demo }.flatMap(\.keys)
+        let keys =
+            ActionTable.keyMap().actions.filter { $0.id != .quit && $0.id != .demo }.flatMap(\.keys)
             + "abcdeFG 東é".map { .character($0) } + [Key(.enter), Key(.escape), Key(.backspace), Key(.tab)]
         // In a plan only these are pressed: its default is Cancel.
-        let harmlessInPlan = [Key(.enter), Key(.escape), .character("n"), .character("j"), Key(.up), .character("D")]
+        let harmlessInPlan = [
+            Key(.enter), Key(.escape), .character("n"), .character("j"), Key(.up), .character("D"),
+        ]
         for step in 0..<400 {
             let choice = browser.model.planned == nil ? keys : harmlessInPlan
             if let key = choice.randomElement(using: &numbers) { browser.press([key]) }
@@ -36,7 +39,8 @@ struct HarmlessTests {
             guard browser.exit == nil else { break }
         }
         #expect(source.with { $0.deleteCalls } == 0, "seed \(seed)")
-        #expect(source.with { state in state.archives.mapValues { $0.map(\.entry) } } == before, "seed \(seed)")
+        #expect(
+            source.with { state in state.archives.mapValues { $0.map(\.entry) } } == before, "seed \(seed)")
         #expect(browser.frame.size == Size(columns: 70, rows: 20))
     }
 

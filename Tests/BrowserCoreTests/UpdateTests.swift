@@ -42,7 +42,8 @@ struct UpdateTests {
         }
         #expect(source.with { $0.listings } == before)
         source.access("Quito", archive: "City", at: Fixture.start)
-        test.send(.tick(Fixture.start.adding(seconds: 6)), expecting: ["load figures of \(Fixture.storePath)"])
+        test.send(
+            .tick(Fixture.start.adding(seconds: 6)), expecting: ["load figures of \(Fixture.storePath)"])
         test.settle(source)
         #expect(source.with { $0.listings } == before + 1)
         #expect(test.model.cursorKey == "Quito", "following shows what is at the top")
@@ -163,13 +164,15 @@ struct UpdateTests {
         let source = Fixture.source()
         var test = entries(source)
         source.with { $0.problem = "there is no store at /gone" }
-        test.send(.tick(Fixture.start.adding(seconds: 1)), expecting: ["load figures of \(Fixture.storePath)"])
+        test.send(
+            .tick(Fixture.start.adding(seconds: 1)), expecting: ["load figures of \(Fixture.storePath)"])
         test.settle(source)
         #expect(test.text.contains("there is no store at /gone"))
         #expect(test.text.contains("UNREACHABLE"))
         #expect(test.text.contains("Jakarta"), "what was read stays on the screen")
         source.with { $0.problem = nil }
-        test.send(.tick(Fixture.start.adding(seconds: 2)), expecting: ["load figures of \(Fixture.storePath)"])
+        test.send(
+            .tick(Fixture.start.adding(seconds: 2)), expecting: ["load figures of \(Fixture.storePath)"])
         test.settle(source)
         #expect(!test.text.contains("there is no store"))
         #expect(!test.text.contains("UNREACHABLE"))

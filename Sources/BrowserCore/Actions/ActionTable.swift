@@ -7,7 +7,8 @@ public enum ActionTable {
 
     /// The key map as it is shipped. In a store that is only read the actions that change it are absent.
     public static func keyMap(readOnly: Bool = false) -> BrowserKeyMap {
-        KeyMap((looking + arranging + acting + moving).filter { !readOnly || !$0.flags.contains(.destructive) })
+        KeyMap(
+            (looking + arranging + acting + moving).filter { !readOnly || !$0.flags.contains(.destructive) })
     }
 
     private static let looking: [BrowserAction] = [
@@ -82,9 +83,12 @@ public enum ActionTable {
         action(
             .commandLine, "Command", "Show the command line that gives the same.", [.character("c")], all),
         action(.palette, "Actions", "Choose an action by its name.", [.character(":")], all),
-        action(.help, "Help", "List the keys; type to search, Enter runs one.", [.character("?"), Key(.function(1))], all, .footer),
         action(
-            .quit, "Quit", "Leave the browser. The store is as it was.", [.character("q"), .control("c")], all,
+            .help, "Help", "List the keys; type to search, Enter runs one.",
+            [.character("?"), Key(.function(1))], all, .footer),
+        action(
+            .quit, "Quit", "Leave the browser. The store is as it was.", [.character("q"), .control("c")],
+            all,
             .footer),
     ]
 

@@ -12,7 +12,8 @@ package struct EffectPerformer: Sendable {
     }
 
     /// - Parameter isStopped: asked now and then by long work.
-    package func perform(_ effect: Effect, isStopped: @escaping () -> Bool, send: @escaping (Message) -> Void) {
+    package func perform(_ effect: Effect, isStopped: @escaping () -> Bool, send: @escaping (Message) -> Void)
+    {
         switch effect {
         case .loadStores:
             send(.stores(Result { () throws(SourceError) in try source.stores() }))

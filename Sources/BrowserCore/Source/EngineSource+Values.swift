@@ -26,7 +26,8 @@ extension Entry {
         self.init(
             key: metadata.key, size: metadata.valueBytes, notation: notation,
             created: Moment(metadata.created), accessed: Moment(metadata.accessed),
-            expires: metadata.expires.map(Moment.init), hits: metadata.hits, owner: metadata.owner, tier: tier,
+            expires: metadata.expires.map(Moment.init), hits: metadata.hits, owner: metadata.owner,
+            tier: tier,
             sequence: metadata.sequence)
     }
 }

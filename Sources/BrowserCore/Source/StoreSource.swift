@@ -27,7 +27,8 @@ public protocol StoreSource: Sendable {
     func entry(_ key: String, archive: String, store: String) throws(SourceError) -> Entry?
 
     /// The bytes of a value within a range, cut to the value's length; nil when there is no such entry.
-    func bytes(_ key: String, range: Range<Int>, archive: String, store: String) throws(SourceError) -> [UInt8]?
+    func bytes(_ key: String, range: Range<Int>, archive: String, store: String) throws(SourceError)
+        -> [UInt8]?
 
     /// Deletes the targets that are still what the plan saw. `checkpoint` is told how many are done and says
     /// whether to go on.

@@ -12,7 +12,10 @@ package enum ShellWord {
                 default: "-_./:=@%+,".utf8.contains(byte)
                 }
             }
-        return isPlain ? word : "'" + word.split(separator: "'", omittingEmptySubsequences: false)
-            .joined(separator: "'\\''") + "'"
+        return isPlain
+            ? word
+            : "'"
+                + word.split(separator: "'", omittingEmptySubsequences: false)
+                .joined(separator: "'\\''") + "'"
     }
 }

@@ -97,7 +97,9 @@ extension Browser {
             model.screen = .entries
             return rearrange(&model, takingListing: true, isForced: true)
         case .entries:
-            guard let entries = model.entries, let key = entries.key, let store = model.store else { return [] }
+            guard let entries = model.entries, let key = entries.key, let store = model.store else {
+                return []
+            }
             model.value = ValueState(archive: entries.archive, key: key)
             model.screen = .value
             return [.loadValue(.screen, key: key, archive: entries.archive, store: store)]

@@ -69,7 +69,8 @@ extension Browser {
             if report.isEmpty {
                 model.say("\(figures).", role: .good)
             } else {
-                model.overlay = .message(MessageBox(title: "Plan carried out", lines: [figures + "."] + report))
+                model.overlay = .message(
+                    MessageBox(title: "Plan carried out", lines: [figures + "."] + report))
             }
             var effects: [Effect] = []
             if model.screen == .value, deletion.deleted > 0 { effects += leaveValue(&model) }

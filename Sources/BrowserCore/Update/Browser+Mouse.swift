@@ -18,7 +18,9 @@ extension Browser {
             return click(&model, event.at, layout)
         case .doubleClick:
             let effects = click(&model, event.at, layout)
-            guard layout.list.contains(event.at), rowAt(model, event.at, layout) != nil else { return effects }
+            guard layout.list.contains(event.at), rowAt(model, event.at, layout) != nil else {
+                return effects
+            }
             return effects + perform(&model, model.screen == .value ? .fold : .open)
         case .release, .drag: return []
         }
@@ -45,7 +47,9 @@ extension Browser {
         case .archives: table = ArchivesView.table(model)
         case .entries: table = EntriesView.table(model)
         case .value:
-            guard layout.list.contains(point), let value = model.value, value.mode == .tree else { return nil }
+            guard layout.list.contains(point), let value = model.value, value.mode == .tree else {
+                return nil
+            }
             let row = value.top + point.row - layout.list.row
             return row < value.visible.count ? row : nil
         }

@@ -59,7 +59,7 @@ extension Browser {
             foldAll(&model, Set(nodes.indices.filter { $0 > 0 && nodes[$0].isContainer }))
         case .find:
             model.prompt = Prompt(
-                purpose: .find, field: TextField(value.search, placeholder: "text to find"),
+                purpose: .find, field: TextField(placeholder: "text to find"),
                 before: value.search)
         case .findNext: find(&model, forward: true)
         case .findPrevious: find(&model, forward: false)

@@ -97,7 +97,8 @@ public struct ValueContent: Sendable {
     /// CBOR as indented JSON, which people read more easily than any notation of its own.
     private static func json(_ cbor: [UInt8]) -> String? {
         guard let text = try? JSONPrinter.text(of: cbor, layout: .pretty) else { return nil }
-        return text.utf8.count <= textLimit ? text : String(decoding: text.utf8.prefix(textLimit), as: UTF8.self)
+        return text.utf8.count <= textLimit
+            ? text : String(decoding: text.utf8.prefix(textLimit), as: UTF8.self)
     }
 
     /// The bytes as text if they are UTF-8 without controls other than white space; at most ``textLimit`` bytes.
@@ -106,7 +107,9 @@ public struct ValueContent: Sendable {
         // A cut may fall inside a character.
         for _ in 0..<4 {
             if let text = String(validating: head, as: UTF8.self) {
-                let isPlain = text.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7f || 0x09...0x0d ~= $0 || $0 == 0x1b }
+                let isPlain = text.utf8.allSatisfy {
+                    $0 >= 0x20 && $0 != 0x7f || 0x09...0x0d ~= $0 || $0 == 0x1b
+                }
                 return isPlain ? text : nil
             }
             guard !head.isEmpty, bytes.count >= textLimit || head.count < bytes.count else { return nil }
@@ -118,7 +121,8 @@ public struct ValueContent: Sendable {
     /// The name of a file format by the bytes that begin it.
     private static func signature(_ bytes: [UInt8]) -> String? {
         let known: [(begins: [UInt8], name: String)] = [
-            ([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a], "PNG image"), ([0xff, 0xd8, 0xff], "JPEG image"),
+            ([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a], "PNG image"),
+            ([0xff, 0xd8, 0xff], "JPEG image"),
             (Array("GIF8".utf8), "GIF image"), (Array("bplist00".utf8), "binary property list"),
             (Array("%PDF-".utf8), "PDF"), ([0x1f, 0x8b], "gzip data"), ([0x50, 0x4b, 3, 4], "zip archive"),
             (Array("<?xml".utf8), "XML"),

@@ -35,7 +35,8 @@ public struct ValueTree: Sendable {
         append(value, name: "", depth: 0, parent: nil)
     }
 
-    private mutating func append(_ value: CBORValue, name: String, depth: Int, parent: Int?, tag: String = "") {
+    private mutating func append(_ value: CBORValue, name: String, depth: Int, parent: Int?, tag: String = "")
+    {
         guard nodes.count < ValueTree.maximumNodes else {
             isCut = true
             return
@@ -44,7 +45,9 @@ public struct ValueTree: Sendable {
         if case .tagged(let number, let content) = value {
             if let exact = ValueTree.number(tag: number, value) {
                 nodes.append(
-                    Node(depth: depth, name: name, value: exact, kind: .number, end: index + 1, parent: parent))
+                    Node(
+                        depth: depth, name: name, value: exact, kind: .number, end: index + 1, parent: parent)
+                )
                 return
             }
             append(content, name: name, depth: depth, parent: parent, tag: "\(tag)tag \(number) ")

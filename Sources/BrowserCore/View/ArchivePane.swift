@@ -17,7 +17,8 @@ struct ArchivePane {
             at: Point(column: box.column + 2, row: box.row), style: look[.accent], within: box)
         let inner = box.inset(top: 1, left: 2, bottom: 1, right: 2)
         if let problem = archive.problem {
-            for (row, line) in TextWrap.lines(problem, columns: inner.columns).prefix(inner.rows).enumerated() {
+            for (row, line) in TextWrap.lines(problem, columns: inner.columns).prefix(inner.rows).enumerated()
+            {
                 frame.write(line, at: inner.line(row).origin, style: look[.danger], within: inner)
             }
             return
@@ -37,7 +38,8 @@ struct ArchivePane {
     private func drawFigures(into frame: inout Frame, in rect: Rect, look: Look) {
         drawGauge("disk", archive.diskBytes, archive.diskLimit, archive.diskShare, &frame, rect.line(0), look)
         drawGauge(
-            "memory", archive.memoryBytes, archive.memoryLimit, archive.memoryShare, &frame, rect.line(1), look)
+            "memory", archive.memoryBytes, archive.memoryLimit, archive.memoryShare, &frame, rect.line(1),
+            look)
         let counters = archive.counters
         let accesses = counters.hits &+ counters.misses
         let rows: [(String, String)] = [
@@ -46,7 +48,10 @@ struct ArchivePane {
                 "accesses",
                 "\(Figures.count(accesses))  \(counters.hitRatio.map { Figures.percent($0) + " hits" } ?? "")"
             ),
-            ("changes", "\(Figures.count(counters.records)) recorded  \(Figures.count(counters.deletes)) deleted"),
+            (
+                "changes",
+                "\(Figures.count(counters.records)) recorded  \(Figures.count(counters.deletes)) deleted"
+            ),
             (
                 "removed",
                 "\(Figures.count(counters.evictions)) evicted  \(Figures.count(counters.expirations)) expired"
@@ -62,7 +67,8 @@ struct ArchivePane {
     }
 
     private func drawGauge(
-        _ name: String, _ bytes: UInt64, _ limit: UInt64?, _ share: Double?, _ frame: inout Frame, _ line: Rect,
+        _ name: String, _ bytes: UInt64, _ limit: UInt64?, _ share: Double?, _ frame: inout Frame,
+        _ line: Rect,
         _ look: Look
     ) {
         frame.write(name, at: line.origin, style: look[.dim], within: line)
@@ -86,7 +92,8 @@ struct ArchivePane {
                 "hit ratio \(now?.hitRatio.map(Figures.percent) ?? "-")", points.map(\.hitRatio), 1, .good
             ),
             (
-                "operations \(now.map { Figures.rate($0.operations) } ?? "-")/s", points.map(\.operations), nil,
+                "operations \(now.map { Figures.rate($0.operations) } ?? "-")/s", points.map(\.operations),
+                nil,
                 .accent
             ),
             (

@@ -93,7 +93,8 @@ enum ArchivesView {
         write(parts, into: &frame, in: line.line(0), style: look[.text])
         let processes = figures.processes.map { process in
             let accesses = process.hits + process.misses
-            let hits = accesses == 0 ? "" : " \(Figures.percent(Double(process.hits) / Double(accesses))) hits"
+            let hits =
+                accesses == 0 ? "" : " \(Figures.percent(Double(process.hits) / Double(accesses))) hits"
             return "\(process.name) \(process.pid)\(process.isAlive ? hits : " ended")"
         }
         let count = Figures.count(figures.processes.count, "process", "processes")
@@ -108,7 +109,8 @@ enum ArchivesView {
         for part in parts {
             let width = TextWidth.width(of: part)
             guard column + width <= line.endColumn || column == line.column else { break }
-            column += frame.write(part, at: Point(column: column, row: line.row), style: style, within: line) + 2
+            column +=
+                frame.write(part, at: Point(column: column, row: line.row), style: style, within: line) + 2
         }
     }
 

@@ -53,7 +53,8 @@ enum EntriesView {
         guard let entry = entries.rows[row] else {
             // Not read yet, or gone since the list was made.
             let isGone = entries.loaded.contains(row)
-            return Table.Row([Table.Cell(""), Table.Cell(isGone ? "gone" : look.glyphs.ellipsis)], role: .dim)
+            return Table.Row(
+                [Table.Cell(""), Table.Cell(isGone ? "gone" : look.glyphs.ellipsis)], role: .dim)
         }
         let isVictim = entries.isVictim(row: row)
         let expires = EntriesView.expires(entry, now: now)
@@ -127,7 +128,8 @@ enum EntriesView {
             right.append(Span("\(look.glyphs.descending) \(count) evicted next ", look[.dying]))
         }
         if !entries.marks.isEmpty {
-            let figures = "\(Figures.count(entries.marks.count)) marked, \(Figures.bytes(entries.markedBytes))"
+            let figures =
+                "\(Figures.count(entries.marks.count)) marked, \(Figures.bytes(entries.markedBytes))"
             right.append(Span(" \(look.glyphs.marked) \(figures) ", look[.marked]))
         }
         Bar(left: left, right: right, role: .text).draw(into: &frame, in: rect, look: look)

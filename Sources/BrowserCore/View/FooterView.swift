@@ -15,7 +15,9 @@ enum FooterView {
 
     /// Whether an action does anything now: an empty list has nothing to open, bytes have no parts to fold.
     private static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
-        if model.screen == .stores, model.stores.stores?.isEmpty != false { return id != .open && id != .pause }
+        if model.screen == .stores, model.stores.stores?.isEmpty != false {
+            return id != .open && id != .pause
+        }
         guard model.screen == .value, let value = model.value else { return true }
         switch id {
         case .fold: return value.mode == .tree
@@ -36,7 +38,8 @@ enum FooterView {
             guard let prompt = model.prompt else { return nil }
             pairs =
                 prompt.purpose == .filter
-                ? [("enter", "Keep"), ("esc", "Clear"), ("up/down", "Move")] : [("enter", "Keep"), ("esc", "Leave")]
+                ? [("enter", "Keep"), ("esc", "Clear"), ("up/down", "Move")]
+                : [("enter", "Keep"), ("esc", "Leave")]
         }
         return pairs.map { KeyHint(id: $0.key, key: $0.key, title: $0.title) }
     }

@@ -27,7 +27,9 @@ enum OverlayPlaces {
     static func dialog(_ plan: Plan, _ model: Model) -> Dialog {
         let count = plan.targets.count
         let what = count == 1 ? "Delete 1 entry?" : "Delete \(Figures.count(count)) entries?"
-        var body = ["\(Figures.count(count, "entry", "entries")), \(Figures.bytes(plan.bytes)), in \(plan.archive)"]
+        var body = [
+            "\(Figures.count(count, "entry", "entries")), \(Figures.bytes(plan.bytes)), in \(plan.archive)"
+        ]
         let shown = max(1, min(8, model.size.rows - 9))
         let bullet = model.look.glyphs.bullet
         body += plan.targets.prefix(shown).map { "\(bullet) \($0.key)" }
@@ -83,7 +85,8 @@ enum OverlayView {
         if actions.indices.contains(list.selected), !places.detail.isEmpty {
             let action = actions[list.selected]
             frame.fill(
-                places.detail.line(0), style: look[.border].over(look[.dialog]), character: look.glyphs.horizontal)
+                places.detail.line(0), style: look[.border].over(look[.dialog]),
+                character: look.glyphs.horizontal)
             let text = "\(action.keyList): \(action.help)"
             for (row, line) in TextWrap.lines(text, columns: places.detail.columns).prefix(2).enumerated() {
                 frame.write(
@@ -93,7 +96,9 @@ enum OverlayView {
         list.field.draw(into: &frame, in: places.field, look: look)
     }
 
-    private static func item(_ action: BrowserAction, _ list: ActionList, columns: Int, look: Look) -> List.Item {
+    private static func item(_ action: BrowserAction, _ list: ActionList, columns: Int, look: Look)
+        -> List.Item
+    {
         guard list.isHelp else { return List.Item(action.title, trailing: action.keyList) }
         var spans = [Span(TextWidth.pad(action.keys.first?.description ?? "", to: 9) + " ", look[.key])]
         // A column stays for the scroll bar.

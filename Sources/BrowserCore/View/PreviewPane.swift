@@ -29,7 +29,8 @@ struct PreviewPane {
         let key = TextWidth.truncate(
             load.entry.key, to: max(4, title.columns - width), ellipsis: look.glyphs.ellipsis)
         write(
-            title, [Span("\(space)\(key)  ", look[.accent].adding(.bold)), Span(figures + space, look[.dim])],
+            title,
+            [Span("\(space)\(key)  ", look[.accent].adding(.bold)), Span(figures + space, look[.dim])],
             into: &frame, look)
         if let problem = load.content.problem, body.rows > 1 {
             let line: Rect

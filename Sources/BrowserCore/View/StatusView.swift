@@ -80,7 +80,8 @@ struct StatusView {
             let offset = value.top * HexDump(count: size) { _ in [] }.bytesPerRow(columns: columns)
             return .line(spans, right: "byte \(Figures.count(offset)) of \(Figures.count(size))")
         }
-        return .line(spans, right: "\(Figures.count(min(count, value.position + 1))) of \(Figures.count(count))")
+        return .line(
+            spans, right: "\(Figures.count(min(count, value.position + 1))) of \(Figures.count(count))")
     }
 
     func draw(into frame: inout Frame, in rect: Rect, _ model: Model) {
@@ -90,7 +91,8 @@ struct StatusView {
         case .prompt(let prompt):
             let label = prompt.purpose == .filter ? "filter " : "find "
             frame.fill(rect, style: look[.input])
-            let width = frame.write(label, at: rect.origin, style: look[.key].over(look[.input]), within: rect)
+            let width = frame.write(
+                label, at: rect.origin, style: look[.key].over(look[.input]), within: rect)
             let figures = prompt.purpose == .filter ? "  " + EntriesView.countText(model) : ""
             let (field, right) = rect.split(left: width).rest.split(
                 right: rect.columns >= 40 ? TextWidth.width(of: figures) + 1 : 0)

@@ -60,7 +60,10 @@ enum StoresView {
             ), (.text, ""),
             (.key, "\(demo)  starts the demo: 6,204 cities and a workload on them"),
             (.dim, "vellum --store DIR browse  opens a store elsewhere"),
-            (.dim, "\(Browser.keyName(model, .help))  lists the keys, \(Browser.keyName(model, .quit)) leaves"),
+            (
+                .dim,
+                "\(Browser.keyName(model, .help))  lists the keys, \(Browser.keyName(model, .quit)) leaves"
+            ),
         ]
         var lines = parts.flatMap { part in
             TextWrap.lines(part.text, columns: columns).map { Span($0, look[part.role]) }

@@ -124,10 +124,9 @@ public final class Archive: Sendable {
     public func withAccess<Result>(
         _ key: String, _ body: (UnsafeRawBufferPointer) -> Result
     ) throws(StorageError) -> Result? {
-        let engine = try engine()
-        return try withBytes(of: key) { (key) throws(StorageError) in
-            try engine.withAccess(key) { body($0.frame.value) }
-        }
+        var result: Result?
+        try visit(key, counts: true) { result = body($0.frame.value) }
+        return result
     }
 
     /// The value of `key`, without any trace: no recency, no counter.
@@ -144,19 +143,34 @@ public final class Archive: Sendable {
     public func withPeek<Result>(
         _ key: String, _ body: (UnsafeRawBufferPointer) -> Result
     ) throws(StorageError) -> Result? {
+        var result: Result?
+        try visit(key, counts: false) { result = body($0.frame.value) }
+        return result
+    }
+
+    /// The one way to an entry's bytes. Not generic, so that the generic doors above stay thin.
+    private func visit(_ key: String, counts: Bool, _ body: (FoundEntry) -> Void) throws(StorageError) {
         let engine = try engine()
-        return try withBytes(of: key) { (key) throws(StorageError) in
-            try engine.withPeek(key) { body($0.frame.value) }
+        var key = key
+        var failure: StorageError?
+        key.withUTF8 { bytes in
+            let key = UnsafeRawBufferPointer(bytes)
+            do throws(StorageError) {
+                if counts { try engine.withAccess(key, body) } else { try engine.withPeek(key, body) }
+            } catch {
+                failure = error
+            }
         }
+        if let failure { throw failure }
     }
 
     /// What is known of an entry, without any trace; its rank is unknown.
     public func metadata(_ key: String) throws(StorageError) -> EntryMetadata? {
         let engine = try engine()
         let pending = engine.index.pendingTouches()
-        return try withBytes(of: key) { (key) throws(StorageError) in
-            try engine.withPeek(key) { engine.metadata(of: $0, pending: pending, rank: nil) }
-        }
+        var metadata: EntryMetadata?
+        try visit(key, counts: false) { metadata = engine.metadata(of: $0, pending: pending, rank: nil) }
+        return metadata
     }
 
     // MARK: Deleting

@@ -49,12 +49,13 @@ enum IndexLayout {
     static let reservedOffset = 241_664
     static let chunksOffset = 262_144
 
-    // Chunks: 1,024 entries, then 1,024 buckets
+    // Chunks: 1,024 entries, then 320 buckets
     static let chunkEntries = 1024
+    static let chunkBuckets = 320
     static let entryBytes = 64
-    static let chunkBytes = chunkEntries * (entryBytes + 4)
+    static let chunkBytes = chunkEntries * entryBytes + chunkBuckets * Bucket.bytes
 
-    /// Addresses reserved for an index: room for some 250 million entries.
+    /// Addresses reserved for an index: room for some 200 million entries.
     static let windowBytes = 16 << 30
     static let leastWindowBytes = 64 << 20
 

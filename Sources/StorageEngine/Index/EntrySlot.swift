@@ -16,7 +16,7 @@ struct EntrySlot {
         get { cp_relaxed32(base) }
         nonmutating set { cp_relaxed_store32(base, newValue) }
     }
-    /// Next entry of the same bucket, or of the free list.
+    /// Next entry of the same bucket's overflow, or of the free list.
     @inline(__always) var chainNext: UInt32 {
         get { cp_load32(base + 4) }
         nonmutating set { cp_store32(base + 4, newValue) }

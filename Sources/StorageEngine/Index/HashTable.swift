@@ -1,16 +1,80 @@
 import CPlatform
 
-/// Buckets and chains of the index: linear hashing, one bucket split for each entry added, so that growth
+/// A bucket: 64 bytes, five cells, each with a few bits of the hash, the frame's location and the entry's
+/// number, and the first of a chain of entries for which no cell is free. A look-up thus meets one cache
+/// line of the index before the frame itself. Layout: OnDiskFormat, "Buckets".
+///
+/// Changed under the archive's lock; read by anyone, each word atomically.
+struct Bucket {
+    static let bytes = 64
+    static let cells = 5
+
+    let base: UnsafeMutableRawPointer
+
+    @inline(__always)
+    init(_ base: UnsafeMutableRawPointer) { self.base = base }
+
+    /// 0: the cell is free.
+    @inline(__always)
+    func cell(_ place: Int) -> UInt64 { cp_load64(base + 8 * place) }
+    @inline(__always)
+    func setCell(_ place: Int, _ cell: UInt64) { cp_store64(base + 8 * place, cell) }
+    @inline(__always)
+    func number(_ place: Int) -> UInt32 { cp_relaxed32(base + 40 + 4 * place) }
+    @inline(__always)
+    func setNumber(_ place: Int, _ number: UInt32) { cp_relaxed_store32(base + 40 + 4 * place, number) }
+    @inline(__always) var overflow: UInt32 {
+        get { cp_load32(base + 60) }
+        nonmutating set { cp_store32(base + 60, newValue) }
+    }
+
+    func clear() {
+        for place in 0..<Bucket.cells { setCell(place, 0) }
+        overflow = 0
+    }
+
+    /// The place whose cell names the entry, if one does.
+    @inline(__always)
+    func place(of number: UInt32) -> Int? {
+        for place in 0..<Bucket.cells where self.number(place) == number && cell(place) != 0 { return place }
+        return nil
+    }
+
+    /// What is in the high 16 bits of a cell: bits of the hash that the bucket's own number does not tell.
+    @inline(__always)
+    static func mark(_ tag: UInt32) -> UInt64 {
+        UInt64(UInt16(truncatingIfNeeded: (tag &* 0x9E37_79B1) >> 16))
+    }
+
+    /// Mark, 25 bits of the segment's number and 23 bits of the offset divided by 8: a frame begins in the
+    /// first 64 MiB of its segment, and segments that exist at the same time are never 2²⁵ apart.
+    @inline(__always)
+    static func cell(tag: UInt32, location: Location) -> UInt64 {
+        mark(tag) << 48 | UInt64(location.segment & 0x1ff_ffff) << 23 | location.raw & 0x7f_ffff
+    }
+
+    /// The location in a cell, given the number of a segment that exists at about the same time. (The newest
+    /// that a reader knows of may be a little behind.)
+    @inline(__always)
+    static func location(in cell: UInt64, near segment: UInt32) -> Location {
+        let low = UInt32(truncatingIfNeeded: cell >> 23) & 0x1ff_ffff
+        let above = segment &+ UInt32(SegmentLayout.slots)
+        let segment = above &- ((above &- low) & 0x1ff_ffff)
+        return Location(raw: UInt64(segment) << 32 | cell & 0x7f_ffff)
+    }
+}
+
+/// The buckets of the index: linear hashing, one bucket split for every few entries added, so that growth
 /// never stops anyone for longer than a split. (P.-Å. Larson: "Dynamic Hash Tables", CACM 31(4), 1988.)
 ///
 /// Changes need the archive's lock. Looking needs none: a reader that finds nothing believes it only if
 /// `structure` was even and unchanged meanwhile; otherwise it looks again (OnDiskFormat, "Reading without
 /// the lock").
 extension IndexMemory {
-    static let firstBuckets: UInt32 = 1024
+    static let firstBuckets: UInt32 = 64
 
     @inline(__always)
-    func bucket(of tag: UInt32, count: UInt32) -> UInt32 {
+    func bucketNumber(of tag: UInt32, count: UInt32) -> UInt32 {
         guard count > 1 else { return 0 }
         let mask = UInt32.max >> UInt32((count - 1).leadingZeroBitCount)
         let bucket = tag & mask
@@ -19,12 +83,15 @@ extension IndexMemory {
 
     @inline(__always) var bucketCount: UInt32 { word32(IndexLayout.bucketCountOffset) }
 
+    @inline(__always)
+    func bucket(of tag: UInt32) -> Bucket? { bucket(bucketNumber(of: tag, count: bucketCount)) }
+
     /// Makes readers that are under way look again if they find nothing.
     @inline(__always)
     func beginStructureChange() {
         let version = cp_relaxed64(base + IndexLayout.structureOffset)
-        set64(IndexLayout.structureOffset, version | 1)
-        cp_fence()
+        cp_relaxed_store64(base + IndexLayout.structureOffset, version | 1)
+        cp_store_fence()
     }
 
     @inline(__always)
@@ -33,55 +100,52 @@ extension IndexMemory {
         set64(IndexLayout.structureOffset, (version | 1) &+ 1)
     }
 
-    /// Takes an unused entry number; the table is split by one bucket to stay as wide as it has entries.
-    /// Needs the lock, within a structure change.
-    func allocateEntry() throws(StorageError) -> UInt32 {
-        let free = word32(IndexLayout.freeHeadOffset)
-        if free != 0, let slot = entry(free) {
-            set32(IndexLayout.freeHeadOffset, slot.chainNext)
-            return free
-        }
-        let next = word32(IndexLayout.entryHighWaterOffset) + 1
-        if next > word32(IndexLayout.entryCapacityOffset) {
-            try grow(toHold: Int(next) + Int(next) / 8)
-        }
-        set32(IndexLayout.entryHighWaterOffset, next)
-        if next > bucketCount { splitNextBucket() }
-        return next
+    /// Sizes an empty table for about `count` entries.
+    func prepare(forEntries count: Int) throws(StorageError) {
+        guard count > IndexLayout.chunkEntries else { return }
+        try grow(toHold: count)
+        set32(
+            IndexLayout.bucketCountOffset, UInt32(count * IndexLayout.chunkBuckets / IndexLayout.chunkEntries)
+        )
     }
 
-    /// Entries that can be added before the file must grow.
-    func reserveEntry() throws(StorageError) {
-        guard word32(IndexLayout.freeHeadOffset) == 0 else { return }
-        let next = word32(IndexLayout.entryHighWaterOffset) + 1
-        if next > word32(IndexLayout.entryCapacityOffset) {
-            try grow(toHold: Int(next) + Int(next) / 8)
-        }
-    }
+    // MARK: Entries in buckets. Each needs the lock, and a structure change around it.
 
-    /// Gives an entry number back. Needs the lock, within a structure change.
     @inline(__always)
-    func freeEntry(_ number: UInt32, _ slot: EntrySlot) {
-        slot.location = .none
-        slot.chainNext = word32(IndexLayout.freeHeadOffset)
-        set32(IndexLayout.freeHeadOffset, number)
+    func insertIntoBucket(_ number: UInt32, _ slot: EntrySlot) {
+        guard let bucket = bucket(of: slot.tag) else { return }
+        insert(number, slot, into: bucket)
     }
 
     @inline(__always)
-    func insertIntoChain(_ number: UInt32, _ slot: EntrySlot) {
-        let bucket = bucket(of: slot.tag, count: bucketCount)
-        slot.chainNext = bucketHead(bucket)
-        setBucketHead(bucket, number)
-    }
-
-    @inline(__always)
-    func removeFromChain(_ number: UInt32, _ slot: EntrySlot) {
-        let bucket = bucket(of: slot.tag, count: bucketCount)
-        var current = bucketHead(bucket)
-        if current == number {
-            setBucketHead(bucket, slot.chainNext)
+    private func insert(_ number: UInt32, _ slot: EntrySlot, into bucket: Bucket) {
+        for place in 0..<Bucket.cells where bucket.cell(place) == 0 {
+            bucket.setNumber(place, number)
+            bucket.setCell(place, Bucket.cell(tag: slot.tag, location: slot.location))
             return
         }
+        slot.chainNext = bucket.overflow
+        bucket.overflow = number
+    }
+
+    @inline(__always)
+    func removeFromBucket(_ number: UInt32, _ slot: EntrySlot) {
+        guard let bucket = bucket(of: slot.tag) else { return }
+        if let place = bucket.place(of: number) {
+            bucket.setCell(place, 0)
+            // A free cell is of more use than a chain.
+            let first = bucket.overflow
+            if let chained = entry(first) {
+                bucket.overflow = chained.chainNext
+                insert(first, chained, into: bucket)
+            }
+            return
+        }
+        if bucket.overflow == number {
+            bucket.overflow = slot.chainNext
+            return
+        }
+        var current = bucket.overflow
         while let candidate = entry(current) {
             if candidate.chainNext == number {
                 candidate.chainNext = slot.chainNext
@@ -91,29 +155,78 @@ extension IndexMemory {
         }
     }
 
+    /// Lets the entry name another frame; readers see the old or the new one, so this is no structure change.
+    @inline(__always)
+    func setLocation(_ number: UInt32, _ slot: EntrySlot, _ location: Location) {
+        slot.location = location
+        if let bucket = bucket(of: slot.tag), let place = bucket.place(of: number) {
+            bucket.setCell(place, Bucket.cell(tag: slot.tag, location: location))
+        }
+    }
+
+    // MARK: Entry numbers
+
+    /// Makes sure that the next ``allocateEntry()`` finds room in the file.
+    @inline(__always)
+    func reserveEntry() throws(StorageError) {
+        guard word32(IndexLayout.freeHeadOffset) == 0 else { return }
+        let next = word32(IndexLayout.entryHighWaterOffset) + 1
+        if next > word32(IndexLayout.entryCapacityOffset) { try grow(toHold: Int(next) + Int(next) / 16) }
+    }
+
+    /// Takes an entry number after ``reserveEntry()``, and splits a bucket when there are many entries.
+    @inline(__always)
+    func allocateEntry() -> UInt32 {
+        let free = word32(IndexLayout.freeHeadOffset)
+        if free != 0, let slot = entry(free) {
+            set32(IndexLayout.freeHeadOffset, slot.chainNext)
+            return free
+        }
+        let next = word32(IndexLayout.entryHighWaterOffset) + 1
+        set32(IndexLayout.entryHighWaterOffset, next)
+        let count = Int(bucketCount)
+        if Int(next) * IndexLayout.chunkBuckets > count * IndexLayout.chunkEntries { splitNextBucket() }
+        return next
+    }
+
+    @inline(__always)
+    func freeEntry(_ number: UInt32, _ slot: EntrySlot) {
+        slot.location = .none
+        slot.chainNext = word32(IndexLayout.freeHeadOffset)
+        set32(IndexLayout.freeHeadOffset, number)
+    }
+
     /// Spreads the entries of one bucket over it and a new one.
+    @inline(never)
     private func splitNextBucket() {
         let count = bucketCount
-        guard count < word32(IndexLayout.entryCapacityOffset) else { return }
+        guard let new = bucket(count) else { return }
         let half = (UInt32.max >> UInt32(count.leadingZeroBitCount)) >> 1
-        let old = count & half
-        var stay: UInt32 = 0
-        var move: UInt32 = 0
-        var current = bucketHead(old)
-        let grown = count + 1
-        while let slot = entry(current) {
-            let next = slot.chainNext
-            if bucket(of: slot.tag, count: grown) == count {
-                slot.chainNext = move
-                move = current
-            } else {
-                slot.chainNext = stay
-                stay = current
-            }
-            current = next
+        guard let old = bucket(count & half) else { return }
+        var chain: UInt32 = 0
+        for place in 0..<Bucket.cells where old.cell(place) != 0 {
+            if let slot = entry(old.number(place)) { cp_prefetch(slot.base) }
         }
-        setBucketHead(count, move)
-        set32(IndexLayout.bucketCountOffset, grown)
-        setBucketHead(old, stay)
+        for place in 0..<Bucket.cells where old.cell(place) != 0 {
+            guard let slot = entry(old.number(place)) else { continue }
+            slot.chainNext = chain
+            chain = old.number(place)
+        }
+        var chained = old.overflow
+        while let slot = entry(chained) {
+            let next = slot.chainNext
+            slot.chainNext = chain
+            chain = chained
+            chained = next
+        }
+        old.clear()
+        new.clear()
+        set32(IndexLayout.bucketCountOffset, count + 1)
+        while let slot = entry(chain) {
+            let number = chain
+            chain = slot.chainNext
+            let belongs = bucketNumber(of: slot.tag, count: count + 1) == count ? new : old
+            insert(number, slot, into: belongs)
+        }
     }
 }

@@ -84,30 +84,14 @@ final class IndexMemory: @unchecked Sendable {
         return EntrySlot(chunk + (place & 1023) * IndexLayout.entryBytes)
     }
 
+    /// The bucket of that number; `nil` past the capacity.
     @inline(__always)
-    private func bucketAddress(_ bucket: UInt32) -> UnsafeMutableRawPointer? {
-        guard holds(bucket &+ 1) else { return nil }
-        let place = Int(bucket)
-        let chunk = base + IndexLayout.chunksOffset + (place >> 10) * IndexLayout.chunkBytes
-        return chunk + IndexLayout.chunkEntries * IndexLayout.entryBytes + (place & 1023) * 4
-    }
-
-    /// The first entry of a bucket; 0 when it is empty.
-    @inline(__always)
-    func bucketHead(_ bucket: UInt32) -> UInt32 {
-        guard let address = bucketAddress(bucket) else { return 0 }
-        return cp_load32(address)
-    }
-
-    @inline(__always)
-    func setBucketHead(_ bucket: UInt32, _ number: UInt32) {
-        guard let address = bucketAddress(bucket) else { return }
-        cp_store32(address, number)
-    }
-
-    @inline(__always)
-    func prefetchBucket(_ bucket: UInt32) {
-        if let address = bucketAddress(bucket) { cp_prefetch(address) }
+    func bucket(_ number: UInt32) -> Bucket? {
+        let chunk = Int(number) / IndexLayout.chunkBuckets
+        let place = Int(number) - chunk * IndexLayout.chunkBuckets
+        guard holds(UInt32(truncatingIfNeeded: (chunk + 1) * IndexLayout.chunkEntries)) else { return nil }
+        let first = IndexLayout.chunksOffset + chunk * IndexLayout.chunkBytes
+        return Bucket(base + first + IndexLayout.chunkEntries * IndexLayout.entryBytes + place * Bucket.bytes)
     }
 
     // MARK: Live bytes of each segment
@@ -133,6 +117,8 @@ final class IndexMemory: @unchecked Sendable {
             throw .system(operation: "extend", path: file?.path ?? "the index", code: 12)
         }
         try file?.preallocate(bytes)
+        let before = Int(word64(IndexLayout.indexBytesOffset)) & ~4095
+        if file != nil { cp_populate_write(base + before, bytes - before) }
         set32(IndexLayout.entryCapacityOffset, UInt32(chunks * IndexLayout.chunkEntries))
         set64(IndexLayout.indexBytesOffset, UInt64(bytes))
         _ = learnCapacity(atLeast: 0)

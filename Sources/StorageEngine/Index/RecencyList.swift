@@ -6,6 +6,13 @@ extension IndexMemory {
     @inline(__always) var mostRecent: UInt32 { word32(IndexLayout.recencyFirstOffset) }
     @inline(__always) var leastRecent: UInt32 { word32(IndexLayout.recencyLastOffset) }
 
+    /// Lets the lines come that unlinking will change.
+    @inline(__always)
+    func prefetchNeighbours(of slot: EntrySlot) {
+        if let neighbour = entry(slot.newer) { cp_prefetch(neighbour.base) }
+        if let neighbour = entry(slot.older) { cp_prefetch(neighbour.base) }
+    }
+
     @inline(__always)
     func linkAsMostRecent(_ number: UInt32, _ slot: EntrySlot) {
         let first = mostRecent

@@ -75,8 +75,7 @@ extension IndexMemory {
             for ahead in stamp..<batchEnd {
                 let word = cp_relaxed64(cell(ahead))
                 guard word >= lap(ahead), let slot = entry(UInt32(truncatingIfNeeded: word)) else { continue }
-                if let neighbour = entry(slot.newer) { cp_prefetch(neighbour.base) }
-                if let neighbour = entry(slot.older) { cp_prefetch(neighbour.base) }
+                prefetchNeighbours(of: slot)
             }
             while stamp < batchEnd {
                 apply(stamp)

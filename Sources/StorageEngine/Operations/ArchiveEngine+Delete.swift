@@ -42,7 +42,7 @@ extension ArchiveEngine {
         for number in 0..<index.word32(IndexLayout.entryHighWaterOffset) {
             index.entry(number + 1)?.location = .none
         }
-        for bucket in 0..<index.bucketCount { index.setBucketHead(bucket, 0) }
+        for number in 0..<index.bucketCount { index.bucket(number)?.clear() }
         for offset in [
             IndexLayout.entryHighWaterOffset, IndexLayout.freeHeadOffset, IndexLayout.recencyFirstOffset,
             IndexLayout.recencyLastOffset,

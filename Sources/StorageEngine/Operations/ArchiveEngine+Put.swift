@@ -28,8 +28,9 @@ extension ArchiveEngine {
             value: value, extensionBytes: UnsafeRawBufferPointer(start: nil, count: 0))
         var replaced: EntrySlot?
         var replacedNumber: UInt32 = 0
-        if let existing = try find(key, tag: tag) {
+        if let existing = try find(key, tag: tag, forChange: true) {
             replaced = existing.slot
+            index.prefetchNeighbours(of: existing.slot)
             replacedNumber = existing.number
             if keepsCreation { content.created = existing.frame.created }
             letGo(existing)
@@ -155,16 +156,17 @@ extension ArchiveEngine {
             adjustLive(slot.location, by: -Int(slot.frameBytes))
             index.unlinkFromRecency(number, slot)
             fill(slot, content, frameBytes: frameBytes)
-            slot.location = location
+            index.setLocation(number, slot, location)
             index.linkAsMostRecent(number, slot)
         } else {
             index.beginStructureChange()
             // Room was reserved before the frame was written.
-            if let fresh = try? index.allocateEntry(), let slot = index.entry(fresh) {
+            let fresh = index.allocateEntry()
+            if let slot = index.entry(fresh) {
                 fill(slot, content, frameBytes: frameBytes)
                 slot.tag = tag
                 slot.location = location
-                index.insertIntoChain(fresh, slot)
+                index.insertIntoBucket(fresh, slot)
                 index.linkAsMostRecent(fresh, slot)
                 adjust(IndexLayout.valueBytesOffset, by: content.value.count)
                 adjust(IndexLayout.entryCountOffset, by: 1)
@@ -189,7 +191,7 @@ extension ArchiveEngine {
     func remove(_ number: UInt32) {
         guard let slot = index.entry(number), slot.location != .none else { return }
         index.beginStructureChange()
-        index.removeFromChain(number, slot)
+        index.removeFromBucket(number, slot)
         index.unlinkFromRecency(number, slot)
         adjust(IndexLayout.valueBytesOffset, by: -Int(slot.valueBytes))
         adjust(IndexLayout.entryCountOffset, by: -1)

@@ -39,14 +39,23 @@ extension ArchiveEngine {
                 work += 4096
                 continue
             }
-            guard let done = reclaimNextFrame(of: segment) else { return }
+            guard let done = reclaimNextFrames(of: segment, share: used > hard ? 65_536 : share) else {
+                return
+            }
             work += done
         }
     }
 
-    /// Handles the frame under the cleaner. Returns the bytes it went over, or `nil` when there is no room
-    /// to go on.
-    private func reclaimNextFrame(of segment: UInt32) -> Int? {
+    /// A frame that the cleaner looks at.
+    private struct Candidate {
+        var frame: Frame
+        var offset: Int
+        var tag: UInt32
+    }
+
+    /// Handles the frames under the cleaner, some at a time so that the lines of the index that they need
+    /// arrive together. Returns the bytes it went over, or `nil` when there is no room to go on.
+    private func reclaimNextFrames(of segment: UInt32, share: Int) -> Int? {
         guard let pin = log.pin(segment) else {
             abandon(segment)
             return 4096
@@ -54,28 +63,58 @@ extension ArchiveEngine {
         defer { log.unpin(pin) }
         var place = Location(raw: index.word64(IndexLayout.cleanerOffset))
         if place.segment != segment { place = Location(segment: segment, offset: SegmentHeader.bytes) }
-        guard let frame = log.validFrame(pin, at: place.offset) else {
-            guard let next = log.nextValidFrame(pin, after: place.offset) else {
-                abandon(segment)
-                return 4096
+        let start = place.offset
+        return withUnsafeTemporaryAllocation(of: Candidate.self, capacity: 16) { candidates -> Int? in
+            var count = 0
+            var offset = start
+            while count < candidates.count, offset - start < share,
+                let frame = log.validFrame(pin, at: offset)
+            {
+                let tag = UInt32(truncatingIfNeeded: hash(frame.key))
+                if let bucket = index.bucket(of: tag) { cp_prefetch(bucket.base) }
+                candidates.initializeElement(at: count, to: Candidate(frame: frame, offset: offset, tag: tag))
+                count += 1
+                offset += frame.bytes
             }
-            index.set64(IndexLayout.cleanerOffset, Location(segment: segment, offset: next).raw)
-            return next - place.offset
-        }
-        let bytes = frame.bytes
-        if frame.kind == .put || frame.kind == .move {
-            let tag = UInt32(truncatingIfNeeded: hash(frame.key))
-            if let number = entry(at: place, tag: tag), let slot = index.entry(number) {
-                guard move(frame, slot) else { return nil }
+            guard count > 0 else { return skipDamage(pin, at: start) }
+            for candidate in candidates[..<count] {
+                if let number = liveEntry(candidate, segment), let slot = index.entry(number) {
+                    cp_prefetch(slot.base)
+                }
             }
+            for candidate in candidates[..<count] {
+                if let number = liveEntry(candidate, segment), let slot = index.entry(number) {
+                    guard move(candidate.frame, number, slot) else { return nil }
+                }
+                let end = candidate.offset + candidate.frame.bytes
+                index.set64(IndexLayout.cleanerOffset, Location(segment: segment, offset: end).raw)
+            }
+            return offset - start
         }
-        index.set64(IndexLayout.cleanerOffset, place.advanced(by: bytes).raw)
-        return bytes
+    }
+
+    @inline(__always)
+    private func liveEntry(_ candidate: Candidate, _ segment: UInt32) -> UInt32? {
+        guard candidate.frame.kind == .put || candidate.frame.kind == .move else { return nil }
+        return entry(at: Location(segment: segment, offset: candidate.offset), tag: candidate.tag)
+    }
+
+    /// Sends the cleaner on to the next valid frame, or gives the segment up if there is none.
+    private func skipDamage(_ pin: SegmentLog.Pin, at offset: Int) -> Int {
+        guard let next = log.nextValidFrame(pin, after: offset) else {
+            abandon(pin.segment)
+            return 4096
+        }
+        index.set64(IndexLayout.cleanerOffset, Location(segment: pin.segment, offset: next).raw)
+        return next - offset
     }
 
     /// The number of the entry whose frame is at `location`, or `nil` when none is any more.
     func entry(at location: Location, tag: UInt32) -> UInt32? {
-        var number = index.bucketHead(index.bucket(of: tag, count: index.bucketCount))
+        guard let bucket = index.bucket(of: tag) else { return nil }
+        let cell = Bucket.cell(tag: tag, location: location)
+        for place in 0..<Bucket.cells where bucket.cell(place) == cell { return bucket.number(place) }
+        var number = bucket.overflow
         var steps = 0
         while let slot = index.entry(number), steps < 1_000_000 {
             if slot.location == location { return number }
@@ -85,7 +124,7 @@ extension ArchiveEngine {
         return nil
     }
 
-    private func move(_ frame: Frame, _ slot: EntrySlot) -> Bool {
+    private func move(_ frame: Frame, _ number: UInt32, _ slot: EntrySlot) -> Bool {
         let content = FrameContent(
             kind: .move, encoding: frame.encoding, sequence: frame.sequence, recency: slot.recency,
             time: slot.accessed, created: frame.created, key: frame.key, value: frame.value,
@@ -94,7 +133,7 @@ extension ArchiveEngine {
         let bytes = content.frameBytes
         adjustLive(slot.location, by: -Int(slot.frameBytes))
         slot.frameBytes = UInt32(bytes)
-        slot.location = location
+        index.setLocation(number, slot, location)
         adjustLive(location, by: bytes)
         commit(location, bytes: bytes)
         return true
@@ -118,8 +157,12 @@ extension ArchiveEngine {
         var oldest = oldestSegment
         while oldest < segment {
             let next = log.nextSegment(after: oldest, upTo: segment)
-            guard let bytes = try? log.removeFile(of: oldest) else { return }
+            // Readers that miss the file find that it is no longer part of the log.
             index.set32(IndexLayout.oldestSegmentOffset, next)
+            guard let bytes = try? log.removeFile(of: oldest) else {
+                index.set32(IndexLayout.oldestSegmentOffset, oldest)
+                return
+            }
             index.setLiveBytes(ofSegment: oldest, 0)
             adjust(IndexLayout.segmentBytesOffset, by: -bytes)
             oldest = next

@@ -102,8 +102,9 @@ final class ArchiveEngine: Sendable {
         index.set64(IndexLayout.sectionOwnerOffset, 0)
     }
 
-    /// Gives the line in the process table back; its counts stay with the archive.
+    /// Gives the line in the process table back; its counts stay with the archive. Not to be used afterwards.
     func detach() {
+        defer { attachment?.unlock() }
         guard let processSlot, processSlot.pid == UInt32(bitPattern: pid) else { return }
         do throws(StorageError) {
             try acquire()

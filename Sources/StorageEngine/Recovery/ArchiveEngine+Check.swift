@@ -2,14 +2,8 @@ extension ArchiveEngine {
     /// Every frame of the log against its checksum, and the index against what the log says.
     ///
     /// It takes no lock, so a live archive changes meanwhile: an entry is held against the index only if the
-    /// log's last word on its key is older than the check.
-    func check() throws(StorageError) -> CheckReport {
-        for attempt in 0..<4 {
-            if let report = try checkOnce(isLastAttempt: attempt == 3) { return report }
-        }
-        return CheckReport(entries: 0, valueBytes: 0, damaged: 0, salvaged: 0, problems: [])
-    }
-
+    /// log's last word on its key is older than the check. A segment that is reclaimed meanwhile is no loss:
+    /// what was live in it has been copied to a younger one, which is read later.
     private struct LastWord {
         var location: Location
         var valueBytes: Int
@@ -18,8 +12,7 @@ extension ArchiveEngine {
         var isRemoved: Bool
     }
 
-    /// `nil` when a segment was reclaimed while it was being read, so that it is best to begin again.
-    private func checkOnce(isLastAttempt: Bool) throws(StorageError) -> CheckReport? {
+    func check() throws(StorageError) -> CheckReport {
         let begin = head
         let references = liveReferences()
         let totals = (entryCount, valueBytes)
@@ -28,9 +21,10 @@ extension ArchiveEngine {
         var words: [[UInt8]: LastWord] = [:]
         var keyOfLocation: [Location: [UInt8]] = [:]
         var findings = ReplayFindings()
-        for number in try log.segmentNumbers() where number >= oldest && number <= end.segment {
+        for number in try log.segmentNumbers() where number >= oldest {
             guard let pin = log.pin(number) else {
-                if !isLastAttempt { return nil }
+                // Reclaimed just now, or just being made.
+                guard number >= oldestSegment, number <= end.segment else { continue }
                 findings.note("\(log.path(of: number)): cannot be read as a segment of this archive")
                 continue
             }
@@ -38,22 +32,22 @@ extension ArchiveEngine {
             let result = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
                 switch item {
                 case .frame(let frame, let location):
-                    guard location < end else { return }
+                    // Frames behind `end` too: what they say may be in the index already.
                     note(frame, location, &words, &keyOfLocation)
                 case .damage(let from, let to):
+                    guard Location(segment: number, offset: from) < end else { return }
                     findings.note("\(log.path(of: number)): bytes \(from) to \(to) hold no valid entry")
                 }
             }
-            let written = number == end.segment ? end.offset : log.fileBytes(pin)
-            if result.end < written, !result.isBlankBehind {
+            if !result.isBlankBehind, Location(segment: number, offset: result.end) < end {
                 findings.note("\(log.path(of: number)): no valid entry from byte \(result.end) on")
             }
         }
-        if oldestSegment != oldest, !isLastAttempt { return nil }
         compare(references, words, begin: begin, &findings)
         let live = words.values.filter { !$0.isRemoved }
         let bytes = live.reduce(UInt64(0)) { $0 + UInt64($1.valueBytes) }
-        let isQuiet = begin == end && head == end
+        // Nobody is in the middle of a change, and whoever was has moved the head: the totals hold still.
+        let isQuiet = index.word64(IndexLayout.sectionOwnerOffset) == 0 && head == begin
         if isQuiet, totals != (live.count, bytes), findings.damaged == 0 {
             findings.note(
                 "the index counts \(totals.0) entries of \(totals.1) bytes, the log \(live.count) of \(bytes)"
@@ -101,7 +95,6 @@ extension ArchiveEngine {
             expected[word.location] = word.valueBytes
         }
         let changedSince = Set(words.values.filter { $0.said >= begin }.map(\.location))
-        let superseded = words.values.contains { $0.said >= begin }
         for reference in references {
             if let bytes = expected.removeValue(forKey: reference.location) {
                 if bytes != Int(reference.valueBytes) {
@@ -112,7 +105,8 @@ extension ArchiveEngine {
             } else if reference.location < begin, !changedSince.contains(reference.location) {
                 // Its key's last word may be a later one that names another place.
                 let key = withFrame(at: reference.location) { Array($0.key) }
-                if let key, let word = words[key], superseded, word.said >= begin { continue }
+                if key == nil, reference.location.segment < oldestSegment { continue }
+                if let key, let word = words[key], word.said >= begin { continue }
                 findings.note(
                     "the index names an entry at \(describe(reference.location)) that the log does not have")
             }

@@ -21,7 +21,7 @@ extension ArchiveEngine {
             index.word32(IndexLayout.entryHighWaterOffset), index.word32(IndexLayout.entryCapacityOffset))
         var live: [(recency: UInt64, number: UInt32)] = []
         var valueBytes = 0
-        for bucket in 0..<index.bucketCount { index.setBucketHead(bucket, 0) }
+        for number in 0..<index.bucketCount { index.bucket(number)?.clear() }
         for slot in 0..<UInt32(SegmentLayout.slots) { index.setLiveBytes(ofSegment: slot, 0) }
         for offset in [
             IndexLayout.freeHeadOffset, IndexLayout.recencyFirstOffset, IndexLayout.recencyLastOffset,
@@ -35,7 +35,7 @@ extension ArchiveEngine {
                 index.freeEntry(number + 1, slot)
                 continue
             }
-            index.insertIntoChain(number + 1, slot)
+            index.insertIntoBucket(number + 1, slot)
             live.append((slot.recency, number + 1))
             valueBytes += Int(slot.valueBytes)
             adjustLive(slot.location, by: Int(slot.frameBytes))
@@ -77,7 +77,9 @@ extension ArchiveEngine {
             // Only an unbroken run of valid frames: what is behind a torn one was never acknowledged.
             while let frame = log.validFrame(pin, at: offset) {
                 if oldestSegment == 0 { index.set32(IndexLayout.oldestSegmentOffset, number) }
-                try replay(frame, at: Location(segment: number, offset: offset))
+                try replay(
+                    frame, at: Location(segment: number, offset: offset),
+                    tag: UInt32(truncatingIfNeeded: hash(frame.key)))
                 offset += frame.bytes
                 head = Location(segment: number, offset: offset)
             }

@@ -14,11 +14,10 @@ extension ArchiveEngine {
 
     /// Does to the index what a frame of the log says. Doing it twice is doing it once, so a crash during
     /// recovery is an ordinary crash (F3). Needs the lock or an index that nobody else has yet.
-    func replay(_ frame: Frame, at location: Location) throws(StorageError) {
+    func replay(_ frame: Frame, at location: Location, tag: UInt32) throws(StorageError) {
         switch frame.kind {
         case .put, .move:
             for evicted in FrameExtension.evictions(of: frame) { removeEntry(at: evicted) }
-            let tag = UInt32(truncatingIfNeeded: hash(frame.key))
             let content = FrameContent(
                 kind: .put, encoding: frame.encoding, sequence: frame.sequence, recency: frame.recency,
                 time: frame.time, created: frame.created, key: frame.key, value: frame.value,
@@ -27,7 +26,6 @@ extension ArchiveEngine {
             if let present { letGo(present) } else { try index.reserveEntry() }
             applyPut(content, tag: tag, number: present?.number ?? 0, at: location)
         case .delete:
-            let tag = UInt32(truncatingIfNeeded: hash(frame.key))
             if let present = try find(frame.key, tag: tag) {
                 letGo(present)
                 remove(present.number)
@@ -66,6 +64,15 @@ extension ArchiveEngine {
         var findings = ReplayFindings()
         let numbers = try belongingSegments(&findings)
         var segmentBytes = 0
+        // A table that need not be split while it fills; the log has about a fifth more frames than entries.
+        try index.prepare(forEntries: numbers.reduce(0) { $0 + log.countPuts(in: $1) } * 4 / 5)
+        // Frames wait for a moment, so that the buckets they need arrive together.
+        var waiting: [(frame: Frame, location: Location, tag: UInt32)] = []
+        waiting.reserveCapacity(32)
+        func replayWaiting() throws(StorageError) {
+            for item in waiting { try replay(item.frame, at: item.location, tag: item.tag) }
+            waiting.removeAll(keepingCapacity: true)
+        }
         for number in numbers {
             guard let pin = log.pin(number) else { continue }
             defer { log.unpin(pin) }
@@ -73,11 +80,16 @@ extension ArchiveEngine {
             if oldestSegment == 0 { index.set32(IndexLayout.oldestSegmentOffset, number) }
             let result = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
                 switch item {
-                case .frame(let frame, let location): try replay(frame, at: location)
+                case .frame(let frame, let location):
+                    let tag = UInt32(truncatingIfNeeded: hash(frame.key))
+                    if let bucket = index.bucket(of: tag) { cp_prefetch(bucket.base) }
+                    waiting.append((frame, location, tag))
+                    if waiting.count == 32 { try replayWaiting() }
                 case .damage(let from, let to):
                     findings.note("\(log.path(of: number)): bytes \(from) to \(to) hold no valid entry")
                 }
             }
+            try replayWaiting()
             if !result.isBlankBehind {
                 if number != numbers.last {
                     findings.note("\(log.path(of: number)): no valid entry from byte \(result.end) on")

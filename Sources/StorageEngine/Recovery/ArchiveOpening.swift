@@ -175,7 +175,9 @@ struct ArchiveOpening {
             word64(IndexLayout.inodeOffset) == status.inode,
             Int(capacity) <= IndexLayout.chunks(inFileOf: status.bytes) * IndexLayout.chunkEntries,
             word32(IndexLayout.entryHighWaterOffset) <= capacity,
-            (1...max(capacity, 1)).contains(word32(IndexLayout.bucketCountOffset)),
+            Int(word32(IndexLayout.bucketCountOffset)) <= Int(capacity) / IndexLayout.chunkEntries
+                * IndexLayout.chunkBuckets,
+            word32(IndexLayout.bucketCountOffset) > 0,
             segmentExists(head.segment, bytes: head.offset)
         else { return nil }
         return file

@@ -67,7 +67,10 @@ enum Fixture {
             city.counters.evictions = 96
             state.summaries["City"] = city
             let blobs: [(String, [UInt8])] = [
-                ("picture.png", [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] + (0..<120).map { UInt8($0) }),
+                (
+                    "picture.png",
+                    [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] + (0..<120).map { UInt8($0) }
+                ),
                 ("notes", Array("First line\nSecond \u{1b}[31mline\nDritte Zeile: Grüße aus 東京\n".utf8)),
                 ("empty", []),
             ]
@@ -84,7 +87,8 @@ enum Fixture {
             ]
             state.stores = [
                 StoreSummary(name: "demo", path: storePath, archives: 3, entries: 19, diskBytes: 4_213),
-                StoreSummary(name: "thumbnails", path: "/home/ada/.cache/thumbnails", archives: 1, entries: 612),
+                StoreSummary(
+                    name: "thumbnails", path: "/home/ada/.cache/thumbnails", archives: 1, entries: 612),
                 StoreSummary(
                     name: "old", path: "/home/ada/.cache/old", problem: "format 9 is newer than this program"),
             ]
@@ -101,7 +105,8 @@ enum Fixture {
     }
 
     static func browser(
-        _ source: MockSource, columns: Int = 80, rows: Int = 24, look: Look = unicode, store: String? = storePath,
+        _ source: MockSource, columns: Int = 80, rows: Int = 24, look: Look = unicode,
+        store: String? = storePath,
         isReadOnly: Bool = false, clock: TestClock = TestClock(), keys: String = ""
     ) throws -> HeadlessBrowser {
         var browser = HeadlessBrowser(

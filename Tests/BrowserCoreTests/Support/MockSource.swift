@@ -71,7 +71,9 @@ final class MockSource: StoreSource {
         return with { $0.archives[archive]?.first { $0.entry.key == key }?.entry }
     }
 
-    func bytes(_ key: String, range: Range<Int>, archive: String, store: String) throws(SourceError) -> [UInt8]? {
+    func bytes(_ key: String, range: Range<Int>, archive: String, store: String) throws(SourceError)
+        -> [UInt8]?
+    {
         try check()
         if let problem = with({ $0.valueProblems[key] }) { throw SourceError(problem) }
         return with { state in
@@ -90,7 +92,8 @@ final class MockSource: StoreSource {
             state.deleteCalls += 1
             var deletion = Deletion()
             for target in targets {
-                guard let index = state.archives[archive]?.firstIndex(where: { $0.entry.key == target.key }) else {
+                guard let index = state.archives[archive]?.firstIndex(where: { $0.entry.key == target.key })
+                else {
                     deletion.absent.append(target.key)
                     continue
                 }

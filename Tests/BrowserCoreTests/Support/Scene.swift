@@ -20,7 +20,9 @@ struct Scene: Sendable, CustomStringConvertible {
         Scene(name: "no archives", keys: "", prepare: { $0.with { $0.summaries = [:] } }),
         Scene(
             name: "unreadable archive", keys: "",
-            prepare: { $0.with { $0.summaries["Blob"]?.problem = "Blob/index is damaged at byte 64: run a check" } }),
+            prepare: {
+                $0.with { $0.summaries["Blob"]?.problem = "Blob/index is damaged at byte 64: run a check" }
+            }),
         Scene(name: "entries", keys: "j<enter>jjjj"),
         Scene(name: "the old end", keys: "j<enter>G", isReadOnly: true),
         Scene(name: "filter", keys: "j<enter>/ta"),
@@ -46,10 +48,13 @@ struct Scene: Sendable, CustomStringConvertible {
         prepare(source)
         let clock = TestClock()
         var browser = try Fixture.browser(
-            source, columns: columns, rows: rows, look: look, store: store, isReadOnly: isReadOnly, clock: clock,
+            source, columns: columns, rows: rows, look: look, store: store, isReadOnly: isReadOnly,
+            clock: clock,
             keys: keys)
         for second in 0..<refreshes {
-            if name == "store gone" { source.with { $0.problem = "there is no store at \(Fixture.storePath)" } }
+            if name == "store gone" {
+                source.with { $0.problem = "there is no store at \(Fixture.storePath)" }
+            }
             clock.advance(1)
             source.with { state in
                 state.summaries["City"]?.counters.hits += UInt64(40 + second * 7 % 23)
