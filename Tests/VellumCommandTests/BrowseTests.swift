@@ -46,6 +46,16 @@ struct BrowseTests {
         #expect(try store.done("keys", "City", "--json").text == before)
     }
 
+    @Test func itOpensInATerminalAndGivesItBack() throws {
+        let (status, text) = try PseudoTerminal.run("--store '\(store.path)'", input: "q")
+        #expect(status == 0)
+        #expect(text.contains("City"))
+        // Enters and leaves the alternate screen.
+        let entered = try #require(text.range(of: "\u{1b}[?1049h"))
+        let left = try #require(text.range(of: "\u{1b}[?1049l"))
+        #expect(entered.upperBound < left.lowerBound)
+    }
+
     @Test func withoutColorsNothingIsColored() throws {
         let arguments = ["browse", "--store", store.path, "--size", "80x24", "--print", "ansi"]
         let text = try Vellum.run(arguments, environment: ["NO_COLOR": "1"]).text

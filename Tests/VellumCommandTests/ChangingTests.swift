@@ -68,6 +68,18 @@ struct ChangingTests {
         #expect(try store.done("get", "A", "k", "--json").text == "2\n")
     }
 
+    @Test func deletingAsksOnATerminal() throws {
+        for key in ["a", "b"] { try store.done("put", "A", key, input: "[1]") }
+        let arguments = "rm A a --store '\(store.path)'"
+        for answer in ["n\n", "\n", "yesterday\n"] {
+            let (status, text) = try PseudoTerminal.run(arguments, input: answer)
+            #expect(status == 1 && text.contains("Delete 1 entry, 2 bytes from A? [y/N]"), "\(answer)")
+            #expect(try store.keys("A") == ["b", "a"])
+        }
+        #expect(try PseudoTerminal.run(arguments, input: "y\n").status == 0)
+        #expect(try store.keys("A") == ["b"])
+    }
+
     @Test func deletingTakesYesWhenNobodyCanBeAsked() throws {
         for key in ["a", "b", "c"] { try store.done("put", "A", key, input: "[1]") }
         let refused = try store.run("rm", "A", "a")

@@ -34,6 +34,13 @@ struct DemoTests {
         #expect(try left.isEmpty)
     }
 
+    @Test func onATerminalItOpensTheBrowserAndLeavesNothing() throws {
+        let (status, text) = try PseudoTerminal.run("demo", input: "q", environment: environment)
+        #expect(status == 0)
+        #expect(text.contains("\u{1b}[?1049h") && text.contains("vellum-demo-"))
+        #expect(try left.isEmpty)
+    }
+
     @Test func aNamedStoreStays() throws {
         let path = folder / "store"
         let result = try Vellum.run(["demo", "--seconds", "0.5", "--store", path], environment: environment)

@@ -57,6 +57,7 @@ struct EndingTests {
     }
 
     @Test func damageIs3OrFoundByCheckAndNeverATrap() throws {
+        try store.done("put", "A", "intact", input: "{\"b\":2}")
         let archive = store.path + "/A.archive"
         let segment = try #require(
             try FileManager.default.contentsOfDirectory(atPath: archive).first { $0.hasSuffix(".segment") })
@@ -77,6 +78,9 @@ struct EndingTests {
         #expect(get.status == 3 || get.status == 1)
         #expect(get.output.isEmpty)
         #expect(get.errors.hasPrefix("vellum: ") && get.errors.split(separator: "\n").count == 1)
+        let export = try store.run("export", "A")
+        #expect(export.status == 3)
+        #expect(export.lines == ["{\"b\":2}"], "what isn't damaged is exported")
     }
 
     @Test func aDamagedDescriptorIs3() throws {

@@ -86,28 +86,12 @@ struct LookingTests {
 
     @Test func aTerminalGetsATableAndNothingThatItWouldObey() throws {
         try store.done("put", "A", "evil\u{1b}[31m", input: "\"\\u009b31m\\u202e\"")
-        // `script` gives the program a terminal; its two spellings differ.
-        #if os(Linux)
-        let arguments = { (command: String) in ["-qec", command, "/dev/null"] }
-        #else
-        let arguments = { (command: String) in ["-q", "/dev/null", "/bin/sh", "-c", command] }
-        #endif
         for command in [
             "keys A", "keys A --json", "get A \"$KEY\"", "get A \"$KEY\" --json", "ls", "export A",
         ] {
-            let process = Process()
-            process.executableURL = URL(fileURLWithPath: "/usr/bin/script")
-            process.arguments = arguments("'\(Vellum.executable.path)' \(command) --store '\(store.path)'")
-            process.environment = ProcessInfo.processInfo.environment
-                .merging(["KEY": "evil\u{1b}[31m", "TERM": "xterm"]) { $1 }
-            let pipe = Pipe()
-            process.standardOutput = pipe
-            process.standardInput = FileHandle.nullDevice
-            try process.run()
-            let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
-            process.waitUntilExit()
-            #expect(process.terminationStatus == 0)
-            let text = String(decoding: data, as: UTF8.self)
+            let (status, text) = try PseudoTerminal.run(
+                "\(command) --store '\(store.path)'", environment: ["KEY": "evil\u{1b}[31m"])
+            #expect(status == 0)
             #expect(
                 !text.unicodeScalars.contains { $0.value == 0x1b || $0.value == 0x9b || $0.value == 0x202e })
             if command == "keys A" { #expect(text.hasPrefix("KEY") && text.contains("evil\\e[31m")) }

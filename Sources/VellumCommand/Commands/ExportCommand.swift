@@ -17,7 +17,7 @@ struct ExportCommand: ParsableCommand {
             Where values don't hold their keys, export --with-keys and import --key key --value value keep them.
 
             Texts and other bytes that aren't documents become JSON strings. A CSV row holds only an object; others are \
-            reported and left out, with exit code 1. In CSV a nested array or object is written as JSON.
+            reported and left out, with exit code 1, as are damaged entries, with exit code 3. In CSV a nested array or object is written as JSON.
             """)
 
     @OptionGroup var store: StoreArguments
@@ -58,6 +58,7 @@ struct ExportCommand: ParsableCommand {
         if file != "-" {
             Narration.say("exported \(HumanText.count(outcome.exported, "entry", "entries")) to \(file)")
         }
+        if outcome.damaged > 0 { throw CommandFailure(nil, status: .storeFailure) }
         if outcome.skipped > 0 { throw CommandFailure(nil, status: .nothing) }
     }
 }

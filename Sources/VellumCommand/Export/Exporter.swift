@@ -9,6 +9,8 @@ struct Exporter {
         var exported = 0
         /// Entries that the format can't hold.
         var skipped = 0
+        /// Entries that can't be read.
+        var damaged = 0
     }
 
     private let entries: EntryList
@@ -29,7 +31,7 @@ struct Exporter {
     func writeLines() throws -> Outcome {
         var outcome = Outcome()
         var line: [UInt8] = []
-        try forEachValue { key, value in
+        outcome.damaged = try forEachValue { key, value in
             line.removeAll(keepingCapacity: true)
             if wrapsKeys {
                 line.append(
@@ -52,7 +54,7 @@ struct Exporter {
         var text: [UInt8] = []
         CSVText.appendHeader(names, to: &text)
         try TerminalSafe.write(text, to: output)
-        try forEachValue { key, value in
+        outcome.damaged = try forEachValue { key, value in
             guard let object = try object(key, value), let row = Self.row(of: object, under: names) else {
                 Narration.complain("\"\(key)\" is not an object that a row can hold; left out")
                 outcome.skipped += 1
@@ -71,7 +73,7 @@ struct Exporter {
     private func propertyNames() throws -> [String] {
         var names: [String] = []
         var known: Set<String> = []
-        try forEachValue { key, value in
+        _ = try forEachValue(isSilent: true) { key, value in
             var previous: String?
             for entry in try object(key, value) ?? CBORMap() {
                 guard case .text(let name) = entry.key else { continue }
@@ -85,18 +87,28 @@ struct Exporter {
         return names
     }
 
-    private func forEachValue(_ body: (String, StoredValue) throws -> Void) throws {
+    /// Returns how many entries can't be read; unless `isSilent`, each is reported. The others are not lost with them.
+    private func forEachValue(
+        isSilent: Bool = false, _ body: (String, StoredValue) throws -> Void
+    ) throws -> Int {
+        var damaged = 0
         for index in entries.indices {
             if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
             let encoding = entries.metadata(at: index)?.encoding ?? .unknown
-            // Without a key or a value the entry has been removed and reclaimed since the list was made.
-            guard let key = entries.key(at: index),
-                let bytes = try entries.withValue(at: index, { Array($0) })
-            else {
+            let bytes: [UInt8]?
+            do throws(StorageError) {
+                bytes = try entries.withValue(at: index) { Array($0) }
+            } catch {
+                guard case .corrupted = error else { throw error }
+                if !isSilent { Narration.complain(error.description) }
+                damaged += 1
                 continue
             }
+            // Without a key or a value the entry has been removed and reclaimed since the list was made.
+            guard let bytes, let key = entries.key(at: index) else { continue }
             try body(key, StoredValue(bytes, encoding: encoding))
         }
+        return damaged
     }
 
     private func object(_ key: String, _ value: StoredValue) throws -> CBORMap? {

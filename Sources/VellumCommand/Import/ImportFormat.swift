@@ -29,7 +29,7 @@ enum ImportFormat: String, CaseIterable, Sendable, ExpressibleByArgument {
                         + "say --format ndjson, json, csv or tsv", status: .usage)
             }
             // An input without anything has no records in any format.
-            guard input.unread.count == length || input.unread.count > length else { return .ndjson }
+            guard input.unread.count >= length else { return .ndjson }
             length = input.unread.count + 1
         }
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import BrowserCore
+import CBOR
 import StorageEngine
 
 /// Sendable value type. Why a command ends early: one line for the person and a status for the shell.
@@ -48,6 +49,9 @@ enum FailureReport {
         case let error as StorageError:
             Narration.complain(error.description)
             return error.exitStatus
+        case let error as CBORError:
+            Narration.complain("a stored value cannot be read: \(error)")
+            return .storeFailure
         case let error as SourceError:
             Narration.complain(error.description)
             return .storeFailure
