@@ -21,7 +21,7 @@ public final class EngineSource: StoreSource {
             do throws(SourceError) {
                 let figures = try figures(store: path)
                 summary.archives = figures.archives.count
-                summary.entries = figures.archives.reduce(0) { $0 + $1.entries }
+                summary.entries = figures.archives.reduce(0) { $0 &+ $1.entries }
                 summary.diskBytes = figures.archives.reduce(0) { $0 &+ $1.diskBytes }
             } catch {
                 summary.problem = error.description

@@ -51,14 +51,15 @@ enum EntriesView {
 
     private static func row(_ row: Int, _ entries: EntriesState, now: Moment, look: Look) -> Table.Row {
         guard let entry = entries.rows[row] else {
-            // Not read yet, or gone since the list was made.
+            // Not read yet, or not what it was any more since the list was made.
             let isGone = entries.loaded.contains(row)
             return Table.Row(
-                [Table.Cell(""), Table.Cell(isGone ? "gone" : look.glyphs.ellipsis)], role: .dim)
+                [Table.Cell(""), Table.Cell(isGone ? "replaced or removed" : look.glyphs.ellipsis)],
+                role: .dim)
         }
         let isVictim = entries.isVictim(row: row)
         let expires = EntriesView.expires(entry, now: now)
-        let isMarked = entries.marks[entry.key] != nil
+        let isMarked = entries.marks.contains(entry.key)
         return Table.Row(
             [
                 Table.Cell(isVictim ? String(look.glyphs.descending) : "", role: .dying),
@@ -129,7 +130,7 @@ enum EntriesView {
         }
         if !entries.marks.isEmpty {
             let figures =
-                "\(Figures.count(entries.marks.count)) marked, \(Figures.bytes(entries.markedBytes))"
+                "\(Figures.count(entries.marks.count)) marked, \(Figures.bytes(entries.marks.bytes))"
             right.append(Span(" \(look.glyphs.marked) \(figures) ", look[.marked]))
         }
         Bar(left: left, right: right, role: .text).draw(into: &frame, in: rect, look: look)
