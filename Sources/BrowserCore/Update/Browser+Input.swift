@@ -88,6 +88,7 @@ extension Browser {
             guard let store = model.stores.selected else { return [] }
             model.store = store.path
             model.archives = ArchivesState()
+            model.cost = StoreCost()
             model.screen = .archives
             return refresh(&model, isForced: true)
         case .archives:
@@ -100,7 +101,7 @@ extension Browser {
             guard let entries = model.entries, let key = entries.key, let store = model.store else {
                 if model.entries?.count ?? 0 > 0 {
                     model.say(
-                        "The entry was replaced or removed; \(keyName(model, .refresh)) lists them anew.")
+                        "The entry is gone; \(keyName(model, .refresh)) lists them anew.")
                 }
                 return []
             }

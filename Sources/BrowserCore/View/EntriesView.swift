@@ -51,10 +51,10 @@ enum EntriesView {
 
     private static func row(_ row: Int, _ entries: EntriesState, now: Moment, look: Look) -> Table.Row {
         guard let entry = entries.rows[row] else {
-            // Not read yet, or not what it was any more since the list was made.
+            // Not read yet, or gone since the list was made.
             let isGone = entries.loaded.contains(row)
             return Table.Row(
-                [Table.Cell(""), Table.Cell(isGone ? "replaced or removed" : look.glyphs.ellipsis)],
+                [Table.Cell(""), Table.Cell(isGone ? "gone" : look.glyphs.ellipsis)],
                 role: .dim)
         }
         let isVictim = entries.isVictim(row: row)
@@ -144,7 +144,7 @@ enum EntriesView {
         guard let pattern = KeyPattern(arrangement.filter),
             let place = places.columns.first(where: { columns[$0.index].column == .key })
         else { return }
-        for (offset, row) in places.rows.enumerated() where row != entries.cursor {
+        for (offset, row) in places.rows.enumerated() {
             guard let key = entries.rows[row]?.key else { continue }
             // Only as much of the key as is seen, so that a long one costs no more.
             let shown = TextWidth.truncate(key, to: place.columns, ellipsis: look.glyphs.ellipsis)
