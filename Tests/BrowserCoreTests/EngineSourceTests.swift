@@ -65,6 +65,10 @@ struct EngineSourceTests {
         }
         #expect(try traces(archive) == before)
         #expect(browser.frame.plainText.contains("touches 0  writes 0  lock 0 ms"))
+        // The figure is measured: what this process does leave as a trace is seen in it.
+        _ = try archive.access("city 7")
+        browser.refresh()
+        #expect(browser.frame.plainText.contains("touches 1  writes 0  lock 0 ms"))
     }
 
     @Test func showsEntriesInOrderOfUse() throws {

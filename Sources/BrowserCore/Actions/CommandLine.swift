@@ -1,5 +1,8 @@
 /// The command line that gives what a screen shows. Stateless; safe to call from any thread.
 package enum CommandLine {
+    /// Marked keys that are spelled out; a shell takes no longer line anyway.
+    private static let maximumKeys = 100
+
     package static func words(for model: Model) -> String {
         var words = ["vellum"]
         if let store = model.store { words += ["--store", store] }
@@ -11,7 +14,8 @@ package enum CommandLine {
             if entries.marks.isEmpty {
                 words += ["keys", entries.archive] + order(entries.order)
             } else {
-                words += ["rm", entries.archive] + entries.marks.keys.sorted() + ["--dry-run"]
+                words += ["rm", entries.archive] + entries.marks.list.prefix(maximumKeys).map(\.key)
+                words.append("--dry-run")
             }
         case .value:
             guard let value = model.value else { break }

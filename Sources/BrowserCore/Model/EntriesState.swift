@@ -19,7 +19,7 @@ struct EntriesState: Sendable {
     var top = 0
     /// Whether the cursor stays at the top row instead of at a key.
     var follows = true
-    var marks: [String: Target] = [:]
+    var marks = Marks()
     var flashes: [String: Flash] = [:]
     var preview = Preview()
     var showsPreview = true
@@ -35,8 +35,6 @@ struct EntriesState: Sendable {
     init(archive: String) { self.archive = archive }
 
     var count: Int { arrangement?.count ?? 0 }
-
-    var markedBytes: UInt64 { marks.values.reduce(0) { $0 + UInt64($1.size) } }
 
     /// Whether the entry is among those that are evicted next.
     func isVictim(row: Int) -> Bool {

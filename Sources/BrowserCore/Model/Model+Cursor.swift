@@ -22,7 +22,7 @@ extension Model {
         }
     }
 
-    package var markedKeys: [String] { (entries?.marks.keys).map { $0.sorted() } ?? [] }
+    package var markedKeys: [String] { entries?.marks.list.map(\.key) ?? [] }
 
     /// What the plan that is open would delete.
     package var planned: [Target]? {

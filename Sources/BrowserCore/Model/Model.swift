@@ -94,13 +94,22 @@ public struct Model: Sendable {
     var shownNow: Moment { pausedSince ?? now }
 }
 
-/// What the browser has cost the store. A value; safe to share between threads.
+/// What the browser has cost the store since it was opened. A value; safe to share between threads.
 struct StoreCost: Sendable, Hashable {
-    /// Accesses that left a trace: none, ever. The source has no call that makes one.
-    var touches = 0
+    /// Accesses that the store booked to this process, by its own table of processes.
+    private(set) var touches: UInt64 = 0
+    /// Those that it had booked before the browser looked.
+    private var earlierAccesses: UInt64?
     var writes = 0
     /// The longest that a write took, in seconds: an upper bound of the time a lock was held.
     var longestLock = 0.0
+
+    mutating func note(accesses: UInt64) {
+        let earlier = earlierAccesses ?? accesses
+        earlierAccesses = earlier
+        // An archive that was made anew counts from nothing.
+        touches = accesses >= earlier ? accesses - earlier : touches
+    }
 }
 
 /// One line for a person, for a while.

@@ -45,7 +45,7 @@ package struct EffectPerformer: Sendable {
             send(.entry(key: key, archive: archive, result))
         case .collect(let ticket, let arrangement):
             let report = progress(ticket, isStopped: isStopped, send: send)
-            send(.collected(ticket: ticket, targets(of: arrangement, report)))
+            send(.collected(ticket: ticket, marks(of: arrangement, report)))
         case .delete(let ticket, let targets, let archive, let store):
             let report = progress(ticket, isStopped: isStopped, send: send)
             let result = Result { () throws(SourceError) in
@@ -58,15 +58,16 @@ package struct EffectPerformer: Sendable {
         }
     }
 
-    private func targets(of arrangement: Arrangement, _ report: (Double) -> Bool) -> [Target]? {
-        var targets: [Target] = []
+    /// - Returns: nil when it was stopped.
+    private func marks(of arrangement: Arrangement, _ report: (Double) -> Bool) -> Marks? {
+        var marks = Marks()
         for row in 0..<arrangement.count {
             if row % 1024 == 0, !report(Double(row) / Double(arrangement.count)) { return nil }
             if let entry = arrangement.listing.entry(at: arrangement.rows.index(atRow: row)) {
-                targets.append(entry.target)
+                marks.add(entry.target)
             }
         }
-        return targets
+        return marks
     }
 
     private func progress(

@@ -1,6 +1,14 @@
 import StorageEngine
 import Synchronization
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// Reads stores through the engine. Safe from any thread.
 ///
 /// A store is opened for reading only, which takes no lock and leaves no trace, and stays open while it is looked
@@ -21,7 +29,7 @@ public final class EngineSource: StoreSource {
             do throws(SourceError) {
                 let figures = try figures(store: path)
                 summary.archives = figures.archives.count
-                summary.entries = figures.archives.reduce(0) { $0 + $1.entries }
+                summary.entries = figures.archives.reduce(0) { $0 &+ $1.entries }
                 summary.diskBytes = figures.archives.reduce(0) { $0 &+ $1.diskBytes }
             } catch {
                 summary.problem = error.description
@@ -42,6 +50,7 @@ public final class EngineSource: StoreSource {
                 figures.archives.append(ArchiveSummary(try archive.status()))
                 // A process has a slot in every archive that it uses.
                 for process in try archive.processes() {
+                    if process.pid == getpid() { figures.ownAccesses &+= process.hits &+ process.misses }
                     let known = processes[process.pid]
                     processes[process.pid] = ProcessSummary(process, adding: known)
                 }
@@ -153,7 +162,12 @@ private struct EngineListing: EntryListing {
 
     func key(at index: Int) -> String? { list.key(at: index) }
 
-    func entry(at index: Int) -> Entry? { list.metadata(at: index).map(Entry.init) }
+    func entry(at index: Int) -> Entry? {
+        if let metadata = list.metadata(at: index) { return Entry(metadata) }
+        // Replaced since the list was made: the row shows what the key holds by now.
+        guard let key = list.key(at: index) else { return nil }
+        return (try? archive.metadata(key)).flatMap { $0 }.map(Entry.init)
+    }
 
     /// The list is in order of recency stamps, which no two entries share. An entry that was used since the list
     /// was made has another stamp by now and isn't found.

@@ -68,7 +68,7 @@ public protocol EntryListing: Sendable {
     /// The key; nil when the entry is gone and its place was used again.
     func key(at index: Int) -> String?
 
-    /// The metadata; nil when the entry is gone or was replaced.
+    /// The metadata of the entry's key as they are now; nil when the entry is gone.
     func entry(at index: Int) -> Entry?
 
     /// Where the entry with that key stands, if that can be told without looking at all of them.

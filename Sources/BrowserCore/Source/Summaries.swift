@@ -107,9 +107,12 @@ public struct ProcessSummary: Sendable, Hashable {
 public struct StoreFigures: Sendable, Hashable {
     public var archives: [ArchiveSummary]
     public var processes: [ProcessSummary]
+    /// Accesses that the store has booked to this very process: what looking would add to if it left a trace.
+    public var ownAccesses: UInt64
 
-    public init(archives: [ArchiveSummary], processes: [ProcessSummary] = []) {
+    public init(archives: [ArchiveSummary], processes: [ProcessSummary] = [], ownAccesses: UInt64 = 0) {
         self.archives = archives
         self.processes = processes
+        self.ownAccesses = ownAccesses
     }
 }

@@ -17,7 +17,7 @@ extension Browser {
             toggleMark(&model)
             return move(&model, by: 1)
         case .markAll: return markAll(&model)
-        case .unmarkAll: model.entries?.marks = [:]
+        case .unmarkAll: model.entries?.marks = Marks()
         case .delete: plan(&model)
         case .follow:
             model.entries?.follows.toggle()

@@ -88,6 +88,7 @@ extension Browser {
             guard let store = model.stores.selected else { return [] }
             model.store = store.path
             model.archives = ArchivesState()
+            model.cost = StoreCost()
             model.screen = .archives
             return refresh(&model, isForced: true)
         case .archives:
@@ -98,6 +99,10 @@ extension Browser {
             return rearrange(&model, takingListing: true, isForced: true)
         case .entries:
             guard let entries = model.entries, let key = entries.key, let store = model.store else {
+                if model.entries?.count ?? 0 > 0 {
+                    model.say(
+                        "The entry is gone; \(keyName(model, .refresh)) lists them anew.")
+                }
                 return []
             }
             model.value = ValueState(archive: entries.archive, key: key)
@@ -137,7 +142,7 @@ extension Browser {
         if model.screen == .entries, let entries = model.entries {
             if !entries.filter.isEmpty { return filter(&model, "") }
             if !entries.marks.isEmpty {
-                model.entries?.marks = [:]
+                model.entries?.marks = Marks()
                 return []
             }
         }

@@ -3,10 +3,10 @@ import TerminalKit
 extension Browser {
     static func toggleMark(_ model: inout Model) {
         guard let entries = model.entries, let entry = entries.rows[entries.cursor] else { return }
-        if entries.marks[entry.key] == nil {
-            model.entries?.marks[entry.key] = entry.target
+        if entries.marks.contains(entry.key) {
+            model.entries?.marks.remove(entry.key)
         } else {
-            model.entries?.marks[entry.key] = nil
+            model.entries?.marks.add(entry.target)
         }
     }
 
@@ -18,10 +18,10 @@ extension Browser {
         return [.collect(ticket: ticket, arrangement)]
     }
 
-    static func collected(_ model: inout Model, _ ticket: Int, _ targets: [Target]?) -> [Effect] {
+    static func collected(_ model: inout Model, _ ticket: Int, _ marks: Marks?) -> [Effect] {
         guard model.job?.ticket == ticket else { return [] }
         model.job = nil
-        for target in targets ?? [] { model.entries?.marks[target.key] = target }
+        if let marks { model.entries?.marks.formUnion(marks) }
         return []
     }
 
@@ -33,7 +33,7 @@ extension Browser {
             return
         }
         guard let entries = model.entries else { return }
-        var targets = entries.marks.values.sorted { $0.key < $1.key }
+        var targets = entries.marks.list
         if targets.isEmpty, let entry = entries.rows[entries.cursor] { targets = [entry.target] }
         guard !targets.isEmpty else {
             model.say("There is no entry to delete.")
@@ -64,7 +64,7 @@ extension Browser {
             let figures =
                 "\(Figures.count(deletion.deleted, "entry", "entries")) deleted, "
                 + Figures.bytes(deletion.bytes)
-            model.entries?.marks = [:]
+            model.entries?.marks = Marks()
             let report = lines(of: deletion)
             if report.isEmpty {
                 model.say("\(figures).", role: .good)

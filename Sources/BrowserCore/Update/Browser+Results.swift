@@ -25,6 +25,7 @@ extension Browser {
         case .success(let figures):
             model.archives.problem = nil
             model.archives.figures = figures
+            model.cost.note(accesses: figures.ownAccesses)
             for archive in figures.archives where archive.problem == nil {
                 model.archives.histories[archive.name, default: ArchiveHistory()].add(
                     archive.counters, at: moment)

@@ -33,7 +33,7 @@ public enum Browser {
             effects = loaded(&model, key: key, archive: archive, offset: offset, result)
         case .entry(let key, let archive, let result):
             effects = checked(&model, key: key, archive: archive, result)
-        case .collected(let ticket, let targets): effects = collected(&model, ticket, targets)
+        case .collected(let ticket, let marks): effects = collected(&model, ticket, marks)
         case .progress(let ticket, let share):
             if model.job?.ticket == ticket { model.job?.share = share }
             effects = []

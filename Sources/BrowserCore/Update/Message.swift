@@ -15,7 +15,7 @@ public enum Message: Sendable {
     case value(ValuePurpose, key: String, archive: String, Result<ValueLoad?, SourceError>)
     case bytes(key: String, archive: String, offset: Int, Result<[UInt8]?, SourceError>)
     case entry(key: String, archive: String, Result<Entry?, SourceError>)
-    case collected(ticket: Int, [Target]?)
+    case collected(ticket: Int, Marks?)
     case progress(ticket: Int, Double)
     case deleted(ticket: Int, Result<Deletion, SourceError>)
 }

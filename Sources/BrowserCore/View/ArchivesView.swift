@@ -83,7 +83,7 @@ enum ArchivesView {
         func sum(_ value: (ArchiveSummary) -> UInt64) -> String {
             Figures.bytes(figures.archives.reduce(0) { $0 &+ value($1) })
         }
-        let entries = figures.archives.reduce(0) { $0 + $1.entries }
+        let entries = figures.archives.reduce(0) { $0 &+ $1.entries }
         let parts = [
             Figures.count(figures.archives.count, "archive", "archives"),
             Figures.count(entries, "entry", "entries"), "disk \(sum(\.diskBytes))",
@@ -92,7 +92,7 @@ enum ArchivesView {
         let line = rect.inset(left: 1)
         write(parts, into: &frame, in: line.line(0), style: look[.text])
         let processes = figures.processes.map { process in
-            let accesses = process.hits + process.misses
+            let accesses = process.hits &+ process.misses
             let hits =
                 accesses == 0 ? "" : " \(Figures.percent(Double(process.hits) / Double(accesses))) hits"
             return "\(process.name) \(process.pid)\(process.isAlive ? hits : " ended")"

@@ -54,11 +54,12 @@ enum EntriesView {
             // Not read yet, or gone since the list was made.
             let isGone = entries.loaded.contains(row)
             return Table.Row(
-                [Table.Cell(""), Table.Cell(isGone ? "gone" : look.glyphs.ellipsis)], role: .dim)
+                [Table.Cell(""), Table.Cell(isGone ? "gone" : look.glyphs.ellipsis)],
+                role: .dim)
         }
         let isVictim = entries.isVictim(row: row)
         let expires = EntriesView.expires(entry, now: now)
-        let isMarked = entries.marks[entry.key] != nil
+        let isMarked = entries.marks.contains(entry.key)
         return Table.Row(
             [
                 Table.Cell(isVictim ? String(look.glyphs.descending) : "", role: .dying),
@@ -129,7 +130,7 @@ enum EntriesView {
         }
         if !entries.marks.isEmpty {
             let figures =
-                "\(Figures.count(entries.marks.count)) marked, \(Figures.bytes(entries.markedBytes))"
+                "\(Figures.count(entries.marks.count)) marked, \(Figures.bytes(entries.marks.bytes))"
             right.append(Span(" \(look.glyphs.marked) \(figures) ", look[.marked]))
         }
         Bar(left: left, right: right, role: .text).draw(into: &frame, in: rect, look: look)
@@ -143,7 +144,7 @@ enum EntriesView {
         guard let pattern = KeyPattern(arrangement.filter),
             let place = places.columns.first(where: { columns[$0.index].column == .key })
         else { return }
-        for (offset, row) in places.rows.enumerated() where row != entries.cursor {
+        for (offset, row) in places.rows.enumerated() {
             guard let key = entries.rows[row]?.key else { continue }
             // Only as much of the key as is seen, so that a long one costs no more.
             let shown = TextWidth.truncate(key, to: place.columns, ellipsis: look.glyphs.ellipsis)

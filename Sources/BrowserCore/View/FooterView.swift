@@ -8,8 +8,11 @@ enum FooterView {
             let title = hint.id == .pause && model.pausedSince != nil ? "Resume" : hint.title
             return KeyHint(id: hint.id, key: hint.key, title: title)
         }
-        // Help comes early, so that a narrow footer shows it: it leads to all the rest.
-        guard model.size.columns < 60, let help = hints.first(where: { $0.id == .help }) else { return hints }
+        // Where not all fit, help comes first: it leads to the rest.
+        let needed = hints.reduce(-2) { $0 + TextWidth.width(of: $1.key) + TextWidth.width(of: $1.title) + 3 }
+        guard needed > model.size.columns, let help = hints.first(where: { $0.id == .help }) else {
+            return hints
+        }
         return [help] + hints.filter { $0.id != .help }
     }
 

@@ -46,7 +46,7 @@ struct ScreenLayout: Sendable, Hashable {
             let shows = model.entries?.showsPreview == true && model.entries?.arrangement != nil
             if shows, rest.columns >= ScreenLayout.besideColumns, rest.rows >= 6 {
                 let parts = rest.split(right: min(80, rest.columns * 2 / 5))
-                (list, pane, isBeside) = (parts.rest, parts.right, true)
+                (list, pane, isBeside) = (parts.rest.inset(right: 1), parts.right, true)
             } else if shows, rest.rows >= 14 {
                 let parts = rest.split(bottom: min(16, rest.rows * 2 / 5))
                 (list, pane, isBeside) = (parts.rest, parts.bottom, false)

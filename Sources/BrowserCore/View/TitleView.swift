@@ -9,7 +9,7 @@ enum TitleView {
             let cost = model.cost
             right.append(
                 Span(
-                    "touches \(cost.touches)  writes \(Figures.count(cost.writes))  "
+                    "touches \(Figures.count(cost.touches))  writes \(Figures.count(cost.writes))  "
                         + "lock \(milliseconds(cost.longestLock)) ms  ", look[.dim]))
         }
         right.append(pace(model))

@@ -166,9 +166,8 @@ struct MockListing: EntryListing {
     func entry(at index: Int) -> Entry? {
         source.with { state in
             state.metadataCalls += 1
-            let entry = records[index].entry
-            let current = state.archives[archive]?.first { $0.entry.key == entry.key }
-            return current?.entry.sequence == entry.sequence ? entry : nil
+            let key = records[index].entry.key
+            return state.archives[archive]?.first { $0.entry.key == key }?.entry
         }
     }
 
