@@ -68,6 +68,28 @@ struct DelimitedTests {
             try store.done("export", "A").lines == ["{\"id\":1,\"name\":\"\\\"a, b\\\"\"}", "{\"id\":2}"])
     }
 
+    /// More than is read at once, so that records lie across its end.
+    @Test func everyFormatOfTheSameObjectsGivesTheSame() throws {
+        var values = RandomValues(seed: 7)
+        let lines = (0..<60000).map { values.object(id: $0) }
+        try store.done(
+            "import", "N", try store.folder.file("all.ndjson", lines.joined(separator: "\n")), "--key", "id")
+        try store.done(
+            "import", "J", try store.folder.file("all.json", "[" + lines.joined(separator: ",\n") + "]"),
+            "--key", "id")
+        let csv = store.folder / "all.csv"
+        try store.done("export", "N", csv)
+        try store.done("import", "C", csv, "--key", "id")
+        for name in ["all.ndjson", "all.json", "all.csv"] {
+            let size = try FileManager.default.attributesOfItem(atPath: store.folder / name)[.size] as? Int
+            #expect((size ?? 0) > 1 << 20)
+        }
+        let expected = try store.done("export", "N").output
+        #expect(try store.done("export", "J").output == expected)
+        #expect(try store.done("export", "C").output == expected)
+        #expect(try store.archives()["N"]?["entries"] as? Int == 60000)
+    }
+
     /// Whatever a value is, CSV gives it back. The seed of a failing run is in the message.
     @Test func randomObjectsComeBackEqual() throws {
         let seed = UInt64.random(in: 0 ... .max)
