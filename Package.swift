@@ -55,9 +55,10 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "BrowserCoreTests", dependencies: ["BrowserCore", "StorageEngine", "TerminalKit"],
+            exclude: ["Golden"],
             swiftSettings: strict),
         .testTarget(
-            name: "VellumCommandTests", dependencies: ["CBOR", "StorageEngine"],
+            name: "VellumCommandTests", dependencies: ["VellumCommand"],
             swiftSettings: strict),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),
     ]

@@ -1,0 +1,40 @@
+import TerminalKit
+
+/// The screens, from the widest view to the closest.
+public enum Screen: String, Sendable, Hashable, CaseIterable {
+    case stores, archives, entries, value
+}
+
+/// Every action by the name that key assignments and documents use.
+public enum ActionID: String, Sendable, Hashable, CaseIterable {
+    case open, back, quit
+    case up, down, pageUp = "page-up", pageDown = "page-down", first, last
+    case halfPageUp = "half-page-up", halfPageDown = "half-page-down"
+    case filter, find, findNext = "find-next", findPrevious = "find-previous", clear
+    case sort, reverse
+    case sortByKey = "sort-by-key", sortBySize = "sort-by-size", sortByTier = "sort-by-tier"
+    case sortByIdle = "sort-by-idle", sortByAge = "sort-by-age", sortByExpires = "sort-by-expires"
+    case sortByHits = "sort-by-hits", sortByOwner = "sort-by-owner"
+    case mark, markAll = "mark-all", unmarkAll = "unmark-all", delete
+    case pause, follow, refresh, preview
+    case fold, unfoldAll = "unfold-all", foldAll = "fold-all", mode
+    case commandLine = "command-line", palette, help, demo
+
+    /// The column that the action sorts by.
+    var column: EntryColumn? {
+        switch self {
+        case .sortByKey: .key
+        case .sortBySize: .size
+        case .sortByTier: .tier
+        case .sortByIdle: .idle
+        case .sortByAge: .age
+        case .sortByExpires: .expires
+        case .sortByHits: .hits
+        case .sortByOwner: .owner
+        default: nil
+        }
+    }
+}
+
+public typealias BrowserAction = Action<ActionID, Screen>
+public typealias BrowserKeyMap = KeyMap<ActionID, Screen>

@@ -1,0 +1,144 @@
+/// Thrown through a job that a person stopped.
+struct Stopped: Error {}
+
+/// Makes arrangements. Stateless; safe to call from any thread.
+package struct Arranger {
+    private let source: any StoreSource
+    private let clock: @Sendable () -> Moment
+    private let progress: (Double) -> Bool
+
+    /// - Parameter progress: hears the share done, 0 to 1, now and then, and says whether to go on.
+    package init(
+        source: any StoreSource, clock: @escaping @Sendable () -> Moment,
+        progress: @escaping (Double) -> Bool = { _ in true }
+    ) {
+        self.source = source
+        self.clock = clock
+        self.progress = progress
+    }
+
+    private func checkpoint(_ share: Double) throws(Stopped) {
+        if !progress(share) { throw Stopped() }
+    }
+
+    /// - Returns: nil when it was stopped.
+    package func arrange(_ request: ArrangementRequest) throws(SourceError) -> Arranged? {
+        let start = clock()
+        let listing: any EntryListing
+        if let base = request.base {
+            listing = base.listing
+        } else {
+            listing = try source.listing(archive: request.archive, store: request.store)
+        }
+        let limit = request.base == nil ? try diskLimit(request) : nil
+        do throws(Stopped) {
+            let arrangement = try arrange(listing, request, limit: limit, made: request.base?.made ?? start)
+            let row = find(request.anchor, near: request.anchorRow, in: arrangement)
+            let range = view(of: arrangement, around: row, request)
+            return Arranged(
+                arrangement: arrangement, anchorRow: row,
+                entries: Arranger.entries(of: arrangement, rows: range), range: range,
+                cost: max(0, clock().seconds(since: start)))
+        } catch {
+            return nil
+        }
+    }
+
+    private func diskLimit(_ request: ArrangementRequest) throws(SourceError) -> UInt64? {
+        let figures = try source.figures(store: request.store)
+        let archive = figures.archives.first { $0.name == request.archive }
+        return archive?.kind == .cache ? archive?.diskLimit : nil
+    }
+
+    private func arrange(
+        _ listing: any EntryListing, _ request: ArrangementRequest, limit: UInt64?, made: Moment
+    ) throws(Stopped) -> Arrangement {
+        let pattern = KeyPattern(request.filter)
+        var keys = request.base?.keys
+        let needsKeys = pattern != nil || request.order.column == .key
+        if needsKeys, keys == nil {
+            keys = try KeyIndex(listing) { index throws(Stopped) in
+                try checkpoint(0.5 * Double(index) / Double(max(1, listing.count)))
+            }
+        }
+        var sorted: Positions
+        if let base = request.base, base.order == request.order {
+            sorted = base.sorted
+        } else {
+            sorted = try EntrySorter(listing: listing, keys: keys) { share throws(Stopped) in
+                try checkpoint(0.5 + 0.4 * share)
+            }.positions(request.order)
+        }
+        var rows = sorted
+        if let pattern, let keys {
+            let candidates = narrowed(request) ?? sorted
+            rows = .some(
+                try keys.matches(pattern, among: candidates) { row throws(Stopped) in
+                    try checkpoint(0.9 + 0.1 * Double(row) / Double(max(1, candidates.count)))
+                })
+        }
+        var bytes = listing.valueBytes
+        if pattern != nil {
+            bytes = 0
+            for row in 0..<rows.count {
+                bytes += UInt64(listing.figures(at: rows.index(atRow: row)).size)
+            }
+        }
+        return Arrangement(
+            listing: listing, order: request.order, filter: request.filter, sorted: sorted, rows: rows,
+            rowBytes: bytes, keys: keys, victims: request.base?.victims ?? victims(listing, limit: limit),
+            made: made)
+    }
+
+    /// The rows of a filter that this one makes narrower: what doesn't hold `jak` doesn't hold `jaka`.
+    private func narrowed(_ request: ArrangementRequest) -> Positions? {
+        guard let base = request.base, base.order == request.order, !base.filter.isEmpty,
+            request.filter.hasPrefix(base.filter)
+        else { return nil }
+        return base.rows
+    }
+
+    /// The entries at the old end that go when 1 % of the limit, or one average entry if that is more, is stored.
+    private func victims(_ listing: any EntryListing, limit: UInt64?) -> Range<Int> {
+        let count = listing.count
+        guard let limit, count > 0 else { return count..<count }
+        let average = Double(listing.valueBytes) / Double(count)
+        var excess = Double(listing.valueBytes) + max(Double(limit) / 100, average) - Double(limit)
+        var first = count
+        while excess > 0, first > 0, count - first < 10_000 {
+            first -= 1
+            excess -= Double(listing.figures(at: first).size)
+        }
+        return first..<count
+    }
+
+    /// The row of a key. Where the listing can't tell, the rows near its old place are looked at, or all of them
+    /// while they are few.
+    private func find(_ key: String?, near old: Int, in arrangement: Arrangement) -> Int? {
+        guard let key else { return nil }
+        let rows = arrangement.rows
+        if let index = arrangement.listing.index(ofKey: key) { return rows.row(ofIndex: index) }
+        let reach = rows.count <= 50_000 ? rows.count : 1_000
+        let middle = min(max(0, old), rows.count)
+        let nearby = max(0, middle - reach)..<min(rows.count, middle + reach)
+        return nearby.first { arrangement.listing.key(at: rows.index(atRow: $0)) == key }
+    }
+
+    /// The rows that will be in view when the anchor keeps its place on the screen.
+    private func view(
+        of arrangement: Arrangement, around anchor: Int?, _ request: ArrangementRequest
+    ) -> Range<Int> {
+        let row = min(anchor ?? request.anchorRow, max(0, arrangement.count - 1))
+        let top = max(0, min(row - request.anchorOffset, arrangement.count - request.visible))
+        return top..<min(arrangement.count, top + request.visible)
+    }
+
+    /// The metadata of some rows. Rows that are gone have none.
+    package static func entries(of arrangement: Arrangement, rows: Range<Int>) -> [Int: Entry] {
+        var entries: [Int: Entry] = [:]
+        for row in rows.clamped(to: 0..<arrangement.count) {
+            entries[row] = arrangement.listing.entry(at: arrangement.rows.index(atRow: row))
+        }
+        return entries
+    }
+}

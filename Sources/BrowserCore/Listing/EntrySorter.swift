@@ -1,0 +1,61 @@
+/// Puts a listing's entries in order of a column. For one thread.
+///
+/// Equal entries keep LRU order. Recency costs nothing; sizes and hits are in the list; keys are compared in one
+/// piece of memory; the other columns need every entry's metadata.
+struct EntrySorter {
+    let listing: any EntryListing
+    let keys: KeyIndex?
+    let checkpoint: (Double) throws(Stopped) -> Void
+
+    func positions(_ order: EntryOrder) throws(Stopped) -> Positions {
+        let count = listing.count
+        switch order.column {
+        case .idle: return order.descending ? .reversed(count) : .all(count)
+        case .size: return try sorted(order) { Int64(listing.figures(at: $0).size) }
+        case .hits: return try sorted(order) { Int64(listing.figures(at: $0).hits) }
+        case .tier: return try sorted(order) { listing.entry(at: $0)?.tier.order ?? .max }
+        // The youngest has the latest creation.
+        case .age: return try sorted(order) { -(listing.entry(at: $0)?.created.microseconds ?? .min + 1) }
+        case .expires: return try sorted(order) { listing.entry(at: $0)?.expires?.microseconds ?? .max }
+        case .key:
+            guard let keys else { return .all(count) }
+            return try sorted(order.descending) { keys.compare(Int($0), Int($1)) }
+        case .owner:
+            var owners: [String] = []
+            owners.reserveCapacity(count)
+            for index in 0..<count {
+                if index % 4096 == 0 { try checkpoint(0.5 * Double(index) / Double(count)) }
+                owners.append(listing.entry(at: index)?.owner ?? "\u{10ffff}")
+            }
+            return try sorted(order.descending) { left, right in
+                let (a, b) = (owners[Int(left)], owners[Int(right)])
+                return a == b ? 0 : a < b ? -1 : 1
+            }
+        }
+    }
+
+    private func sorted(_ order: EntryOrder, by value: (Int) -> Int64) throws(Stopped) -> Positions {
+        var values: [Int64] = []
+        values.reserveCapacity(listing.count)
+        for index in 0..<listing.count {
+            if index % 4096 == 0 { try checkpoint(0.5 * Double(index) / Double(listing.count)) }
+            values.append(value(index))
+        }
+        return try sorted(order.descending) { left, right in
+            let (a, b) = (values[Int(left)], values[Int(right)])
+            return a == b ? 0 : a < b ? -1 : 1
+        }
+    }
+
+    private func sorted(_ descending: Bool, compare: (Int32, Int32) -> Int) throws(Stopped) -> Positions {
+        var indices = (0..<Int32(clamping: listing.count)).map { $0 }
+        try StoppableSort.sort(
+            &indices,
+            by: { left, right in
+                let comparison = descending ? compare(right, left) : compare(left, right)
+                return comparison == 0 ? left < right : comparison < 0
+            },
+            checkpoint: { share throws(Stopped) in try checkpoint(0.5 + 0.5 * share) })
+        return .some(indices)
+    }
+}

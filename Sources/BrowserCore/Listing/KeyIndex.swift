@@ -1,0 +1,116 @@
+/// All keys of a listing in one piece of memory, to be searched and compared without making strings. Immutable
+/// once built; safe to share between threads.
+public final class KeyIndex: Sendable {
+    private let bytes: [UInt8]
+    /// Where each key begins, and where the last one ends. A key that couldn't be read is empty.
+    private let starts: [Int]
+
+    /// Reads every key of the listing. `checkpoint` hears how many are read and may throw to stop.
+    init<Stop: Error>(_ listing: any EntryListing, checkpoint: (Int) throws(Stop) -> Void) throws(Stop) {
+        var bytes: [UInt8] = []
+        var starts: [Int] = []
+        bytes.reserveCapacity(listing.count * 16)
+        starts.reserveCapacity(listing.count + 1)
+        for index in 0..<listing.count {
+            if index % 4096 == 0 { try checkpoint(index) }
+            starts.append(bytes.count)
+            if let key = listing.key(at: index) { bytes.append(contentsOf: key.utf8) }
+        }
+        starts.append(bytes.count)
+        self.bytes = bytes
+        self.starts = starts
+    }
+
+    public var count: Int { starts.count - 1 }
+
+    func key(at index: Int) -> ArraySlice<UInt8> { bytes[starts[index]..<starts[index + 1]] }
+
+    /// Whether a key stands before another by its UTF-8 bytes.
+    func isOrdered(_ left: Int, before right: Int) -> Bool { compare(left, right) < 0 }
+
+    /// Negative, 0 or positive, as the left key stands before, at or after the right one.
+    func compare(_ left: Int, _ right: Int) -> Int {
+        bytes.withUnsafeBufferPointer { all in
+            let a = all[starts[left]..<starts[left + 1]]
+            let b = all[starts[right]..<starts[right + 1]]
+            for (x, y) in zip(a, b) where x != y { return x < y ? -1 : 1 }
+            return a.count - b.count
+        }
+    }
+
+    /// The positions among `candidates` whose key holds the pattern. `checkpoint` as above.
+    func matches<Stop: Error>(
+        _ pattern: KeyPattern, among candidates: Positions, checkpoint: (Int) throws(Stop) -> Void
+    ) throws(Stop) -> [Int32] {
+        var found: [Int32] = []
+        for row in 0..<candidates.count {
+            if row % 4096 == 0 { try checkpoint(row) }
+            let index = candidates.index(atRow: row)
+            let isMatch = bytes.withUnsafeBufferPointer { all in
+                pattern.matches(UnsafeBufferPointer(rebasing: all[starts[index]..<starts[index + 1]]))
+            }
+            if isMatch { found.append(Int32(index)) }
+        }
+        return found
+    }
+}
+
+/// Text to find in keys, whatever its case. A value; safe to share between threads.
+public struct KeyPattern: Sendable, Hashable {
+    public let text: String
+    private let folded: [UInt8]
+    private let isASCII: Bool
+
+    /// Nil for an empty text, which everything matches.
+    public init?(_ text: String) {
+        guard !text.isEmpty else { return nil }
+        self.text = text
+        folded = Array(text.lowercased().utf8)
+        isASCII = folded.allSatisfy { $0 < 0x80 }
+    }
+
+    /// Whether UTF-8 holds the text. An ASCII pattern is compared byte by byte; another one by Unicode's lower
+    /// case, which needs a string for each key that isn't ASCII.
+    func matches(_ key: UnsafeBufferPointer<UInt8>) -> Bool {
+        if isASCII { return KeyPattern.holds(key, folded, folding: true) }
+        guard key.contains(where: { $0 >= 0x80 }) else { return false }
+        var lowered = String(decoding: key, as: UTF8.self).lowercased()
+        return lowered.withUTF8 { KeyPattern.holds($0, folded, folding: false) }
+    }
+
+    public func matches(_ key: String) -> Bool {
+        var key = key
+        return key.withUTF8 { matches($0) }
+    }
+
+    /// The characters of a text that match, to be highlighted: offsets of characters.
+    package func range(in text: String) -> Range<Int>? {
+        let wanted = self.text.lowercased().map { $0 }
+        let characters = text.map { $0.lowercased() }
+        guard !wanted.isEmpty, characters.count >= wanted.count else { return nil }
+        for start in 0...(characters.count - wanted.count)
+        where (0..<wanted.count).allSatisfy({ characters[start + $0] == String(wanted[$0]) }) {
+            return start..<start + wanted.count
+        }
+        return nil
+    }
+
+    @inline(__always)
+    private static func fold(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
+
+    private static func holds(_ text: UnsafeBufferPointer<UInt8>, _ wanted: [UInt8], folding: Bool) -> Bool {
+        guard text.count >= wanted.count else { return false }
+        let first = wanted[0]
+        for start in 0...(text.count - wanted.count) {
+            guard (folding ? fold(text[start]) : text[start]) == first else { continue }
+            var offset = 1
+            while offset < wanted.count {
+                let byte = text[start + offset]
+                guard (folding ? fold(byte) : byte) == wanted[offset] else { break }
+                offset += 1
+            }
+            if offset == wanted.count { return true }
+        }
+        return false
+    }
+}

@@ -1,0 +1,97 @@
+/// The screen of stores.
+struct StoresState: Sendable {
+    /// Nil until the folder was read.
+    var stores: [StoreSummary]?
+    var problem: String?
+    var cursor = 0
+    var top = 0
+    var isPending = false
+
+    /// The store under the cursor.
+    var selected: StoreSummary? {
+        guard let stores, stores.indices.contains(cursor) else { return nil }
+        return stores[cursor]
+    }
+}
+
+/// The screen of archives.
+struct ArchivesState: Sendable {
+    /// Nil until the store was read.
+    var figures: StoreFigures?
+    var problem: String?
+    /// The name that the cursor holds to.
+    var selected: String?
+    var top = 0
+    var isPending = false
+    var histories: [String: ArchiveHistory] = [:]
+
+    var archives: [ArchiveSummary] { figures?.archives ?? [] }
+    var cursor: Int { archives.firstIndex { $0.name == selected } ?? 0 }
+
+    func summary(_ name: String) -> ArchiveSummary? { archives.first { $0.name == name } }
+}
+
+/// What an archive did over the last minutes, from its counters at each refresh.
+package struct ArchiveHistory: Sendable {
+    package struct Sample: Sendable {
+        package var time: Moment
+        package var counters: Counters
+    }
+
+    /// One point of the graphs.
+    package struct Point: Sendable, Hashable {
+        /// Nil when nothing was accessed.
+        package var hitRatio: Double?
+        package var operations: Double
+        package var evictions: Double
+    }
+
+    /// Seconds that a point of the graphs stands for.
+    package static let step = 1.0
+    /// Seconds over which rates are averaged, so that they can be read.
+    private static let window = 2.0
+    private static let maximumPoints = 600
+
+    package private(set) var points: [Point] = []
+    private var recent: [Sample] = []
+    private var pointStart: Sample?
+
+    package init() {}
+
+    package mutating func add(_ counters: Counters, at time: Moment) {
+        let sample = Sample(time: time, counters: counters)
+        recent.append(sample)
+        // One sample at or beyond the window's edge is kept, so that the window is filled.
+        while recent.count > 2, time.seconds(since: recent[1].time) >= ArchiveHistory.window {
+            recent.removeFirst()
+        }
+        guard let start = pointStart, time >= start.time else {
+            pointStart = sample
+            return
+        }
+        guard time.seconds(since: start.time) >= ArchiveHistory.step * 0.95 else { return }
+        points.append(ArchiveHistory.point(from: start, to: sample))
+        if points.count > ArchiveHistory.maximumPoints { points.removeFirst() }
+        pointStart = sample
+    }
+
+    /// Rates over the last seconds; nil until two refreshes were seen.
+    package var now: Point? {
+        guard let first = recent.first, let last = recent.last, last.time > first.time else { return nil }
+        return ArchiveHistory.point(from: first, to: last)
+    }
+
+    private static func point(from start: Sample, to end: Sample) -> Point {
+        let seconds = max(0.001, end.time.seconds(since: start.time))
+        // A counter that went back belongs to an archive that was made anew.
+        func difference(_ counter: (Counters) -> UInt64) -> Double {
+            let (from, to) = (counter(start.counters), counter(end.counters))
+            return to >= from ? Double(to - from) : 0
+        }
+        let hits = difference(\.hits)
+        let accesses = hits + difference(\.misses)
+        return Point(
+            hitRatio: accesses > 0 ? hits / accesses : nil, operations: difference(\.operations) / seconds,
+            evictions: difference(\.evictions) / seconds)
+    }
+}

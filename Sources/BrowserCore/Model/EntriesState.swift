@@ -1,0 +1,75 @@
+import TerminalKit
+
+/// The screen of an archive's entries.
+struct EntriesState: Sendable {
+    let archive: String
+    var order = EntryOrder.recency
+    var filter = ""
+    /// What the rows show; nil until the archive was read.
+    var arrangement: Arrangement?
+    /// Metadata of the rows in `loaded`; a row without any is gone.
+    var rows: [Int: Entry] = [:]
+    var loaded = 0..<0
+    /// A request for rows that is under way.
+    var rowsTicket: Int?
+    /// The row under the cursor, and the key that it holds to.
+    var cursor = 0
+    var key: String?
+    /// The first row in view.
+    var top = 0
+    /// Whether the cursor stays at the top row instead of at a key.
+    var follows = true
+    var marks = Marks()
+    var flashes: [String: Flash] = [:]
+    var preview = Preview()
+    var showsPreview = true
+    /// The arrangement that is waited for, and whether another is wanted after it.
+    var ticket: Int?
+    var isStale = false
+    /// The archive's figures when the listing was asked for: while they are the same, so is the listing.
+    var listedFigures: ArchiveSummary?
+    /// When the next listing may be taken.
+    var notBefore: Moment?
+    var problem: String?
+
+    init(archive: String) { self.archive = archive }
+
+    var count: Int { arrangement?.count ?? 0 }
+
+    /// Whether the entry is among those that are evicted next.
+    func isVictim(row: Int) -> Bool {
+        guard let arrangement, row < arrangement.count else { return false }
+        return arrangement.victims.contains(arrangement.rows.index(atRow: row))
+    }
+
+    mutating func replaceRows(_ entries: [Int: Entry], in range: Range<Int>) {
+        rows = entries
+        loaded = range
+    }
+
+    /// Forgets what belonged to rows in another order.
+    mutating func forgetRows() {
+        rows = [:]
+        loaded = 0..<0
+        rowsTicket = nil
+    }
+}
+
+/// A row that is highlighted for a moment.
+struct Flash: Sendable, Hashable {
+    var role: Role
+    var until: Moment
+
+    static let seconds = 1.5
+}
+
+/// The value beside or below the list.
+struct Preview: Sendable {
+    /// What is shown, of an entry that may not be under the cursor any more.
+    var load: ValueLoad?
+    var problem: String?
+    /// The key and sequence that were asked for last.
+    var key: String?
+    var sequence: UInt64?
+    var isPending = false
+}

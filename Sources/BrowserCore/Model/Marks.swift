@@ -1,0 +1,39 @@
+/// The entries that a person marked, as they were when they were marked. A value; safe to share between threads.
+public struct Marks: Sendable, Equatable {
+    private var targets: [String: Target] = [:]
+    /// Sum of the sizes of the marked values.
+    public private(set) var bytes: UInt64 = 0
+
+    public init() {}
+
+    public var isEmpty: Bool { targets.isEmpty }
+    public var count: Int { targets.count }
+
+    public func contains(_ key: String) -> Bool { targets[key] != nil }
+
+    mutating func add(_ target: Target) {
+        remove(target.key)
+        targets[target.key] = target
+        bytes += UInt64(target.size)
+    }
+
+    mutating func remove(_ key: String) {
+        guard let old = targets.removeValue(forKey: key) else { return }
+        bytes -= UInt64(old.size)
+    }
+
+    /// Adds the marks of the other; an entry in both stays as it was marked first.
+    mutating func formUnion(_ other: Marks) {
+        guard !isEmpty else {
+            self = other
+            return
+        }
+        for target in other.targets.values where !contains(target.key) { add(target) }
+    }
+
+    /// The targets, by key as long as sorting so many takes no time that is felt.
+    var list: [Target] {
+        let all = Array(targets.values)
+        return all.count <= 20_000 ? all.sorted { $0.key < $1.key } : all
+    }
+}

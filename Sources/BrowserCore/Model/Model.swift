@@ -1,0 +1,147 @@
+import TerminalKit
+
+/// All that the browser knows: what it shows follows from this alone. A value; one thread changes it, any may read
+/// a copy.
+public struct Model: Sendable {
+    public var size: Size
+    public var look: Look
+    public let isReadOnly: Bool
+    public let keyMap: BrowserKeyMap
+    /// The last moment that a message brought.
+    public var now: Moment
+
+    public internal(set) var screen: Screen
+    /// The folder that the stores screen lists.
+    public let folder: String
+    /// The store that is open; nil on the stores screen.
+    public internal(set) var store: String?
+    /// Whether the browser was started on a store: it then has no list of stores to go back to.
+    let startedOnStore: Bool
+    var stores = StoresState()
+    var archives = ArchivesState()
+    var entries: EntriesState?
+    var value: ValueState?
+
+    var overlay: Overlay?
+    var prompt: Prompt?
+    var notice: Notice?
+    var job: Job?
+    /// Since when the screen is paused.
+    var pausedSince: Moment?
+    /// The last time that a person moved or typed: the order of rows is frozen for a while after it.
+    var touched: Moment?
+    var cost = StoreCost()
+    private var lastTicket = 0
+
+    /// - Parameters:
+    ///   - store: the folder of a store; nil lists the stores of `folder`.
+    ///   - now: the moment that the first frame shows.
+    public init(
+        size: Size, look: Look, folder: String = "", store: String? = nil, isReadOnly: Bool = false,
+        now: Moment, remap: String = ""
+    ) {
+        self.size = size
+        self.look = look
+        self.folder = folder
+        self.store = store
+        self.isReadOnly = isReadOnly
+        self.now = now
+        var keyMap = ActionTable.keyMap(readOnly: isReadOnly)
+        let mistakes = keyMap.remap(remap)
+        self.keyMap = keyMap
+        startedOnStore = store != nil
+        screen = store == nil ? .stores : .archives
+        if let mistake = mistakes.first {
+            notice = Notice("Key assignments, \(mistake)", role: .error, until: now.adding(seconds: 10))
+        }
+    }
+
+    /// A number that no other request has, so that an answer is known to be the one that is waited for.
+    mutating func ticket() -> Int {
+        lastTicket += 1
+        return lastTicket
+    }
+
+    mutating func say(_ text: String, role: Role = .text, seconds: Double = 6) {
+        notice = Notice(text, role: role, until: now.adding(seconds: seconds))
+    }
+
+    /// How the screen stands to the store.
+    public enum Pace: Sendable, Hashable {
+        case live
+        /// The order of rows stays while a person types or moves; seconds since it was taken.
+        case frozen(Double)
+        /// Seconds since the pause began.
+        case paused(Double)
+    }
+
+    /// How long the order stays frozen after a key, in seconds.
+    static let freeze = 3.0
+
+    public var pace: Pace {
+        if let pausedSince { return .paused(max(0, now.seconds(since: pausedSince))) }
+        guard screen == .entries, let made = entries?.arrangement?.made, isHeld else { return .live }
+        return .frozen(max(0, now.seconds(since: made)))
+    }
+
+    private var isHeld: Bool {
+        if prompt != nil || overlay != nil { return true }
+        guard let touched, entries?.follows == false else { return false }
+        return now.seconds(since: touched) < Model.freeze
+    }
+
+    /// The moment that ages are counted to: a paused screen stands still.
+    var shownNow: Moment { pausedSince ?? now }
+}
+
+/// What the browser has cost the store since it was opened. A value; safe to share between threads.
+struct StoreCost: Sendable, Hashable {
+    /// Accesses that the store booked to this process, by its own table of processes.
+    private(set) var touches: UInt64 = 0
+    /// Those that it had booked before the browser looked.
+    private var earlierAccesses: UInt64?
+    var writes = 0
+    /// The longest that a write took, in seconds: an upper bound of the time a lock was held.
+    var longestLock = 0.0
+
+    mutating func note(accesses: UInt64) {
+        let earlier = earlierAccesses ?? accesses
+        earlierAccesses = earlier
+        // An archive that was made anew counts from nothing.
+        touches = accesses >= earlier ? accesses - earlier : touches
+    }
+}
+
+/// One line for a person, for a while.
+struct Notice: Sendable, Hashable {
+    var text: String
+    var role: Role
+    var until: Moment
+
+    init(_ text: String, role: Role, until: Moment) {
+        self.text = text
+        self.role = role
+        self.until = until
+    }
+}
+
+/// Long work that a person waits for.
+struct Job: Sendable, Hashable {
+    var ticket: Int
+    var title: String
+    var since: Moment
+    /// 0 to 1.
+    var share = 0.0
+
+    /// Seconds after which work is called long and shown.
+    static let patience = 0.25
+}
+
+/// The line in which text is typed.
+struct Prompt: Sendable {
+    enum Purpose: Sendable, Hashable { case filter, find }
+    var purpose: Purpose
+    var field: TextField
+    /// What Esc brings back.
+    var before: String
+}

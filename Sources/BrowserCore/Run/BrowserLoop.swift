@@ -1,0 +1,79 @@
+import TerminalKit
+
+/// What the browser needs of a terminal. Used by one thread, but for ``waker``.
+public protocol BrowserTerminal {
+    /// The screen's size now.
+    var size: Size { get }
+    /// Shows a frame; sends the terminal only what changed.
+    mutating func present(_ frame: Frame)
+    /// The next event; nil when none came within so many seconds. 0 doesn't wait.
+    mutating func nextEvent(timeout: Double) -> InputEvent?
+    /// Makes a waiting ``nextEvent(timeout:)`` return ``InputEvent/wake``. Called from any thread.
+    var waker: @Sendable () -> Void { get }
+}
+
+/// Why the browser ended.
+public enum BrowserExit: Sendable, Hashable {
+    case quit
+    /// The person asked for the demo.
+    case startDemo
+}
+
+/// Drives the browser with a terminal until it ends.
+public enum BrowserLoop {
+    /// Seconds between two refreshes.
+    public static let refreshInterval = 0.2
+    /// Keys that are handled before the screen is drawn, so that a held key can't keep it from being drawn.
+    private static let burst = 32
+
+    /// Runs until a person leaves or the terminal goes away. Draws only when the picture changed.
+    public static func run<Terminal: BrowserTerminal>(
+        _ start: Model, source: any StoreSource, terminal: inout Terminal,
+        clock: @escaping @Sendable () -> Moment
+    ) -> BrowserExit {
+        var model = start
+        model.size = terminal.size
+        model.now = clock()
+        let inbox = Inbox()
+        let wake = terminal.waker
+        let runner = EffectRunner(source: source, clock: clock) { message in
+            inbox.add(message)
+            wake()
+        }
+        var shown: Frame?
+        var pending = Browser.start(&model)
+        var nextTick = model.now
+        while true {
+            let now = clock()
+            pending += Browser.update(&model, now >= nextTick ? .tick(now) : .clock(now))
+            // A clock that jumps back must not stop the refreshes.
+            if now >= nextTick || nextTick.seconds(since: now) > refreshInterval {
+                nextTick = now.adding(seconds: refreshInterval)
+            }
+            for message in inbox.take() { pending += Browser.update(&model, message) }
+            for effect in pending {
+                switch effect {
+                case .quit: return .quit
+                case .startDemo: return .startDemo
+                default: runner.run(effect)
+                }
+            }
+            pending = []
+            let frame = Browser.frame(model)
+            if frame != shown {
+                terminal.present(frame)
+                shown = frame
+            }
+            var timeout = max(0, nextTick.seconds(since: clock()))
+            for _ in 0..<burst {
+                guard let event = terminal.nextEvent(timeout: timeout) else { break }
+                // What is on the terminal now isn't what was shown last.
+                if event == .resumed { shown = nil }
+                model.now = max(model.now, clock())
+                pending += Browser.update(&model, .input(event))
+                if event == .wake { break }
+                timeout = 0
+            }
+        }
+    }
+}

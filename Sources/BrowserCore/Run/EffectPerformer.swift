@@ -1,0 +1,86 @@
+/// Carries out one effect and says what came of it. Safe from any thread, as far as the source is.
+package struct EffectPerformer: Sendable {
+    let source: any StoreSource
+    let clock: @Sendable () -> Moment
+
+    /// Seconds between two reports of progress.
+    private static let reportInterval = 0.05
+
+    package init(source: any StoreSource, clock: @escaping @Sendable () -> Moment) {
+        self.source = source
+        self.clock = clock
+    }
+
+    /// - Parameter isStopped: asked now and then by long work.
+    package func perform(_ effect: Effect, isStopped: @escaping () -> Bool, send: @escaping (Message) -> Void)
+    {
+        switch effect {
+        case .loadStores:
+            send(.stores(Result { () throws(SourceError) in try source.stores() }))
+        case .loadFigures(let store):
+            let result = Result { () throws(SourceError) in try source.figures(store: store) }
+            send(.figures(store: store, result, at: clock()))
+        case .arrange(let ticket, let request):
+            let arranger = Arranger(
+                source: source, clock: clock, progress: progress(ticket, isStopped: isStopped, send: send))
+            let result = Result { () throws(SourceError) in try arranger.arrange(request) }
+            send(.arranged(ticket: ticket, result))
+        case .loadRows(let ticket, let arrangement, let range):
+            send(.rows(ticket: ticket, Arranger.entries(of: arrangement, rows: range), range))
+        case .loadValue(let purpose, let key, let archive, let store):
+            let limit = purpose == .preview ? ValueLoad.previewLimit : ValueContent.decodingLimit
+            let result = Result { () throws(SourceError) in
+                try ValueLoad.load(key, limit: limit, archive: archive, store: store, from: source)
+            }
+            send(.value(purpose, key: key, archive: archive, result))
+        case .loadBytes(let key, let range, let archive, let store):
+            let result = Result { () throws(SourceError) in
+                try source.bytes(key, range: range, archive: archive, store: store)
+            }
+            send(.bytes(key: key, archive: archive, offset: range.lowerBound, result))
+        case .checkValue(let key, let archive, let store):
+            let result = Result { () throws(SourceError) in
+                try source.entry(key, archive: archive, store: store)
+            }
+            send(.entry(key: key, archive: archive, result))
+        case .collect(let ticket, let arrangement):
+            let report = progress(ticket, isStopped: isStopped, send: send)
+            send(.collected(ticket: ticket, marks(of: arrangement, report)))
+        case .delete(let ticket, let targets, let archive, let store):
+            let report = progress(ticket, isStopped: isStopped, send: send)
+            let result = Result { () throws(SourceError) in
+                try source.delete(targets, archive: archive, store: store) { done in
+                    report(Double(done) / Double(max(1, targets.count)))
+                }
+            }
+            send(.deleted(ticket: ticket, result))
+        case .stop, .quit, .startDemo: break
+        }
+    }
+
+    /// - Returns: nil when it was stopped.
+    private func marks(of arrangement: Arrangement, _ report: (Double) -> Bool) -> Marks? {
+        var marks = Marks()
+        for row in 0..<arrangement.count {
+            if row % 1024 == 0, !report(Double(row) / Double(arrangement.count)) { return nil }
+            if let entry = arrangement.listing.entry(at: arrangement.rows.index(atRow: row)) {
+                marks.add(entry.target)
+            }
+        }
+        return marks
+    }
+
+    private func progress(
+        _ ticket: Int, isStopped: @escaping () -> Bool, send: @escaping (Message) -> Void
+    ) -> (Double) -> Bool {
+        var last = clock()
+        return { share in
+            let now = clock()
+            if now.seconds(since: last) >= EffectPerformer.reportInterval {
+                last = now
+                send(.progress(ticket: ticket, share))
+            }
+            return !isStopped()
+        }
+    }
+}

@@ -1,0 +1,184 @@
+import StorageEngine
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Reads stores through the engine. Safe from any thread.
+///
+/// A store is opened for reading only, which takes no lock and leaves no trace, and stays open while it is looked
+/// at. For a confirmed delete it is opened for writing, and closed again at once.
+public final class EngineSource: StoreSource {
+    public let folder: String
+    private let open = Mutex<[String: Store]>([:])
+
+    /// - Parameter folder: where ``stores()`` looks.
+    public init(folder: String = CachesFolder.path()) { self.folder = folder }
+
+    public func stores() throws(SourceError) -> [StoreSummary] {
+        var summaries: [StoreSummary] = []
+        for name in try CachesFolder.contents(of: folder) {
+            let path = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
+            guard Store.isStore(at: path) else { continue }
+            var summary = StoreSummary(name: name, path: path)
+            do throws(SourceError) {
+                let figures = try figures(store: path)
+                summary.archives = figures.archives.count
+                summary.entries = figures.archives.reduce(0) { $0 &+ $1.entries }
+                summary.diskBytes = figures.archives.reduce(0) { $0 &+ $1.diskBytes }
+            } catch {
+                summary.problem = error.description
+            }
+            summaries.append(summary)
+        }
+        return summaries
+    }
+
+    public func figures(store path: String) throws(SourceError) -> StoreFigures {
+        let store = try store(path)
+        let names = try EngineSource.translating { () throws(StorageError) in try store.archiveNames() }
+        var figures = StoreFigures(archives: [])
+        var processes: [Int32: ProcessSummary] = [:]
+        for name in names {
+            do throws(StorageError) {
+                let archive = try store.archive(named: name)
+                figures.archives.append(ArchiveSummary(try archive.status()))
+                // A process has a slot in every archive that it uses.
+                for process in try archive.processes() {
+                    if process.pid == getpid() { figures.ownAccesses &+= process.hits &+ process.misses }
+                    let known = processes[process.pid]
+                    processes[process.pid] = ProcessSummary(process, adding: known)
+                }
+            } catch {
+                var archive = ArchiveSummary(name: name)
+                archive.problem = error.description
+                figures.archives.append(archive)
+            }
+        }
+        figures.processes = processes.values.sorted { $0.pid < $1.pid }
+        return figures
+    }
+
+    public func listing(archive: String, store: String) throws(SourceError) -> any EntryListing {
+        let store = try self.store(store)
+        return try EngineSource.translating { () throws(StorageError) in
+            let archive = try store.archive(named: archive)
+            return EngineListing(archive: archive, list: try archive.entries())
+        }
+    }
+
+    public func entry(_ key: String, archive: String, store: String) throws(SourceError) -> Entry? {
+        let store = try self.store(store)
+        return try EngineSource.translating { () throws(StorageError) in
+            try store.archive(named: archive).metadata(key).map(Entry.init)
+        }
+    }
+
+    public func bytes(
+        _ key: String, range: Range<Int>, archive: String, store: String
+    ) throws(SourceError) -> [UInt8]? {
+        let store = try self.store(store)
+        return try EngineSource.translating { () throws(StorageError) in
+            try store.archive(named: archive).peek(key, range: range)
+        }
+    }
+
+    public func delete(
+        _ targets: [Target], archive name: String, store path: String, checkpoint: (Int) -> Bool
+    ) throws(SourceError) -> Deletion {
+        var deletion = Deletion()
+        let store = try EngineSource.translating { () throws(StorageError) in
+            try Store.open(at: path, mode: .readWrite, createIfMissing: false)
+        }
+        defer { store.close() }
+        let archive = try EngineSource.translating { () throws(StorageError) in
+            try store.archive(named: name)
+        }
+        let clock = ContinuousClock()
+        for (done, target) in targets.enumerated() {
+            guard checkpoint(done) else {
+                deletion.stopped = "Stopped after \(done) of \(targets.count)."
+                break
+            }
+            do throws(StorageError) {
+                let start = clock.now
+                let outcome = try archive.delete(target.key, ifSequence: target.sequence)
+                deletion.longestCall = max(deletion.longestCall, (clock.now - start) / .seconds(1))
+                switch outcome {
+                case .deleted:
+                    deletion.deleted += 1
+                    deletion.bytes += UInt64(target.size)
+                case .changed: deletion.changed.append(target.key)
+                case .absent: deletion.absent.append(target.key)
+                }
+            } catch {
+                // What was deleted before stays deleted, so it is told together with the error.
+                deletion.stopped = "Stopped after \(done) of \(targets.count): \(error.description)"
+                break
+            }
+        }
+        return deletion
+    }
+
+    /// The store, opened for reading. One that isn't at its path any more is forgotten.
+    private func store(_ path: String) throws(SourceError) -> Store {
+        if Store.isStore(at: path), let store = open.withLock({ $0[path] }) { return store }
+        open.withLock { $0[path] = nil }
+        let store = try EngineSource.translating { () throws(StorageError) in
+            try Store.open(at: path, mode: .readOnly, createIfMissing: false)
+        }
+        open.withLock { $0[path] = store }
+        return store
+    }
+
+    private static func translating<Result>(
+        _ body: () throws(StorageError) -> Result
+    ) throws(SourceError) -> Result {
+        do throws(StorageError) {
+            return try body()
+        } catch {
+            throw SourceError(error.description)
+        }
+    }
+}
+
+/// The engine's list of entries. Safe from any thread.
+private struct EngineListing: EntryListing {
+    let archive: Archive
+    let list: EntryList
+
+    var count: Int { list.count }
+    var valueBytes: UInt64 { list.totalValueBytes }
+
+    func figures(at index: Int) -> (size: UInt32, hits: UInt32) {
+        let reference = list[index]
+        return (reference.valueBytes, reference.hits)
+    }
+
+    func key(at index: Int) -> String? { list.key(at: index) }
+
+    func entry(at index: Int) -> Entry? {
+        if let metadata = list.metadata(at: index) { return Entry(metadata) }
+        // Replaced since the list was made: the row shows what the key holds by now.
+        guard let key = list.key(at: index) else { return nil }
+        return (try? archive.metadata(key)).flatMap { $0 }.map(Entry.init)
+    }
+
+    /// The list is in order of recency stamps, which no two entries share. An entry that was used since the list
+    /// was made has another stamp by now and isn't found.
+    func index(ofKey key: String) -> Int? {
+        guard let stamp = (try? archive.metadata(key))?.recency else { return nil }
+        var low = 0
+        var high = list.count
+        while low < high {
+            let middle = (low + high) / 2
+            if list[middle].recency > stamp { low = middle + 1 } else { high = middle }
+        }
+        return low < list.count && list[low].recency == stamp ? low : nil
+    }
+}

@@ -1,0 +1,73 @@
+import TerminalKit
+
+extension Browser {
+    static func press(_ model: inout Model, _ key: Key, in overlay: Overlay) -> [Effect] {
+        switch overlay {
+        case .actions(let list): pressInActions(&model, key, list)
+        case .plan(let plan): press(&model, key, in: plan)
+        case .message(let box): press(&model, key, in: box)
+        }
+    }
+
+    private static func pressInActions(_ model: inout Model, _ key: Key, _ old: ActionList) -> [Effect] {
+        var list = old
+        let found = actions(of: list, model)
+        let page = max(1, OverlayPlaces.actionRows(model))
+        switch (key.code, key.modifiers) {
+        case (.escape, _):
+            model.overlay = nil
+            return []
+        case (.enter, _):
+            model.overlay = nil
+            guard found.indices.contains(list.selected) else { return [] }
+            return perform(&model, found[list.selected].id)
+        case (.up, _), (.character("p"), .control): list.selected -= 1
+        case (.down, _), (.character("n"), .control): list.selected += 1
+        case (.pageUp, _): list.selected -= page
+        case (.pageDown, _): list.selected += page
+        default:
+            if list.field.handle(key) { (list.selected, list.first) = (0, 0) }
+        }
+        let count = actions(of: list, model).count
+        list.selected = max(0, min(list.selected, count - 1))
+        list.first = Table.firstRow(showing: list.selected, of: count, in: page, from: list.first)
+        model.overlay = .actions(list)
+        return []
+    }
+
+    /// The actions that the help or the palette lists.
+    static func actions(of list: ActionList, _ model: Model) -> [BrowserAction] {
+        model.keyMap.search(list.field.text, in: model.screen)
+    }
+
+    private static func press(_ model: inout Model, _ key: Key, in old: Plan) -> [Effect] {
+        var plan = old
+        switch key {
+        case Key(.left), Key(.right), Key(.tab), Key(.backTab), .character("h"), .character("l"):
+            plan.button = 1 - plan.button
+            model.overlay = .plan(plan)
+        case Key(.enter) where plan.button == 1, .character("y"): return carryOut(&model, plan)
+        case Key(.enter), Key(.escape), .character("n"), .character("q"):
+            model.overlay = nil
+            model.say("Nothing was deleted.", seconds: 3)
+        default: break
+        }
+        return []
+    }
+
+    private static func press(_ model: inout Model, _ key: Key, in old: MessageBox) -> [Effect] {
+        var box = old
+        switch key {
+        case Key(.down), .character("j"):
+            let places = OverlayPlaces.dialog(box, model).places(in: Rect(model.size))
+            box.first = min(box.first + 1, max(0, places.lines.count - places.body.rows))
+        case Key(.up), .character("k"): box.first = max(0, box.first - 1)
+        case Key(.enter), Key(.escape), .character("q"), .character(" "):
+            model.overlay = nil
+            return []
+        default: return []
+        }
+        model.overlay = .message(box)
+        return []
+    }
+}

@@ -1,0 +1,125 @@
+import TerminalKit
+
+extension Browser {
+    static func loaded(_ model: inout Model, _ result: Result<[StoreSummary], SourceError>) -> [Effect] {
+        model.stores.isPending = false
+        switch result {
+        case .success(let stores):
+            // The cursor holds to the store, not to its row.
+            let path = model.stores.selected?.path
+            model.stores.stores = stores
+            model.stores.problem = nil
+            if let row = stores.firstIndex(where: { $0.path == path }) { model.stores.cursor = row }
+        case .failure(let error): model.stores.problem = error.description
+        }
+        return []
+    }
+
+    static func loaded(
+        _ model: inout Model, _ store: String, _ result: Result<StoreFigures, SourceError>, at moment: Moment
+    ) -> [Effect] {
+        guard store == model.store else { return [] }
+        model.archives.isPending = false
+        switch result {
+        case .failure(let error): model.archives.problem = error.description
+        case .success(let figures):
+            model.archives.problem = nil
+            model.archives.figures = figures
+            model.cost.note(accesses: figures.ownAccesses)
+            for archive in figures.archives where archive.problem == nil {
+                model.archives.histories[archive.name, default: ArchiveHistory()].add(
+                    archive.counters, at: moment)
+            }
+            model.archives.histories = model.archives.histories.filter { name, _ in
+                figures.archives.contains { $0.name == name }
+            }
+        }
+        return relist(&model)
+    }
+
+    /// Takes the entries anew if they changed, unless the rows are held still.
+    private static func relist(_ model: inout Model) -> [Effect] {
+        guard model.screen == .entries, let entries = model.entries, entries.ticket == nil,
+            case .live = model.pace
+        else { return [] }
+        guard let summary = model.archives.summary(entries.archive) else {
+            if model.archives.figures != nil, model.archives.problem == nil {
+                model.entries?.problem = "The archive \(entries.archive) is gone."
+            }
+            return []
+        }
+        if let problem = summary.problem {
+            model.entries?.problem = problem
+            return []
+        }
+        if let notBefore = entries.notBefore, model.now < notBefore { return [] }
+        guard entries.listedFigures != summary || entries.problem != nil else { return [] }
+        return rearrange(&model, takingListing: true, isForced: false)
+    }
+
+    static func loaded(
+        _ model: inout Model, _ purpose: ValuePurpose, key: String, archive: String,
+        _ result: Result<ValueLoad?, SourceError>
+    ) -> [Effect] {
+        switch purpose {
+        case .preview:
+            guard model.entries?.archive == archive, model.entries?.preview.key == key else { return [] }
+            model.entries?.preview.isPending = false
+            switch result {
+            case .success(let load):
+                model.entries?.preview.load = load
+                model.entries?.preview.problem = load == nil ? "The entry is gone." : nil
+            case .failure(let error):
+                model.entries?.preview.load = nil
+                model.entries?.preview.problem = error.description
+            }
+        case .screen:
+            guard model.value?.archive == archive, model.value?.key == key else { return [] }
+            model.value?.isPending = false
+            switch result {
+            case .success(let load?): model.value?.show(load)
+            case .success(nil): model.value?.problem = "The entry is gone."
+            case .failure(let error): model.value?.problem = error.description
+            }
+        }
+        return []
+    }
+
+    static func loaded(
+        _ model: inout Model, key: String, archive: String, offset: Int,
+        _ result: Result<[UInt8]?, SourceError>
+    ) -> [Effect] {
+        guard model.value?.archive == archive, model.value?.key == key else { return [] }
+        model.value?.pendingChunk = nil
+        switch result {
+        case .success(let bytes?):
+            model.value?.add(bytes, chunk: offset / ValueState.chunk)
+            // An empty answer within the value means that another value is there by now.
+            if bytes.isEmpty { model.value?.isStale = true }
+        case .success(nil):
+            model.value?.add([], chunk: offset / ValueState.chunk)
+            model.value?.problem = "The entry is gone."
+        case .failure(let error):
+            model.value?.add([], chunk: offset / ValueState.chunk)
+            model.value?.problem = error.description
+        }
+        return []
+    }
+
+    /// Whether the value on the screen is still the store's.
+    static func checked(
+        _ model: inout Model, key: String, archive: String, _ result: Result<Entry?, SourceError>
+    ) -> [Effect] {
+        guard model.value?.archive == archive, model.value?.key == key, let shown = model.value?.load?.entry
+        else { return [] }
+        switch result {
+        case .success(let entry?):
+            model.value?.isStale = entry.sequence != shown.sequence
+            if entry.sequence == shown.sequence { model.value?.load?.entry = entry }
+            model.value?.problem = nil
+        case .success(nil): model.value?.problem = "The entry is gone; this is what it was."
+        case .failure(let error): model.value?.problem = error.description
+        }
+        return []
+    }
+}

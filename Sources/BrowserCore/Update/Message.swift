@@ -1,0 +1,21 @@
+import TerminalKit
+
+/// What happened. A value; safe to share between threads.
+public enum Message: Sendable {
+    /// It is that time now; nothing is refreshed.
+    case clock(Moment)
+    /// It is that time now, and time for a refresh.
+    case tick(Moment)
+    case input(InputEvent)
+    case stores(Result<[StoreSummary], SourceError>)
+    case figures(store: String, Result<StoreFigures, SourceError>, at: Moment)
+    /// Nil when it was stopped.
+    case arranged(ticket: Int, Result<Arranged?, SourceError>)
+    case rows(ticket: Int, [Int: Entry], Range<Int>)
+    case value(ValuePurpose, key: String, archive: String, Result<ValueLoad?, SourceError>)
+    case bytes(key: String, archive: String, offset: Int, Result<[UInt8]?, SourceError>)
+    case entry(key: String, archive: String, Result<Entry?, SourceError>)
+    case collected(ticket: Int, Marks?)
+    case progress(ticket: Int, Double)
+    case deleted(ticket: Int, Result<Deletion, SourceError>)
+}

@@ -1,0 +1,116 @@
+import TerminalKit
+
+/// The archive under the cursor in full: gauges and counters, and graphs of the last minutes where there is room.
+struct ArchivePane {
+    let archive: ArchiveSummary
+    let history: ArchiveHistory?
+
+    private static let figuresColumns = 56
+    private static let figuresRows = 8
+
+    func draw(into frame: inout Frame, in rect: Rect, look: Look) {
+        let box = rect.split(top: min(rect.rows, 18)).top
+        frame.border(box, style: look[.border], glyphs: look.glyphs)
+        let title = archive.typeName.isEmpty ? archive.name : "\(archive.name): \(archive.typeName)"
+        frame.write(
+            TextWidth.truncate(" \(title) ", to: max(0, box.columns - 4), ellipsis: look.glyphs.ellipsis),
+            at: Point(column: box.column + 2, row: box.row), style: look[.accent], within: box)
+        let inner = box.inset(top: 1, left: 2, bottom: 1, right: 2)
+        if let problem = archive.problem {
+            for (row, line) in TextWrap.lines(problem, columns: inner.columns).prefix(inner.rows).enumerated()
+            {
+                frame.write(line, at: inner.line(row).origin, style: look[.danger], within: inner)
+            }
+            return
+        }
+        // The graphs stand beside the figures, or else below them.
+        if inner.columns >= ArchivePane.figuresColumns + 24 {
+            let (figures, rest) = inner.split(left: ArchivePane.figuresColumns)
+            drawFigures(into: &frame, in: figures, look: look)
+            drawGraphs(into: &frame, in: rest.inset(left: 3), look: look)
+        } else {
+            let (figures, rest) = inner.split(top: ArchivePane.figuresRows)
+            drawFigures(into: &frame, in: figures, look: look)
+            if rest.rows >= 3 { drawGraphs(into: &frame, in: rest.inset(top: 1), look: look) }
+        }
+    }
+
+    private func drawFigures(into frame: inout Frame, in rect: Rect, look: Look) {
+        drawGauge("disk", archive.diskBytes, archive.diskLimit, archive.diskShare, &frame, rect.line(0), look)
+        drawGauge(
+            "memory", archive.memoryBytes, archive.memoryLimit, archive.memoryShare, &frame, rect.line(1),
+            look)
+        let counters = archive.counters
+        let accesses = counters.hits &+ counters.misses
+        let rows: [(String, String)] = [
+            ("footprint", "\(Figures.bytes(archive.footprint)) of files"),
+            (
+                "accesses",
+                "\(Figures.count(accesses))  \(counters.hitRatio.map { Figures.percent($0) + " hits" } ?? "")"
+            ),
+            (
+                "changes",
+                "\(Figures.count(counters.records)) recorded  \(Figures.count(counters.deletes)) deleted"
+            ),
+            (
+                "removed",
+                "\(Figures.count(counters.evictions)) evicted  \(Figures.count(counters.expirations)) expired"
+            ),
+            ("rejected", "\(Figures.count(counters.rejections)) larger than the limit"),
+        ]
+        for (index, row) in rows.enumerated() {
+            let line = rect.line(index + 3)
+            frame.write(row.0, at: line.origin, style: look[.dim], within: line)
+            frame.write(
+                row.1, at: Point(column: line.column + 11, row: line.row), style: look[.text], within: line)
+        }
+    }
+
+    private func drawGauge(
+        _ name: String, _ bytes: UInt64, _ limit: UInt64?, _ share: Double?, _ frame: inout Frame,
+        _ line: Rect,
+        _ look: Look
+    ) {
+        frame.write(name, at: line.origin, style: look[.dim], within: line)
+        let rest = line.split(left: 11).rest
+        var text = ArchivesView.share(bytes, of: limit)
+        guard let share else {
+            frame.write(text + "  no limit", at: rest.origin, style: look[.text], within: rest)
+            return
+        }
+        text += "  \(Figures.percent(share))"
+        let (gauge, words) = rest.split(left: min(20, max(0, rest.columns - TextWidth.width(of: text) - 2)))
+        Gauge(share).draw(into: &frame, in: gauge, look: look)
+        frame.write(text, at: words.inset(left: 2).origin, style: look[.text], within: words)
+    }
+
+    private func drawGraphs(into frame: inout Frame, in rect: Rect, look: Look) {
+        let points = history?.points ?? []
+        let now = history?.now
+        let graphs: [(title: String, values: [Double?], maximum: Double?, role: Role)] = [
+            (
+                "hit ratio \(now?.hitRatio.map(Figures.percent) ?? "-")", points.map(\.hitRatio), 1, .good
+            ),
+            (
+                "operations \(now.map { Figures.rate($0.operations) } ?? "-")/s", points.map(\.operations),
+                nil,
+                .accent
+            ),
+            (
+                "evictions \(now.map { Figures.rate($0.evictions) } ?? "-")/s", points.map(\.evictions), nil,
+                .warning
+            ),
+        ]
+        let shown = graphs.prefix(max(1, rect.rows / 2))
+        let each = rect.rows / shown.count
+        var rest = rect
+        for graph in shown {
+            let area: Rect
+            (area, rest) = rest.split(top: each)
+            frame.write(graph.title, at: area.origin, style: look[.dim], within: area.line(0))
+            let plot = area.split(top: 1).rest
+            Sparkline(graph.values, maximum: graph.maximum, role: graph.role).draw(
+                into: &frame, in: plot.rows > 1 ? plot.split(bottom: plot.rows).bottom : plot, look: look)
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import TerminalKit
+
+/// The archives of a store with what they hold and do.
+enum ArchivesView {
+    static func table(_ model: Model) -> Table {
+        let archives = model.archives.archives
+        let histories = model.archives.histories
+        return Table(
+            columns: [
+                Table.Column("archive", width: .minimum(8, weight: 1)),
+                Table.Column("kind", width: .fixed(10), priority: 8),
+                Table.Column("entries", width: .fixed(9), alignment: .trailing, priority: 1),
+                Table.Column("disk", width: .fixed(15), alignment: .trailing, priority: 2),
+                Table.Column("", width: .fixed(10), priority: 7),
+                Table.Column("memory", width: .fixed(15), alignment: .trailing, priority: 9),
+                Table.Column("", width: .fixed(10), priority: 10),
+                Table.Column("footprint", width: .fixed(9), alignment: .trailing, priority: 11),
+                Table.Column("hits", width: .fixed(6), alignment: .trailing, priority: 3),
+                Table.Column("", width: .minimum(12, weight: 1), priority: 6),
+                Table.Column("ops/s", width: .fixed(6), alignment: .trailing, priority: 4),
+                Table.Column("evict/s", width: .fixed(7), alignment: .trailing, priority: 5),
+            ], rowCount: archives.count, firstRow: model.archives.top,
+            selectedRow: archives.isEmpty ? nil : model.archives.cursor,
+            emptyText: model.archives.figures == nil ? "" : "No archives yet."
+        ) { row in
+            ArchivesView.row(archives[row], histories[archives[row].name])
+        }
+    }
+
+    private static func row(_ archive: ArchiveSummary, _ history: ArchiveHistory?) -> Table.Row {
+        guard archive.problem == nil else {
+            let cells = [archive.name, archive.kind.rawValue, "-", "unreadable"]
+            return Table.Row(cells.map { Table.Cell($0) }, role: .danger)
+        }
+        let now = history?.now
+        return Table.Row([
+            Table.Cell(archive.name), Table.Cell(archive.kind.rawValue, role: .dim),
+            Table.Cell(Figures.count(archive.entries)),
+            Table.Cell(share(archive.diskBytes, of: archive.diskLimit)),
+            archive.diskShare.map { Table.Cell("", gauge: $0) } ?? Table.Cell("no limit", role: .dim),
+            Table.Cell(share(archive.memoryBytes, of: archive.memoryLimit)),
+            archive.memoryShare.map { Table.Cell("", gauge: $0) } ?? Table.Cell("no limit", role: .dim),
+            Table.Cell(Figures.bytes(archive.footprint)),
+            Table.Cell(archive.counters.hitRatio.map(Figures.percent) ?? "-"),
+            Table.Cell("", spark: history?.points.compactMap(\.hitRatio) ?? []),
+            Table.Cell(now.map { Figures.rate($0.operations) } ?? "-"),
+            Table.Cell(
+                now.map { Figures.rate($0.evictions) } ?? "-",
+                role: (now?.evictions ?? 0) > 0 ? .warning : nil),
+        ])
+    }
+
+    /// `1.92 of 2 MB`: both in the limit's unit, so that they can be compared.
+    static func share(_ bytes: UInt64, of limit: UInt64?) -> String {
+        guard let limit else { return Figures.bytes(bytes) }
+        return "\(Figures.bytes(bytes, inUnitOf: limit)) of \(Figures.bytes(limit))"
+    }
+
+    static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
+        let look = model.look
+        guard let figures = model.archives.figures else {
+            if model.archives.problem == nil {
+                Label("Opening \(model.store ?? "")", role: .dim, alignment: .center)
+                    .draw(into: &frame, in: layout.list.line(layout.list.rows / 2), look: look)
+            }
+            return
+        }
+        drawTotals(figures, into: &frame, in: layout.info, look: look)
+        guard !figures.archives.isEmpty else {
+            return explain(model, layout, into: &frame)
+        }
+        table(model).draw(into: &frame, in: layout.list, look: look)
+        if !layout.pane.isEmpty, let archive = model.archives.summary(model.archives.selected ?? "") {
+            ArchivePane(archive: archive, history: model.archives.histories[archive.name])
+                .draw(into: &frame, in: layout.pane, look: look)
+        }
+    }
+
+    private static func drawTotals(
+        _ figures: StoreFigures, into frame: inout Frame, in rect: Rect, look: Look
+    ) {
+        guard !rect.isEmpty else { return }
+        func sum(_ value: (ArchiveSummary) -> UInt64) -> String {
+            Figures.bytes(figures.archives.reduce(0) { $0 &+ value($1) })
+        }
+        let entries = figures.archives.reduce(0) { $0 &+ $1.entries }
+        let parts = [
+            Figures.count(figures.archives.count, "archive", "archives"),
+            Figures.count(entries, "entry", "entries"), "disk \(sum(\.diskBytes))",
+            "memory \(sum(\.memoryBytes))", "footprint \(sum(\.footprint))",
+        ]
+        let line = rect.inset(left: 1)
+        write(parts, into: &frame, in: line.line(0), style: look[.text])
+        let processes = figures.processes.map { process in
+            let accesses = process.hits &+ process.misses
+            let hits =
+                accesses == 0 ? "" : " \(Figures.percent(Double(process.hits) / Double(accesses))) hits"
+            return "\(process.name) \(process.pid)\(process.isAlive ? hits : " ended")"
+        }
+        let count = Figures.count(figures.processes.count, "process", "processes")
+        write(
+            processes.isEmpty ? ["no process has it open for writing"] : ["\(count):"] + processes,
+            into: &frame, in: line.line(1), style: look[.dim])
+    }
+
+    /// Writes as many of the parts as fit whole, from the left.
+    private static func write(_ parts: [String], into frame: inout Frame, in line: Rect, style: Style) {
+        var column = line.column
+        for part in parts {
+            let width = TextWidth.width(of: part)
+            guard column + width <= line.endColumn || column == line.column else { break }
+            column +=
+                frame.write(part, at: Point(column: column, row: line.row), style: style, within: line) + 2
+        }
+    }
+
+    private static func explain(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
+        let store = ShellWord.quoted(model.store ?? "")
+        let lines =
+            ["This store has no archives yet.", ""]
+            + TextWrap.lines(
+                "vellum --store \(store) put NAME KEY FILE makes one and records its first entry.",
+                columns: max(1, layout.list.columns - 2))
+        let box = layout.list.centered(
+            Size(columns: lines.map { TextWidth.width(of: $0) }.max() ?? 0, rows: lines.count))
+        for (row, line) in lines.prefix(box.rows).enumerated() {
+            frame.write(
+                line, at: box.line(row).origin, style: model.look[row == 0 ? .accent : .dim],
+                within: box.intersection(layout.list))
+        }
+    }
+}

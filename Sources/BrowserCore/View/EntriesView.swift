@@ -1,0 +1,159 @@
+import TerminalKit
+
+/// The entries of an archive.
+enum EntriesView {
+    struct Column: Sendable {
+        /// Nil for the sign of the entries that are evicted next.
+        let column: EntryColumn?
+        let width: Part
+        let alignment: Alignment
+        let priority: Int
+    }
+
+    static let columns: [Column] = [
+        Column(column: nil, width: .fixed(1), alignment: .leading, priority: 0),
+        Column(column: .key, width: .minimum(12, weight: 4), alignment: .leading, priority: 0),
+        Column(column: .size, width: .fixed(8), alignment: .trailing, priority: 1),
+        Column(column: .tier, width: .fixed(6), alignment: .leading, priority: 6),
+        Column(column: .idle, width: .fixed(5), alignment: .trailing, priority: 2),
+        Column(column: .age, width: .fixed(5), alignment: .trailing, priority: 5),
+        Column(column: .expires, width: .fixed(8), alignment: .trailing, priority: 4),
+        Column(column: .hits, width: .fixed(7), alignment: .trailing, priority: 3),
+        Column(column: .owner, width: .minimum(8, weight: 1), alignment: .leading, priority: 7),
+    ]
+
+    static func table(_ model: Model) -> Table {
+        let entries = model.entries
+        let order = entries?.arrangement?.order ?? .recency
+        let look = model.look
+        let now = model.shownNow
+        return Table(
+            columns: columns.map { column in
+                var arrow: Table.Column.Order?
+                if column.column == order.column { arrow = order.descending ? .descending : .ascending }
+                return Table.Column(
+                    column.column?.rawValue ?? "", width: column.width, alignment: column.alignment,
+                    priority: column.priority, order: arrow)
+            }, rowCount: entries?.count ?? 0, firstRow: entries?.top ?? 0,
+            selectedRow: entries?.count == 0 ? nil : entries?.cursor,
+            showsMarks: entries?.marks.isEmpty == false, emptyText: emptyText(model)
+        ) { row in
+            guard let entries else { return Table.Row([]) }
+            return EntriesView.row(row, entries, now: now, look: look)
+        }
+    }
+
+    private static func emptyText(_ model: Model) -> String {
+        guard let entries = model.entries, let arrangement = entries.arrangement else { return "" }
+        if !arrangement.filter.isEmpty { return "No key holds \"\(arrangement.filter)\"." }
+        return "No entries."
+    }
+
+    private static func row(_ row: Int, _ entries: EntriesState, now: Moment, look: Look) -> Table.Row {
+        guard let entry = entries.rows[row] else {
+            // Not read yet, or gone since the list was made.
+            let isGone = entries.loaded.contains(row)
+            return Table.Row(
+                [Table.Cell(""), Table.Cell(isGone ? "gone" : look.glyphs.ellipsis)],
+                role: .dim)
+        }
+        let isVictim = entries.isVictim(row: row)
+        let expires = EntriesView.expires(entry, now: now)
+        let isMarked = entries.marks.contains(entry.key)
+        return Table.Row(
+            [
+                Table.Cell(isVictim ? String(look.glyphs.descending) : "", role: .dying),
+                Table.Cell(entry.key), Table.Cell(Figures.bytes(UInt64(entry.size))),
+                Table.Cell(entry.tier.rawValue, role: .dim),
+                Table.Cell(Figures.duration(now.seconds(since: entry.accessed))),
+                Table.Cell(Figures.duration(now.seconds(since: entry.created))),
+                Table.Cell(expires.text, role: expires.role), Table.Cell(Figures.count(entry.hits)),
+                Table.Cell(entry.owner ?? "", role: .dim),
+            ], role: entries.flashes[entry.key]?.role ?? (isVictim ? .dying : .text), isMarked: isMarked)
+    }
+
+    static func expires(_ entry: Entry, now: Moment) -> (text: String, role: Role?) {
+        guard let deadline = entry.expires else { return ("-", .dim) }
+        let left = deadline.seconds(since: now)
+        if left <= 0 { return ("expired", .danger) }
+        return (Figures.duration(left), left < 10 ? .warning : nil)
+    }
+
+    /// `12 of 6,204 entries  3.4 kB`
+    static func countText(_ model: Model) -> String {
+        guard let arrangement = model.entries?.arrangement else { return "" }
+        let bytes = Figures.bytes(arrangement.rowBytes)
+        let all = Figures.count(arrangement.listing.count, "entry", "entries")
+        guard !arrangement.filter.isEmpty else { return "\(all)  \(bytes)" }
+        return "\(Figures.count(arrangement.count)) of \(all)  \(bytes)"
+    }
+
+    static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
+        let look = model.look
+        guard let entries = model.entries else { return }
+        guard let arrangement = entries.arrangement else {
+            if entries.problem == nil {
+                Label("Reading \(entries.archive)", role: .dim, alignment: .center)
+                    .draw(into: &frame, in: layout.list.line(layout.list.rows / 2), look: look)
+            }
+            return
+        }
+        drawInfo(model, entries, arrangement, into: &frame, in: layout.info)
+        let table = table(model)
+        table.draw(into: &frame, in: layout.list, look: look)
+        highlight(arrangement, entries, table.layout(in: layout.list), into: &frame, look: look)
+        if !layout.pane.isEmpty {
+            PreviewPane(preview: entries.preview, isBeside: layout.isBeside)
+                .draw(into: &frame, in: layout.pane, look: look)
+        }
+    }
+
+    private static func drawInfo(
+        _ model: Model, _ entries: EntriesState, _ arrangement: Arrangement, into frame: inout Frame,
+        in rect: Rect
+    ) {
+        let look = model.look
+        var left = [Span(" "), Span(countText(model))]
+        let summary = model.archives.summary(entries.archive)
+        if arrangement.filter.isEmpty {
+            if let limit = summary?.diskLimit, limit > 0 {
+                let share = Figures.percent(Double(arrangement.listing.valueBytes) / Double(limit))
+                left.append(Span(" of \(Figures.bytes(limit)) (\(share))", look[.dim]))
+            }
+        } else {
+            left.append(Span("  filter \"\(arrangement.filter)\"", look[.accent]))
+        }
+        var right: [Span] = []
+        if !arrangement.victims.isEmpty {
+            let count = Figures.count(arrangement.victims.count)
+            right.append(Span("\(look.glyphs.descending) \(count) evicted next ", look[.dying]))
+        }
+        if !entries.marks.isEmpty {
+            let figures =
+                "\(Figures.count(entries.marks.count)) marked, \(Figures.bytes(entries.marks.bytes))"
+            right.append(Span(" \(look.glyphs.marked) \(figures) ", look[.marked]))
+        }
+        Bar(left: left, right: right, role: .text).draw(into: &frame, in: rect, look: look)
+    }
+
+    /// Shows where keys match the filter.
+    private static func highlight(
+        _ arrangement: Arrangement, _ entries: EntriesState, _ places: TableLayout, into frame: inout Frame,
+        look: Look
+    ) {
+        guard let pattern = KeyPattern(arrangement.filter),
+            let place = places.columns.first(where: { columns[$0.index].column == .key })
+        else { return }
+        for (offset, row) in places.rows.enumerated() {
+            guard let key = entries.rows[row]?.key else { continue }
+            // Only as much of the key as is seen, so that a long one costs no more.
+            let shown = TextWidth.truncate(key, to: place.columns, ellipsis: look.glyphs.ellipsis)
+            guard let range = pattern.range(in: shown) else { continue }
+            let before = TextWidth.width(of: String(shown.prefix(range.lowerBound)))
+            let width = TextWidth.width(of: String(shown.prefix(range.upperBound))) - before
+            let cells = Rect(
+                column: place.column + before, row: places.body.row + offset, columns: width, rows: 1)
+            frame.restyle(cells) { $0 = look[.match].over($0) }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+import TerminalKit
+
+/// Where the parts of an overlay stand: for drawing and for the mouse.
+enum OverlayPlaces {
+    /// The box of the help or the palette, and within it the field, the list, and what is said of its selected line.
+    static func actions(
+        _ list: ActionList, _ model: Model
+    ) -> (box: Rect, field: Rect, list: Rect, detail: Rect) {
+        let screen = Rect(model.size)
+        let isSmall = screen.rows < 8 || screen.columns < 30
+        let columns = isSmall ? screen.columns : min(screen.columns - 4, list.isHelp ? 96 : 56)
+        let all = model.keyMap.actions(in: model.screen).count
+        let detailRows = list.isHelp && screen.rows >= 14 ? 3 : 0
+        let rows = isSmall ? screen.rows : min(screen.rows - 2, all + 3 + detailRows)
+        let box = screen.centered(Size(columns: columns, rows: rows))
+        let inner = isSmall ? box : box.inset(top: 1, left: 2, bottom: 1, right: 2)
+        let (field, rest) = inner.split(top: 1)
+        let parts = rest.split(bottom: detailRows)
+        return (box, field, parts.rest, parts.bottom)
+    }
+
+    static func actionRows(_ model: Model) -> Int {
+        guard case .actions(let list) = model.overlay else { return 0 }
+        return actions(list, model).list.rows
+    }
+
+    static func dialog(_ plan: Plan, _ model: Model) -> Dialog {
+        let count = plan.targets.count
+        let what = count == 1 ? "Delete 1 entry?" : "Delete \(Figures.count(count)) entries?"
+        var body = [
+            "\(Figures.count(count, "entry", "entries")), \(Figures.bytes(plan.bytes)), in \(plan.archive)"
+        ]
+        let shown = max(1, min(8, model.size.rows - 9))
+        let bullet = model.look.glyphs.bullet
+        body += plan.targets.prefix(shown).map { "\(bullet) \($0.key)" }
+        if count > shown { body.append("\(bullet) and \(Figures.count(count - shown)) more") }
+        if model.size.rows >= 12 { body.append("Entries that change from now on are left alone.") }
+        return Dialog(title: what, body: body, buttons: ["Cancel", "Delete"], selectedButton: plan.button)
+    }
+
+    static func dialog(_ box: MessageBox, _ model: Model) -> Dialog {
+        Dialog(
+            title: box.title, body: box.lines, buttons: ["Close"], firstLine: box.first,
+            maximumColumns: max(20, min(100, model.size.columns - 4)))
+    }
+}
+
+/// Draws what stands over the screen.
+enum OverlayView {
+    static func draw(_ model: Model, into frame: inout Frame) {
+        switch model.overlay {
+        case nil: return
+        case .plan(let plan):
+            frame.cursor = nil
+            frame.draw(OverlayPlaces.dialog(plan, model), in: frame.bounds, look: model.look)
+        case .message(let box):
+            frame.cursor = nil
+            frame.draw(OverlayPlaces.dialog(box, model), in: frame.bounds, look: model.look)
+        case .actions(let list): draw(list, model, into: &frame)
+        }
+    }
+
+    private static func draw(_ list: ActionList, _ model: Model, into frame: inout Frame) {
+        let look = model.look
+        let places = OverlayPlaces.actions(list, model)
+        frame.fill(places.box, style: look[.dialog])
+        if places.field.column > places.box.column {
+            frame.border(places.box, style: look[.border].over(look[.dialog]), glyphs: look.glyphs)
+            let title = list.isHelp ? " Help: \(model.screen.rawValue) " : " Actions "
+            frame.write(
+                title, at: Point(column: places.box.column + 2, row: places.box.row),
+                style: look[.title].over(look[.dialog]), within: places.box)
+        }
+        let actions = Browser.actions(of: list, model)
+        let items = actions.map { action in
+            item(action, list, columns: places.list.columns, look: look)
+        }
+        List(items, selected: actions.isEmpty ? nil : list.selected, first: list.first, role: .dialog)
+            .draw(into: &frame, in: places.list, look: look)
+        if actions.isEmpty {
+            frame.write(
+                "No action is called so.", at: places.list.origin, style: look[.dim].over(look[.dialog]),
+                within: places.list)
+        }
+        if actions.indices.contains(list.selected), !places.detail.isEmpty {
+            let action = actions[list.selected]
+            frame.fill(
+                places.detail.line(0), style: look[.border].over(look[.dialog]),
+                character: look.glyphs.horizontal)
+            let text = "\(action.keyList): \(action.help)"
+            for (row, line) in TextWrap.lines(text, columns: places.detail.columns).prefix(2).enumerated() {
+                frame.write(
+                    line, at: places.detail.line(row + 1).origin, style: look[.dialog], within: places.detail)
+            }
+        }
+        list.field.draw(into: &frame, in: places.field, look: look)
+    }
+
+    private static func item(_ action: BrowserAction, _ list: ActionList, columns: Int, look: Look)
+        -> List.Item
+    {
+        guard list.isHelp else { return List.Item(action.title, trailing: action.keyList) }
+        var spans = [Span(TextWidth.pad(action.keys.first?.description ?? "", to: 9) + " ", look[.key])]
+        // A column stays for the scroll bar.
+        let room = columns - 10 - 18 - 1
+        if room >= 16 {
+            spans.append(Span(TextWidth.pad(action.title, to: 17) + " "))
+            spans.append(
+                Span(TextWidth.truncate(action.help, to: room, ellipsis: look.glyphs.ellipsis), look[.dim]))
+        } else {
+            spans.append(Span(action.title))
+        }
+        return List.Item(spans)
+    }
+}

@@ -1,0 +1,125 @@
+import TerminalKit
+
+/// One value: as a tree, as text or as bytes.
+enum ValueView {
+    static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
+        let look = model.look
+        guard let value = model.value else { return }
+        guard let load = value.load else {
+            let text = value.problem ?? "Reading \(value.key)"
+            Label(text, role: value.problem == nil ? .dim : .danger, alignment: .center)
+                .draw(into: &frame, in: layout.list.line(layout.list.rows / 2), look: look)
+            return
+        }
+        drawInfo(load, value, model, into: &frame, in: layout.info)
+        let list = layout.list
+        switch value.mode {
+        case .tree: drawTree(value, into: &frame, in: list, look: look)
+        case .text:
+            let pattern = KeyPattern(value.search)
+            let lines = value.lines
+            ScrollText(lineCount: lines.count, firstLine: value.top) { index in
+                ValueView.spans(lines[index], pattern, look)
+            }.draw(into: &frame, in: list, look: look)
+        case .hex:
+            let chunks = value.chunks
+            HexDump(count: load.entry.size, firstRow: value.top) { range in
+                ValueView.bytes(range, of: chunks)
+            }.draw(into: &frame, in: list, look: look)
+            if load.entry.size == 0 {
+                Label("The value is empty.", role: .dim, alignment: .center)
+                    .draw(into: &frame, in: list.line(list.rows / 2), look: look)
+            }
+        }
+    }
+
+    /// The bytes of a range as far as they were read, without a gap.
+    private static func bytes(_ range: Range<Int>, of chunks: [Int: [UInt8]]) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var offset = range.lowerBound
+        while offset < range.upperBound {
+            let number = offset / ValueState.chunk
+            let start = number * ValueState.chunk
+            guard let chunk = chunks[number], offset - start < chunk.count else { break }
+            let end = min(range.upperBound - start, chunk.count)
+            bytes += chunk[(offset - start)..<end]
+            offset = start + end
+        }
+        return bytes
+    }
+
+    private static func drawInfo(
+        _ load: ValueLoad, _ value: ValueState, _ model: Model, into frame: inout Frame, in rect: Rect
+    ) {
+        guard !rect.isEmpty else { return }
+        let look = model.look
+        let entry = load.entry
+        let now = model.shownNow
+        var modes: [Span] = []
+        for mode in value.modes {
+            modes += [Span(" "), Span(mode.rawValue, look[mode == value.mode ? .accent : .dim])]
+        }
+        var parts = ["\(load.content.name), \(Figures.bytes(UInt64(entry.size)))", entry.tier.rawValue]
+        parts.append("\(Figures.count(entry.hits, "hit", "hits"))")
+        parts.append("idle \(Figures.duration(now.seconds(since: entry.accessed)))")
+        parts.append("age \(Figures.duration(now.seconds(since: entry.created)))")
+        if entry.expires != nil { parts.append("expires \(EntriesView.expires(entry, now: now).text)") }
+        if let owner = entry.owner { parts.append("owner \(owner)") }
+        parts.append("created \(Figures.date(entry.created)) UTC")
+        let modeColumns = modes.reduce(2) { $0 + TextWidth.width(of: $1.text) }
+        let text = TextWidth.truncate(
+            parts.joined(separator: "  "), to: max(0, rect.columns - modeColumns - 1),
+            ellipsis: look.glyphs.ellipsis)
+        Bar(left: [Span(" " + text)], right: modes + [Span(" ")], role: .text)
+            .draw(into: &frame, in: rect.line(0), look: look)
+    }
+
+    private static func drawTree(_ value: ValueState, into frame: inout Frame, in rect: Rect, look: Look) {
+        guard let tree = value.tree else { return }
+        let bar = ScrollBar(total: value.visible.count, first: value.top, visible: rect.rows)
+        let body = bar.isNeeded ? rect.inset(right: 2) : rect
+        let pattern = KeyPattern(value.search)
+        for (offset, index) in value.visible.dropFirst(value.top).prefix(rect.rows).enumerated() {
+            var row = treeRow(
+                tree.nodes[index], isFolded: value.folded.contains(index), depth: tree.nodes[index].depth,
+                look: look)
+            row.isSelected = value.top + offset == value.cursor
+            if let pattern, tree.matches(index, pattern) {
+                row.name = row.name.flatMap { spans($0.text, pattern, look, $0.style) }
+                row.value = row.value.flatMap { spans($0.text, pattern, look, $0.style) }
+            }
+            row.draw(into: &frame, in: body.line(offset), look: look)
+        }
+        bar.draw(into: &frame, in: rect, look: look)
+    }
+
+    static func treeRow(_ node: ValueTree.Node, isFolded: Bool, depth: Int, look: Look) -> TreeRow {
+        let fold: TreeRow.Fold = !node.isContainer ? .leaf : isFolded ? .folded : .unfolded
+        let role: Role =
+            switch node.kind {
+            case .text: .good
+            case .number, .boolean: .warning
+            case .null, .map, .array: .dim
+            case .bytes, .other: .text
+            }
+        let value = Span(node.value, look[role])
+        // The root has no name.
+        guard !node.name.isEmpty else { return TreeRow(depth: depth, fold: fold, name: [value]) }
+        return TreeRow(depth: depth, fold: fold, name: [Span(node.name, look[.accent])], value: [value])
+    }
+
+    /// A text with the first match of a search highlighted.
+    private static func spans(
+        _ text: String, _ pattern: KeyPattern?, _ look: Look, _ style: Style = .plain
+    ) -> [Span] {
+        guard let pattern, pattern.matches(text), let range = pattern.range(in: text) else {
+            return [Span(text, style)]
+        }
+        let characters = Array(text)
+        return [
+            Span(String(characters[..<range.lowerBound]), style),
+            Span(String(characters[range]), look[.match]),
+            Span(String(characters[range.upperBound...]), style),
+        ]
+    }
+}

@@ -1,0 +1,61 @@
+import ArgumentParser
+import StorageEngine
+
+/// Sendable value type. What an archive is when this command makes it.
+struct ArchiveArguments: ParsableArguments {
+    enum Kind: String, CaseIterable, Sendable, ExpressibleByArgument {
+        case cache, collection
+
+        var kind: ArchiveKind {
+            switch self {
+            case .cache: .cache
+            case .collection: .collection
+            }
+        }
+    }
+
+    @Option(
+        help: ArgumentHelp(
+            "If this makes the archive: what it does when it is full (default: cache with --disk, else collection).",
+            valueName: "cache|collection"))
+    var kind: Kind?
+
+    @Option(
+        help: ArgumentHelp(
+            "If this makes the archive: most bytes of values on disk, such as 20MB or 64KiB (a cache's default: 2MB).",
+            valueName: "size"))
+    var disk: ByteCount?
+
+    @Option(
+        help: ArgumentHelp(
+            "If this makes the archive: most bytes of values in a process' memory (default: 1MB).",
+            valueName: "size"))
+    var memory: ByteCount?
+
+    mutating func validate() throws {
+        if kind == .collection, disk != nil {
+            throw ValidationError("a collection never evicts, so it has no --disk limit")
+        }
+    }
+
+    var configuration: ArchiveConfiguration {
+        let kind = kind?.kind ?? (disk == nil ? .collection : .cache)
+        var configuration = ArchiveConfiguration(kind: kind)
+        configuration.diskLimit = kind == .collection ? nil : disk?.bytes ?? configuration.diskLimit
+        if let memory { configuration.memoryLimit = memory.bytes }
+        return configuration
+    }
+
+    /// The archive of that name, made if there is none. Says so if it is there already and differs from what was asked.
+    func archive(named name: String, in store: Store) throws -> Archive {
+        let archive = try store.archive(named: name, orCreate: configuration)
+        let found = try archive.configuration()
+        let differs =
+            kind.map { $0.kind != found.kind } ?? false || disk.map { $0.bytes != found.diskLimit } ?? false
+            || memory.map { $0.bytes != found.memoryLimit } ?? false
+        if differs {
+            Narration.complain("archive \"\(name)\" is there already and keeps its own kind and limits")
+        }
+        return archive
+    }
+}

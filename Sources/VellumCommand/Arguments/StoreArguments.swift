@@ -1,0 +1,49 @@
+import ArgumentParser
+import BrowserCore
+import StorageEngine
+
+/// Sendable value type. Which store a command works on.
+struct StoreArguments: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "The store's folder (default: $VELLUM_STORE, else the only store in the caches folder).",
+            valueName: "folder"),
+        completion: .directory)
+    var store: String?
+
+    /// The store that was named, by the option or the environment.
+    var named: String? {
+        store ?? SystemText.environment("VELLUM_STORE")
+    }
+
+    /// Opens the store to look into: nothing in it changes, not even by looking.
+    func openForLooking() throws -> Store {
+        try Store.open(
+            at: try pathForLooking(), mode: .readOnly, createIfMissing: false)
+    }
+
+    /// Opens the store to change it. Changing one takes naming it. `creating`: makes it if there is none.
+    /// `name`: what other processes see of this one.
+    func openForWriting(creating: Bool, as name: String = "vellum") throws -> Store {
+        guard let named else {
+            throw CommandFailure("say which store to change, with --store or VELLUM_STORE", status: .usage)
+        }
+        return try Store.open(
+            at: named, mode: .readWrite, createIfMissing: creating, options: StoreOptions(processName: name))
+    }
+
+    private func pathForLooking() throws -> String {
+        if let named { return named }
+        let caches = EngineSource()
+        let paths = try caches.stores().map(\.path)
+        if paths.count == 1 { return paths[0] }
+        let folder = caches.folder
+        guard !paths.isEmpty else {
+            throw CommandFailure(
+                "there is no store in \(folder); name one with --store or VELLUM_STORE", status: .usage)
+        }
+        throw CommandFailure(
+            "there are \(paths.count) stores in \(folder); name one with --store:\n  "
+                + paths.joined(separator: "\n  "), status: .usage)
+    }
+}

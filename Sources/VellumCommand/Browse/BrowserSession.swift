@@ -1,0 +1,98 @@
+import BrowserCore
+import StorageEngine
+import TerminalCurses
+import TerminalKit
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Sendable value type. The browser on a store, or on the list of stores: in the terminal or without one.
+struct BrowserSession: Sendable {
+    /// The store's folder; nil: the stores of the caches folder are offered.
+    let store: String?
+    let isReadOnly: Bool
+    let theme: Theme.Name
+
+    /// Runs it in the terminal until the person leaves.
+    func runInTerminal() throws(CommandFailure) -> BrowserExit {
+        var screen: TerminalScreen
+        do throws(TerminalError) {
+            screen = TerminalScreen(try CursesTerminal(environment: ProcessInfo.processInfo.environment))
+        } catch {
+            throw CommandFailure(
+                "\(error); without a terminal use browse --size 100x30 --print text", status: .usage)
+        }
+        defer { screen.close() }
+        let source = EngineSource()
+        return BrowserLoop.run(
+            model(of: source, size: screen.size, look: screen.look(theme)), source: source, terminal: &screen,
+            clock: Self.now)
+    }
+
+    /// Presses keys on a screen that nobody sees, and prints it.
+    func picture(size: Size, keys: [Key], format: ScreenFormat) -> String {
+        let isPlain = SystemText.environment("NO_COLOR") != nil
+        let depth: ColorDepth = isPlain ? .mono : .trueColor
+        let source = EngineSource()
+        var browser = HeadlessBrowser(
+            model(of: source, size: size, look: Look(theme: Theme(theme, depth: depth))), source: source,
+            clock: Self.now)
+        browser.press(keys)
+        switch format {
+        case .text: return browser.frame.plainText
+        case .ansi: return browser.frame.ansiText(depth: depth)
+        case .svg: return browser.frame.svg()
+        }
+    }
+
+    private func model(of source: EngineSource, size: Size, look: Look) -> Model {
+        Model(
+            size: size, look: look, folder: source.folder, store: store, isReadOnly: isReadOnly,
+            now: Self.now())
+    }
+
+    @Sendable private static func now() -> Moment {
+        Moment(microseconds: Timestamp.now().microseconds)
+    }
+}
+
+/// For one thread, but for ``waker``. The terminal as the browser wants it.
+private struct TerminalScreen: BrowserTerminal {
+    private let terminal: CursesTerminal
+
+    init(_ terminal: CursesTerminal) {
+        self.terminal = terminal
+    }
+
+    var size: Size { terminal.size }
+
+    func look(_ theme: Theme.Name) -> Look {
+        Look(theme: Theme(theme, depth: terminal.depth), glyphs: terminal.isUTF8 ? .unicode : .ascii)
+    }
+
+    func present(_ frame: Frame) {
+        terminal.present(frame)
+    }
+
+    func nextEvent(timeout: Double) -> InputEvent? {
+        let event = terminal.nextEvent(timeoutMilliseconds: Int((timeout * 1000).rounded(.up)))
+        guard event == .key(Self.suspend) else { return event }
+        // In raw mode the terminal sends no signal for it.
+        terminal.suspend()
+        return terminal.nextEvent(timeoutMilliseconds: 0)
+    }
+
+    private static let suspend = Key(.character("z"), modifiers: .control)
+
+    var waker: @Sendable () -> Void {
+        let waker = terminal.waker
+        return { waker.wake() }
+    }
+
+    func close() {
+        terminal.close()
+    }
+}

@@ -1,0 +1,86 @@
+import ArgumentParser
+import TerminalKit
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// `vellum demo`.
+struct DemoCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "demo",
+        abstract:
+            "Makes a store of cities, runs a workload on it in a second process, and opens the browser on it.",
+        discussion: """
+            The archive City gets half of the space that its 6,204 cities need, so it evicts. The store is temporary \
+            unless --store names one; VELLUM_STORE is left alone. The workload accesses, records and deletes cities, \
+            the popular ones far more often than the others (Zipf's law).
+
+            Without the browser, progress goes to standard error and the closing figures of the workload to standard \
+            output.
+            """)
+
+    @OptionGroup var store: StoreArguments
+
+    @Flag(help: "Keep the temporary store, and say where it is.")
+    var keep = false
+
+    @Flag(help: "Don't open the browser, even on a terminal; without one it isn't opened anyway.")
+    var noBrowse = false
+
+    @Option(help: ArgumentHelp("Without the browser: how long the workload runs.", valueName: "seconds"))
+    var seconds = 10.0
+
+    @Option(help: ArgumentHelp("Operations a second.", valueName: "count"))
+    var rate = 2000
+
+    @Option(help: ArgumentHelp("What the workload's random numbers start from.", valueName: "number"))
+    var seed: UInt64 = 1
+
+    @Option(
+        help: ArgumentHelp(
+            "The browser's colors.", valueName: Theme.Name.allCases.map(\.rawValue).joined(separator: "|")))
+    var theme = Theme.Name.dark
+
+    @Flag(help: "Print the closing figures as one JSON object.")
+    var json = false
+
+    mutating func validate() throws {
+        if !(1...1_000_000).contains(rate) { throw ValidationError("--rate is 1 to 1000000") }
+        if !(seconds >= 0 && seconds <= 1e9) { throw ValidationError("--seconds is 0 to 1000000000") }
+    }
+
+    func run() throws {
+        let browses = !noBrowse && SystemText.isTerminal(STDIN_FILENO) && SystemText.isTerminal(STDOUT_FILENO)
+        Interruption.collect()
+        let session = try DemoSession(
+            store: store.store, keeps: keep, rate: rate, seed: seed, isSilent: browses)
+        defer { session.end() }
+        if browses, !Interruption.isRequested {
+            // The terminal takes signals itself, and gives itself back before they end the program.
+            Interruption.release()
+            let browser = BrowserSession(store: session.path, isReadOnly: false, theme: theme)
+            while try browser.runInTerminal() == .startDemo {}
+            return
+        }
+        try session.wait(seconds: seconds)
+        try printFigures(try session.figures())
+        if Interruption.isRequested { throw CommandFailure(nil, status: Interruption.status) }
+    }
+
+    private func printFigures(_ figures: DemoFigures) throws(CommandFailure) {
+        let output = OutputWriter()
+        if json {
+            var line: [UInt8] = []
+            JSONText.appendObject(figures.members, to: &line)
+            try output.write(line + [UInt8(ascii: "\n")])
+        } else {
+            for (name, cell) in figures.members {
+                try output.write("\(name)\t\(output.isTerminal ? cell.human : cell.plain)\n")
+            }
+        }
+        try output.flush()
+    }
+}

@@ -1,0 +1,64 @@
+import ArgumentParser
+import StorageEngine
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// `vellum export`.
+struct ExportCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "export",
+        abstract: "Writes the values of an archive, as NDJSON or CSV.",
+        discussion: """
+            The least recently used comes first, so that import makes the same order again; values come back equal. \
+            Where values don't hold their keys, export --with-keys and import --key key --value value keep them.
+
+            Texts and other bytes that aren't documents become JSON strings. A CSV row holds only an object; others are \
+            reported and left out, with exit code 1, as are damaged entries, with exit code 3. In CSV a nested array or object is written as JSON.
+            """)
+
+    @OptionGroup var store: StoreArguments
+
+    @Argument(help: "The archive's name.")
+    var archive: String
+
+    @Argument(help: "The file to write; - or nothing: standard output.", completion: .file())
+    var file = "-"
+
+    @Option(
+        help: ArgumentHelp(
+            "What to write (default: csv if the file's name ends with .csv, else ndjson).",
+            valueName: "ndjson|csv"))
+    var format: ExportFormat?
+
+    @Flag(help: "Wrap each value: {\"key\":…,\"value\":…}.")
+    var withKeys = false
+
+    func run() throws {
+        Interruption.collect()
+        let archive = try store.openForLooking().archive(named: archive)
+        var descriptor = STDOUT_FILENO
+        if file != "-" {
+            descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+            guard descriptor >= 0 else { throw CommandFailure(file, errno: errno, status: .usage) }
+        }
+        defer { if descriptor != STDOUT_FILENO { close(descriptor) } }
+        let output =
+            file == "-" ? OutputWriter() : OutputWriter(descriptor: descriptor, subject: file)
+        let exporter = try Exporter(archive, to: output, wrapsKeys: withKeys)
+        let outcome: Exporter.Outcome
+        switch format ?? (ImportFormat(fileName: file) == .csv ? .csv : .ndjson) {
+        case .ndjson: outcome = try exporter.writeLines()
+        case .csv: outcome = try exporter.writeCSV()
+        }
+        try output.flush()
+        if file != "-" {
+            Narration.say("exported \(HumanText.count(outcome.exported, "entry", "entries")) to \(file)")
+        }
+        if outcome.damaged > 0 { throw CommandFailure(nil, status: .storeFailure) }
+        if outcome.skipped > 0 { throw CommandFailure(nil, status: .nothing) }
+    }
+}

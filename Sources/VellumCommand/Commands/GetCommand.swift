@@ -1,0 +1,102 @@
+import ArgumentParser
+import CBOR
+import StorageEngine
+
+/// `vellum get`.
+struct GetCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "get",
+        abstract: "Prints the value of an entry.",
+        discussion: """
+            Documents (CBOR or JSON) are printed as indented JSON, texts as they are, anything else in hexadecimal. \
+            Looking doesn't count as an access.
+            """)
+
+    @OptionGroup var store: StoreArguments
+
+    @Argument(help: "The archive's name.")
+    var archive: String
+
+    @Argument(help: "The entry's key.")
+    var key: String
+
+    @Flag(help: "Print JSON on one line; a text becomes a string, other bytes a string of base64url.")
+    var json = false
+
+    @Flag(help: "Print the stored bytes as they are.")
+    var raw = false
+
+    @Flag(help: "Print the stored bytes in hexadecimal.")
+    var hex = false
+
+    @Flag(help: "Print the entry's metadata first; with --json, {\"meta\":…,\"value\":…}.")
+    var meta = false
+
+    mutating func validate() throws {
+        if [json, raw, hex].count(where: { $0 }) > 1 {
+            throw ValidationError("--json, --raw and --hex exclude each other")
+        }
+        if raw, meta { throw ValidationError("--raw prints nothing but the value, so it excludes --meta") }
+    }
+
+    func run() throws {
+        let archive = try store.openForLooking().archive(named: archive)
+        guard var metadata = try archive.metadata(key), let bytes = try archive.peek(key) else {
+            throw CommandFailure("no entry \"\(key)\" in archive \"\(archive.name)\"", status: .nothing)
+        }
+        if meta { metadata.rank = try Self.rank(of: metadata, in: archive) }
+        let output = OutputWriter()
+        if raw {
+            try output.write(bytes)
+        } else if json {
+            try printJSON(StoredValue(bytes, encoding: metadata.encoding), metadata, to: output)
+        } else {
+            if meta { try printMetadata(metadata, to: output) }
+            try TerminalSafe.write(
+                hex ? HexText.dump(bytes) : Self.pretty(bytes, metadata.encoding), to: output)
+        }
+        try output.flush()
+    }
+
+    private func printJSON(
+        _ value: StoredValue, _ metadata: EntryMetadata, to output: OutputWriter
+    ) throws(CommandFailure) {
+        var line: [UInt8] = []
+        if meta {
+            line.append(contentsOf: "{\"meta\":".utf8)
+            JSONText.appendObject(MetadataColumns.members(metadata), to: &line)
+            line.append(contentsOf: ",\"value\":".utf8)
+        }
+        try value.appendJSON(.compact, to: &line)
+        if meta { line.append(UInt8(ascii: "}")) }
+        line.append(UInt8(ascii: "\n"))
+        try TerminalSafe.write(line, to: output)
+    }
+
+    /// A line a property, and an empty line before the value.
+    private func printMetadata(_ metadata: EntryMetadata, to output: OutputWriter) throws(CommandFailure) {
+        for (name, cell) in MetadataColumns.members(metadata) {
+            try output.write("\(name)\t\(output.isTerminal ? cell.human : cell.plain)\n")
+        }
+        try output.write("\n")
+    }
+
+    private static func pretty(_ bytes: [UInt8], _ encoding: ValueEncoding) throws(CommandFailure) -> [UInt8]
+    {
+        let value = StoredValue(bytes, encoding: encoding)
+        var output: [UInt8] = []
+        switch value {
+        case .document: try value.appendJSON(.pretty, to: &output)
+        case .text(let text): output.append(contentsOf: text.utf8)
+        case .bytes(let bytes): output = HexText.dump(bytes)
+        }
+        if output.last != UInt8(ascii: "\n") { output.append(UInt8(ascii: "\n")) }
+        return output
+    }
+
+    /// Only a list of all entries knows the place of one.
+    private static func rank(of metadata: EntryMetadata, in archive: Archive) throws(StorageError) -> Int? {
+        let entries = try archive.entries()
+        return entries.firstIndex { $0.recency <= metadata.recency }.map { entries.rank(at: $0) }
+    }
+}

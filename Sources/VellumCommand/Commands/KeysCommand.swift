@@ -1,0 +1,91 @@
+import ArgumentParser
+import StorageEngine
+
+/// `vellum keys`.
+struct KeysCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "keys",
+        abstract: "Lists the entries of an archive with their metadata.",
+        discussion: """
+            Columns in a pipe, and properties with --json: key, size, tier, created, accessed, expires, hits, owner, \
+            rank. Sizes are bytes, times seconds since 1970; rank 1 is the most recent. In a pipe keys are printed as \
+            they are, even if they hold tabs or line breaks; --json escapes them.
+            """)
+
+    @OptionGroup var store: StoreArguments
+
+    @Argument(help: "The archive's name.")
+    var archive: String
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            What to sort by: most recently used first, key ascending, largest, latest created, soonest to expire or \
+            most hits first.
+            """, valueName: "order"))
+    var order = EntryOrder.recency
+
+    @Flag(help: "Turn the order around.")
+    var reverse = false
+
+    @Option(help: ArgumentHelp("Print at most that many entries.", valueName: "count"))
+    var limit: Int?
+
+    @Flag(help: "Print a JSON object a line.")
+    var json = false
+
+    mutating func validate() throws {
+        if let limit, limit < 0 { throw ValidationError("--limit is 0 or more") }
+    }
+
+    func run() throws {
+        let archive = try store.openForLooking().archive(named: archive)
+        let entries = try archive.entries()
+        let output = OutputWriter()
+        var printer = RowPrinter(
+            MetadataColumns.columns, layout: .fitting(output, json: json ? .jsonLines : nil), output: output)
+        var left = limit ?? .max
+        for index in order.arrange(entries, reversed: reverse) {
+            guard left > 0 else { break }
+            // Without metadata it has been removed or replaced since the list was made.
+            guard let metadata = entries.metadata(at: index) else { continue }
+            try printer.print(MetadataColumns.cells(metadata))
+            left -= 1
+        }
+        try printer.finish()
+    }
+}
+
+/// Sendable value type. What the entries of an archive can be sorted by.
+enum EntryOrder: String, CaseIterable, Sendable, ExpressibleByArgument {
+    case recency, key, size, created, expires, hits
+
+    /// The places in `entries`, a list with the most recent first, in this order. What is equal stays in order of
+    /// recency, unless reversed. Costs a look at each entry's frame for `key`, `created` and `expires`.
+    func arrange(_ entries: EntryList, reversed: Bool) -> [Int] {
+        let sorted: [Int] =
+            switch self {
+            case .recency: Array(entries.indices)
+            case .size: Self.sort(entries.indices.map { ($0, entries[$0].valueBytes) }, by: >)
+            case .hits: Self.sort(entries.indices.map { ($0, entries[$0].hits) }, by: >)
+            case .key: Self.sort(entries.indices.map { ($0, entries.key(at: $0) ?? "") }, by: <)
+            case .created:
+                Self.sort(
+                    entries.indices.map { ($0, entries.metadata(at: $0)?.created.microseconds ?? 0) }, by: >)
+            case .expires:
+                Self.sort(
+                    entries.indices.map { ($0, entries.metadata(at: $0)?.expires?.microseconds ?? .max) },
+                    by: <)
+            }
+        return reversed ? sorted.reversed() : sorted
+    }
+
+    private static func sort<Value: Comparable>(
+        _ places: [(index: Int, value: Value)], by precedes: (Value, Value) -> Bool
+    ) -> [Int] {
+        places.sorted { first, second in
+            first.value == second.value ? first.index < second.index : precedes(first.value, second.value)
+        }
+        .map(\.index)
+    }
+}

@@ -1,0 +1,61 @@
+import ArgumentParser
+import StorageEngine
+
+/// `vellum ls`.
+struct ListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "ls",
+        abstract: "Lists the archives with their sizes, limits and counters.",
+        discussion: """
+            Columns in a pipe, and properties with --json: archive, kind, type, entries, memoryBytes, memoryLimit, \
+            diskBytes, diskLimit, footprint, hits, misses, evictions, expirations, rejections. Sizes are bytes; \
+            memoryBytes and diskBytes are sums of values, footprint is what the archive's files take.
+            """)
+
+    @OptionGroup var store: StoreArguments
+
+    @Flag(help: "Print one JSON array.")
+    var json = false
+
+    private static let columns = [
+        Column("archive", title: "ARCHIVE"), Column("kind", title: "KIND"), Column("type"),
+        Column("entries", title: "ENTRIES"), Column("memoryBytes", title: "MEMORY"),
+        Column("memoryLimit", title: "LIMIT"), Column("diskBytes", title: "DISK"),
+        Column("diskLimit", title: "LIMIT"),
+        Column("footprint", title: "FOOTPRINT"), Column("hits", title: "HITS"),
+        Column("misses", title: "MISSES"),
+        Column("evictions", title: "EVICTIONS"), Column("expirations"), Column("rejections"),
+    ]
+
+    func run() throws {
+        let store = try store.openForLooking()
+        let output = OutputWriter()
+        var printer = RowPrinter(
+            Self.columns, layout: .fitting(output, json: json ? .jsonArray : nil), output: output)
+        var failed = false
+        for name in try store.archiveNames() {
+            do {
+                try printer.print(Self.cells(try store.archive(named: name).status()))
+            } catch let error as StorageError {
+                // One damaged archive doesn't hide the others.
+                Narration.complain("\(name): \(error)")
+                failed = true
+            }
+        }
+        try printer.finish()
+        if failed { throw CommandFailure(nil, status: .storeFailure) }
+    }
+
+    private static func cells(_ status: ArchiveStatus) -> [Cell] {
+        let configuration = status.configuration
+        return [
+            .text(status.name), .text("\(configuration.kind)"),
+            Cell(configuration.typeName.isEmpty ? nil : configuration.typeName),
+            .count(UInt64(status.entries)),
+            .bytes(status.memoryBytes), Cell(bytes: configuration.memoryLimit), .bytes(status.diskBytes),
+            Cell(bytes: configuration.diskLimit), .bytes(status.footprint), .count(status.hits),
+            .count(status.misses), .count(status.evictions), .count(status.expirations),
+            .count(status.rejections),
+        ]
+    }
+}

@@ -1,0 +1,25 @@
+import StorageEngine
+
+/// Stateless; safe from any thread. An entry's metadata as columns, the same for every command.
+enum MetadataColumns {
+    static let columns = [
+        Column("key", title: "KEY"), Column("size", title: "SIZE"), Column("tier", title: "TIER"),
+        Column("created", title: "CREATED"), Column("accessed", title: "ACCESSED"),
+        Column("expires", title: "EXPIRES"), Column("hits", title: "HITS"), Column("owner", title: "OWNER"),
+        Column("rank", title: "RANK"),
+    ]
+
+    static func cells(_ metadata: EntryMetadata) -> [Cell] {
+        [
+            .text(metadata.key), .bytes(UInt64(metadata.valueBytes)), .text(metadata.tier.rawValue),
+            Cell(metadata.created), Cell(metadata.accessed), Cell(metadata.expires),
+            .count(UInt64(metadata.hits)),
+            Cell(metadata.owner), metadata.rank.map { .count(UInt64($0)) } ?? .absent,
+        ]
+    }
+
+    /// The members of a JSON object of them.
+    static func members(_ metadata: EntryMetadata) -> [(name: String, value: Cell)] {
+        zip(columns, cells(metadata)).map { ($0.name, $1) }
+    }
+}

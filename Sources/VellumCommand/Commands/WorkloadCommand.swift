@@ -1,0 +1,41 @@
+import ArgumentParser
+import StorageEngine
+
+/// `vellum workload`: the second process of the demonstration. Not for people.
+struct WorkloadCommand: ParsableCommand {
+    static let name = "workload"
+
+    static let configuration = CommandConfiguration(
+        commandName: name, abstract: "Runs the demonstration's workload until standard input ends.",
+        shouldDisplay: false)
+
+    @OptionGroup var store: StoreArguments
+
+    @Argument(help: "The file of cities.", completion: .file())
+    var data: String
+
+    @Option(help: "Operations a second.")
+    var rate: Int
+
+    @Option(help: "What the random numbers start from.")
+    var seed: UInt64
+
+    @Flag(help: "Remove the store at the end, however the demonstration ended.")
+    var removeStore = false
+
+    mutating func validate() throws {
+        if !(1...1_000_000).contains(rate) { throw ValidationError("--rate is 1 to 1000000") }
+    }
+
+    func run() throws {
+        Interruption.collect()
+        let store = try store.openForWriting(creating: false, as: "vellum workload")
+        defer {
+            store.close()
+            if removeStore { TemporaryFolder(existing: store.path).remove() }
+        }
+        let data = try DemoData(path: data)
+        var workload = Workload(try store.archive(named: DemoData.archiveName), data, seed: seed)
+        try workload.run(rate: rate)
+    }
+}

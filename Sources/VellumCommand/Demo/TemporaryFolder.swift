@@ -1,0 +1,31 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+import Glibc
+#else
+import Foundation
+#endif
+
+/// Sendable value type. A folder that only this user can enter, in `$TMPDIR` or `/tmp`.
+struct TemporaryFolder: Sendable {
+    let path: String
+
+    /// The one at `path`, made by another process.
+    init(existing path: String) {
+        self.path = path
+    }
+
+    /// Makes one.
+    init() throws(CommandFailure) {
+        let template = (SystemText.environment("TMPDIR") ?? "/tmp") + "/vellum-demo-XXXXXX"
+        var name = Array(template.utf8CString)
+        guard mkdtemp(&name) != nil else {
+            throw CommandFailure(template, errno: errno, status: .storeFailure)
+        }
+        path = String(decoding: name.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Removes the folder with all it holds; what can't be removed stays. Links are removed, not followed.
+    func remove() {
+        try? FileManager.default.removeItem(atPath: path)
+    }
+}

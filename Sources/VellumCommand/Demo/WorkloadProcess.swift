@@ -1,0 +1,85 @@
+#if canImport(Darwin)
+import Darwin
+#else
+// `environ`, which this process never changes, isn't marked as safe.
+@preconcurrency import Glibc
+#endif
+
+/// For one thread. This program a second time, running the workload.
+///
+/// The child ends when this process does, however it ends: it holds the other end of a pipe that is never written to,
+/// and sees it close.
+final class WorkloadProcess {
+    private let pid: pid_t
+    private var leash: Int32
+    private var isWaitedFor = false
+
+    /// `removesStore`: the child removes the store when it ends. `isSilent`: its complaints are dropped, for the terminal
+    /// belongs to the browser.
+    init(
+        store: String, dataPath: String, rate: Int, seed: UInt64, removesStore: Bool, isSilent: Bool
+    ) throws(CommandFailure) {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw CommandFailure("pipe", errno: errno, status: .storeFailure) }
+        let (child, parent) = (ends[0], ends[1])
+        leash = parent
+        defer { close(child) }
+        // The child mustn't hold its own leash.
+        _ = fcntl(parent, F_SETFD, FD_CLOEXEC)
+        var arguments = [DemoFile.executable, WorkloadCommand.name, "--store", store]
+        arguments += ["--rate", String(rate), "--seed", String(seed)]
+        if removesStore { arguments.append("--remove-store") }
+        arguments += ["--", dataPath]
+        var pid: pid_t = 0
+        let code = Self.spawn(arguments, input: child, isSilent: isSilent, &pid)
+        guard code == 0 else {
+            close(parent)
+            throw CommandFailure("cannot start the workload", errno: code, status: .storeFailure)
+        }
+        self.pid = pid
+    }
+
+    /// Whether the child has ended by itself, which it shouldn't.
+    func hasEnded() -> Bool {
+        if !isWaitedFor { isWaitedFor = waitpid(pid, nil, WNOHANG) == pid }
+        return isWaitedFor
+    }
+
+    /// Ends the child and waits for it.
+    func end() {
+        if leash >= 0 { close(leash) }
+        leash = -1
+        while !isWaitedFor {
+            isWaitedFor = waitpid(pid, nil, 0) == pid || errno != EINTR
+        }
+    }
+
+    deinit { end() }
+
+    /// Returns 0 or an error number. The child is in a process group of its own, so that neither an interrupt nor a
+    /// suspension that the terminal sends to this process reaches it.
+    private static func spawn(_ arguments: [String], input: Int32, isSilent: Bool, _ pid: inout pid_t)
+        -> Int32
+    {
+        #if canImport(Darwin)
+        var files: posix_spawn_file_actions_t?
+        var attributes: posix_spawnattr_t?
+        #else
+        var files = posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
+        #endif
+        posix_spawn_file_actions_init(&files)
+        posix_spawnattr_init(&attributes)
+        defer {
+            posix_spawn_file_actions_destroy(&files)
+            posix_spawnattr_destroy(&attributes)
+        }
+        posix_spawn_file_actions_adddup2(&files, input, STDIN_FILENO)
+        posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0)
+        if isSilent { posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0) }
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETPGROUP))
+        var list = arguments.map { strdup($0) } + [nil]
+        defer { for argument in list { free(argument) } }
+        return posix_spawn(&pid, arguments[0], &files, &attributes, &list, environ)
+    }
+}

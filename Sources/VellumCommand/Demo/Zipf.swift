@@ -1,0 +1,45 @@
+/// Sendable value type. Draws ranks of which the r-th is r times rarer than the first: Zipf's law with exponent 1, the
+/// usual model of how popular cached things are (Breslau et al., Web Caching and Zipf-like Distributions, 1999).
+struct Zipf: Sendable {
+    /// Sums of 1/r up to each rank.
+    private let sums: [Double]
+
+    /// `count`: the number of ranks, 1 or more.
+    init(count: Int) {
+        var sum = 0.0
+        sums = (1...max(1, count)).map { rank in
+            sum += 1 / Double(rank)
+            return sum
+        }
+    }
+
+    /// A rank from 0. Cost: O(log count).
+    func draw(with generator: inout some RandomNumberGenerator) -> Int {
+        let target = Double.random(in: 0..<sums[sums.count - 1], using: &generator)
+        var low = 0
+        var high = sums.count - 1
+        while low < high {
+            let middle = (low + high) / 2
+            if sums[middle] > target { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}
+
+/// Sendable value type. SplitMix64 (Steele, Lea and Flood, Fast Splittable Pseudorandom Number Generators, 2014): the
+/// same numbers for the same seed, unlike the system's generator.
+struct SeededGenerator: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    init(seed: UInt64) {
+        state = seed
+    }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9e37_79b9_7f4a_7c15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+        return mixed ^ (mixed >> 31)
+    }
+}

@@ -1,0 +1,137 @@
+import CBOR
+import StorageEngine
+
+/// For one thread. Writes the entries of an archive, the least recently used first, so that importing them in that
+/// order makes the same order again.
+struct Exporter {
+    /// What came of an export.
+    struct Outcome {
+        var exported = 0
+        /// Entries that the format can't hold.
+        var skipped = 0
+        /// Entries that can't be read.
+        var damaged = 0
+    }
+
+    private let entries: EntryList
+    private let output: OutputWriter
+    /// Whether each value is wrapped in an object of its key and itself.
+    private let wrapsKeys: Bool
+
+    static let keyName = "key"
+    static let valueName = "value"
+
+    init(_ archive: Archive, to output: OutputWriter, wrapsKeys: Bool) throws(StorageError) {
+        entries = try archive.entries(order: .leastRecentFirst)
+        self.output = output
+        self.wrapsKeys = wrapsKeys
+    }
+
+    /// A JSON value a line.
+    func writeLines() throws -> Outcome {
+        var outcome = Outcome()
+        var line: [UInt8] = []
+        outcome.damaged = try forEachValue { key, value in
+            line.removeAll(keepingCapacity: true)
+            if wrapsKeys {
+                line.append(
+                    contentsOf: "{\"\(Self.keyName)\":\(JSONText.string(key)),\"\(Self.valueName)\":".utf8)
+            }
+            try value.appendJSON(.compact, to: &line)
+            if wrapsKeys { line.append(UInt8(ascii: "}")) }
+            line.append(UInt8(ascii: "\n"))
+            try TerminalSafe.write(line, to: output)
+            outcome.exported += 1
+        }
+        return outcome
+    }
+
+    /// A row an object, under the names of all properties that any object has. Reads every value twice.
+    func writeCSV() throws -> Outcome {
+        let names = try propertyNames()
+        var outcome = Outcome()
+        guard !names.isEmpty || !entries.isEmpty else { return outcome }
+        var text: [UInt8] = []
+        CSVText.appendHeader(names, to: &text)
+        try TerminalSafe.write(text, to: output)
+        outcome.damaged = try forEachValue { key, value in
+            guard let object = try object(key, value), let row = Self.row(of: object, under: names) else {
+                Narration.complain("\"\(key)\" is not an object that a row can hold; left out")
+                outcome.skipped += 1
+                return
+            }
+            text.removeAll(keepingCapacity: true)
+            try CSVText.appendRow(row, to: &text)
+            try TerminalSafe.write(text, to: output)
+            outcome.exported += 1
+        }
+        return outcome
+    }
+
+    /// The names of all properties that any object has. A name that is new comes behind the one that it follows in its
+    /// object, so that objects that leave out different properties of a common order come back in that order.
+    private func propertyNames() throws -> [String] {
+        var names: [String] = []
+        var known: Set<String> = []
+        _ = try forEachValue(isSilent: true) { key, value in
+            var previous: String?
+            for entry in try object(key, value) ?? CBORMap() {
+                guard case .text(let name) = entry.key else { continue }
+                if known.insert(name).inserted {
+                    let place = previous.flatMap { names.firstIndex(of: $0) }
+                    names.insert(name, at: place.map { $0 + 1 } ?? 0)
+                }
+                previous = name
+            }
+        }
+        return names
+    }
+
+    /// Returns how many entries can't be read; unless `isSilent`, each is reported. The others are not lost with them.
+    private func forEachValue(
+        isSilent: Bool = false, _ body: (String, StoredValue) throws -> Void
+    ) throws -> Int {
+        var damaged = 0
+        for index in entries.indices {
+            if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+            let encoding = entries.metadata(at: index)?.encoding ?? .unknown
+            let bytes: [UInt8]?
+            do throws(StorageError) {
+                bytes = try entries.withValue(at: index) { Array($0) }
+            } catch {
+                guard case .corrupted = error else { throw error }
+                if !isSilent { Narration.complain(error.description) }
+                damaged += 1
+                continue
+            }
+            // Without a key or a value the entry has been removed and reclaimed since the list was made.
+            guard let bytes, let key = entries.key(at: index) else { continue }
+            try body(key, StoredValue(bytes, encoding: encoding))
+        }
+        return damaged
+    }
+
+    private func object(_ key: String, _ value: StoredValue) throws -> CBORMap? {
+        let value = try CBORReader.decode(value.cbor)
+        if wrapsKeys {
+            return CBORMap([
+                CBORMap.Entry(key: .text(Self.keyName), value: .text(key)),
+                CBORMap.Entry(key: .text(Self.valueName), value: value),
+            ])
+        }
+        guard case .map(let map) = value else { return nil }
+        return map
+    }
+
+    /// Nil if the object has a property twice, or one whose name isn't text.
+    private static func row(of object: CBORMap, under names: [String]) -> [CBORValue?]? {
+        var values: [String: CBORValue] = [:]
+        for entry in object {
+            guard case .text(let name) = entry.key, values.updateValue(entry.value, forKey: name) == nil
+            else {
+                return nil
+            }
+        }
+        return names.map { values[$0] }
+    }
+}

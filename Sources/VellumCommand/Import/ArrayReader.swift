@@ -1,0 +1,118 @@
+import CBOR
+
+/// For one thread. Reads the items of one JSON array, each a record, without holding more than one.
+///
+/// Items are told apart by their brackets, strings and commas alone; what is between two commas goes to the transcoder,
+/// so that an item that isn't JSON is reported and the next one is read. After a bracket or quote too many or too few
+/// there is no telling where an item ends: what comes then is one bad record at worst.
+struct ArrayReader: RecordReader {
+    private enum State {
+        case beforeArray, inside, afterArray
+    }
+
+    private let input: InputBuffer
+    private var state = State.beforeArray
+    private var line = 1
+    /// Length of the item given out last, with the comma or bracket behind it.
+    private var pending = 0
+    private var items = 0
+
+    init(_ input: InputBuffer) {
+        self.input = input
+    }
+
+    mutating func next(into writer: inout CBORWriter) throws(CommandFailure) -> ImportRecord? {
+        input.consume(pending)
+        pending = 0
+        if state == .beforeArray {
+            guard try skipWhitespace() == UInt8(ascii: "[") else {
+                if Interruption.isRequested { return nil }
+                throw CommandFailure(
+                    "\(input.name):\(line): not a JSON array; say what it is with --format", status: .usage)
+            }
+            input.consume(1)
+            state = .inside
+        }
+        if state == .afterArray { return try rest() }
+        return try item(into: &writer)
+    }
+
+    private mutating func item(into writer: inout CBORWriter) throws(CommandFailure) -> ImportRecord? {
+        guard let first = try skipWhitespace() else {
+            state = .afterArray
+            if Interruption.isRequested { return nil }
+            return .bad(line: line, reason: "the file ends within the array")
+        }
+        let start = line
+        if first == UInt8(ascii: "]"), items == 0 {
+            input.consume(1)
+            state = .afterArray
+            return try rest()
+        }
+        items += 1
+        guard let end = try endOfItem() else {
+            state = .afterArray
+            pending = input.unread.count
+            if Interruption.isRequested { return nil }
+            return .bad(line: start, reason: "the file ends within the item that begins here")
+        }
+        pending = end + 1
+        let unread = input.unread
+        if unread[end] != UInt8(ascii: ",") { state = .afterArray }
+        let content = UnsafeRawBufferPointer(rebasing: unread[..<end])
+        return transcode(content, line: start, into: &writer)
+    }
+
+    /// Behind the array only white space may stand.
+    private mutating func rest() throws(CommandFailure) -> ImportRecord? {
+        guard try skipWhitespace() != nil else { return nil }
+        let start = line
+        repeat { input.consume(input.unread.count) } while try input.fill()
+        return Interruption.isRequested
+            ? nil : .bad(line: start, reason: "something follows the end of the array")
+    }
+
+    /// Consumes white space and returns the byte behind it, unread still; nil at the end of the input.
+    private mutating func skipWhitespace() throws(CommandFailure) -> UInt8? {
+        while true {
+            let unread = input.unread
+            var count = 0
+            while count < unread.count, JSONSyntax.isWhitespace(unread[count]) {
+                if unread[count] == UInt8(ascii: "\n") { line += 1 }
+                count += 1
+            }
+            input.consume(count)
+            if count < unread.count { return unread[count] }
+            guard try input.fill() else { return nil }
+        }
+    }
+
+    /// Where the comma or bracket behind the item is that begins at the first unread byte; nil if it has no end.
+    private mutating func endOfItem() throws(CommandFailure) -> Int? {
+        var place = 0
+        var depth = 0
+        var isInString = false
+        while true {
+            let unread = input.unread
+            while place < unread.count {
+                let byte = unread[place]
+                if byte == UInt8(ascii: "\n") { line += 1 }
+                if isInString {
+                    if byte == UInt8(ascii: "\"") { isInString = false }
+                    // Whatever is escaped, a quote or a backslash above all, doesn't end the string.
+                    if byte == UInt8(ascii: "\\") { place += 1 }
+                } else {
+                    switch byte {
+                    case UInt8(ascii: "\""): isInString = true
+                    case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
+                    case UInt8(ascii: "]") where depth == 0, UInt8(ascii: ",") where depth == 0: return place
+                    case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
+                    default: break
+                    }
+                }
+                place += 1
+            }
+            guard try input.fill() else { return nil }
+        }
+    }
+}

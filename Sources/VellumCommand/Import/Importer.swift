@@ -1,0 +1,80 @@
+import CBOR
+import StorageEngine
+
+/// For one thread. Records what a reader finds into an archive.
+struct Importer {
+    /// What came of an import.
+    struct Outcome {
+        var imported = 0
+        var skipped = 0
+        /// Sum of the imported values' sizes in bytes.
+        var bytes: UInt64 = 0
+        /// A bad record ended a strict import.
+        var isStopped = false
+    }
+
+    let archive: Archive
+    let key: KeyProperty
+    /// The property whose value alone is recorded; nil: the whole object.
+    let value: KeyProperty?
+    let isStrict: Bool
+
+    /// Reads `input` to its end. Reports each bad record on standard error.
+    func run(_ reader: inout some RecordReader, of input: InputBuffer) throws -> Outcome {
+        var outcome = Outcome()
+        var progress = ProgressBar()
+        defer { progress.finish() }
+        // One buffer for all records: nothing is allocated for a record but its key.
+        var writer = CBORWriter(capacity: 4096)
+        while !Interruption.isRequested, let record = try reader.next(into: &writer) {
+            var fault: (line: Int, reason: String)?
+            switch record {
+            case .value(let line):
+                if let reason = try store(writer.bytes, &outcome) { fault = (line, reason) }
+            case .bad(let line, let reason):
+                fault = (line, reason)
+            }
+            if let fault {
+                progress.finish()
+                Narration.complain("\(input.name):\(fault.line): \(fault.reason)")
+                outcome.skipped += 1
+                if isStrict {
+                    outcome.isStopped = true
+                    break
+                }
+            }
+            if (outcome.imported + outcome.skipped) % 1024 == 0 {
+                progress.update(done: input.bytesRead, total: input.size, entries: outcome.imported)
+            }
+        }
+        return outcome
+    }
+
+    /// Returns why the record is a bad one; throws what would fail for every other record too.
+    private func store(_ cbor: [UInt8], _ outcome: inout Outcome) throws(StorageError) -> String? {
+        try cbor.withUnsafeBufferPointer { (buffer) throws(StorageError) in
+            let object = UnsafeRawBufferPointer(buffer)
+            switch key.find(in: object) {
+            case .fault(let reason):
+                return reason
+            case .key(let key):
+                var content = object
+                if let value {
+                    guard let part = value.value(in: object) else {
+                        return "there is no property \"\(value.name)\""
+                    }
+                    content = part
+                }
+                do throws(StorageError) {
+                    try archive.put(bytes: content, forKey: key, encoding: .cbor)
+                } catch {
+                    guard error.isAboutOneEntry else { throw error }
+                    return error.description
+                }
+                outcome.imported += 1
+                outcome.bytes += UInt64(content.count)
+                return nil
+            }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// For one thread. A window that moves over a file: what has been read and not yet consumed, without gaps.
+///
+/// The window grows only when a caller asks for more without consuming anything, so memory is bounded by the longest
+/// record, or by ``chunkBytes`` if that is more. Pointers into the window are valid until the next ``fill()``.
+final class InputBuffer {
+    static let chunkBytes = 1 << 20
+
+    /// What messages call the input.
+    let name: String
+    /// Size of the file in bytes, nil if it isn't a regular file.
+    let size: UInt64?
+    /// Bytes read from the file so far.
+    private(set) var bytesRead: UInt64 = 0
+    private let descriptor: Int32
+    private var memory: UnsafeMutableRawBufferPointer
+    private var start = 0
+    private var end = 0
+
+    /// Opens the file at `path`, or takes standard input for `-`.
+    init(path: String) throws(CommandFailure) {
+        if path == "-" {
+            name = "standard input"
+            descriptor = STDIN_FILENO
+        } else {
+            name = path
+            descriptor = open(path, O_RDONLY | O_CLOEXEC)
+            guard descriptor >= 0 else { throw CommandFailure(path, errno: errno, status: .usage) }
+        }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else {
+            size = nil
+            memory = .allocate(byteCount: Self.chunkBytes, alignment: 1)
+            return
+        }
+        size = UInt64(status.st_size)
+        memory = .allocate(byteCount: Self.chunkBytes, alignment: 1)
+    }
+
+    deinit {
+        memory.deallocate()
+        if descriptor != STDIN_FILENO { close(descriptor) }
+    }
+
+    /// What has been read and not consumed.
+    var unread: UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: memory[start..<end])
+    }
+
+    /// Forgets the first `count` unread bytes.
+    func consume(_ count: Int) {
+        start += count
+    }
+
+    /// Reads more behind the unread bytes. False at the end of the file, and when the program is asked to end.
+    func fill() throws(CommandFailure) -> Bool {
+        makeRoom()
+        while !Interruption.isRequested {
+            let count = read(descriptor, memory.baseAddress! + end, memory.count - end)
+            if count > 0 {
+                end += count
+                bytesRead += UInt64(count)
+                return true
+            }
+            if count == 0 { return false }
+            guard errno == EINTR else { throw CommandFailure(name, errno: errno, status: .storeFailure) }
+        }
+        return false
+    }
+
+    /// Reads until `count` bytes are unread or the file ends.
+    func fill(to count: Int) throws(CommandFailure) {
+        while end - start < count, try fill() {}
+    }
+
+    private func makeRoom() {
+        if start > 0 {
+            memory.copyMemory(from: unread)
+            end -= start
+            start = 0
+        }
+        guard end == memory.count else { return }
+        let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: memory.count * 2, alignment: 1)
+        larger.copyMemory(from: unread)
+        memory.deallocate()
+        memory = larger
+    }
+}

@@ -1,0 +1,62 @@
+import StorageEngine
+import TerminalKit
+
+/// Sendable value type. One figure or text of a row, and its three spellings.
+enum Cell: Sendable {
+    case text(String)
+    case bytes(UInt64)
+    case count(UInt64)
+    case decimal(Double)
+    case time(Timestamp)
+    case absent
+
+    init(_ text: String?) {
+        self = text.map(Cell.text) ?? .absent
+    }
+
+    init(bytes: UInt64?) {
+        self = bytes.map(Cell.bytes) ?? .absent
+    }
+
+    init(_ time: Timestamp?) {
+        self = time.map(Cell.time) ?? .absent
+    }
+
+    /// For eyes: rounded sizes, local time, nothing that a terminal would obey.
+    var human: String {
+        switch self {
+        case .text(let text): TerminalText.sanitized(text)
+        case .bytes(let bytes): HumanText.size(bytes)
+        case .count(let count): String(count)
+        case .decimal(let number): HumanText.fixed(number, digits: 3)
+        case .time(let time): HumanText.localTime(time)
+        case .absent: "-"
+        }
+    }
+
+    /// For programs that cut columns: text as it is, sizes in bytes, times in seconds since 1970, absent as nothing.
+    var plain: String {
+        switch self {
+        case .text(let text): text
+        case .bytes(let number), .count(let number): String(number)
+        case .decimal(let number): HumanText.fixed(number, digits: 6)
+        case .time(let time): HumanText.seconds(time)
+        case .absent: ""
+        }
+    }
+
+    var isNumber: Bool {
+        switch self {
+        case .bytes, .count, .decimal: true
+        case .text, .time, .absent: false
+        }
+    }
+
+    func appendJSON(to output: inout [UInt8]) {
+        switch self {
+        case .text(let text): JSONText.append(text, to: &output)
+        case .absent: output.append(contentsOf: "null".utf8)
+        case .bytes, .count, .decimal, .time: output.append(contentsOf: plain.utf8)
+        }
+    }
+}

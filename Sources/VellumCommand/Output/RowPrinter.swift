@@ -1,0 +1,117 @@
+import TerminalKit
+
+/// Sendable value type. One column of what a look-up prints.
+struct Column: Sendable {
+    /// The name in JSON.
+    let name: String
+    /// The title above the column on a terminal; a column without one isn't shown there.
+    let title: String?
+
+    init(_ name: String, title: String? = nil) {
+        self.name = name
+        self.title = title
+    }
+}
+
+/// Sendable value type. How rows are laid out.
+enum RowLayout: Sendable {
+    /// Aligned columns under titles, for a terminal.
+    case table
+    /// All columns, separated by tabs, without titles, for a pipe.
+    case tabs
+    /// An object a line.
+    case jsonLines
+    /// One array of all objects.
+    case jsonArray
+
+    /// What fits `output`, unless JSON was asked for.
+    static func fitting(_ output: OutputWriter, json: RowLayout?) -> RowLayout {
+        json ?? (output.isTerminal ? .table : .tabs)
+    }
+}
+
+/// For one thread. Prints rows as they come. A table is aligned for its first 1,000 rows; wider cells that come later
+/// move what is to the right of them.
+struct RowPrinter {
+    private static let alignedRows = 1000
+
+    private let columns: [Column]
+    private let layout: RowLayout
+    private let output: OutputWriter
+    private var waiting: [[Cell]] = []
+    private var widths: [Int] = []
+    private var alignments: [Alignment] = []
+    private var count = 0
+
+    init(_ columns: [Column], layout: RowLayout, output: OutputWriter) {
+        self.columns = columns
+        self.layout = layout
+        self.output = output
+    }
+
+    /// Prints a row with as many cells as there are columns.
+    mutating func print(_ cells: [Cell]) throws(CommandFailure) {
+        count += 1
+        switch layout {
+        case .table:
+            if widths.isEmpty {
+                waiting.append(cells)
+                if waiting.count == Self.alignedRows { try printWaiting() }
+            } else {
+                try printAligned(cells)
+            }
+        case .tabs:
+            try output.write(cells.map(\.plain).joined(separator: "\t") + "\n")
+        case .jsonLines, .jsonArray:
+            try printJSON(cells)
+        }
+    }
+
+    /// Prints what is still missing and hands everything to the descriptor.
+    mutating func finish() throws(CommandFailure) {
+        if layout == .table, widths.isEmpty, count > 0 { try printWaiting() }
+        if layout == .jsonArray { try output.write(count == 0 ? "[]\n" : "\n]\n") }
+        try output.flush()
+    }
+
+    private func printJSON(_ cells: [Cell]) throws(CommandFailure) {
+        var line: [UInt8] = []
+        if layout == .jsonArray { line.append(contentsOf: (count == 1 ? "[\n" : ",\n").utf8) }
+        JSONText.appendObject(zip(columns, cells).map { ($0.name, $1) }, to: &line)
+        if layout == .jsonLines { line.append(UInt8(ascii: "\n")) }
+        try TerminalSafe.write(line, to: output)
+    }
+
+    private var shown: [Int] { columns.indices.filter { columns[$0].title != nil } }
+
+    private mutating func printWaiting() throws(CommandFailure) {
+        widths = columns.indices.map { index in
+            let title = columns[index].title.map { TextWidth.width(of: $0) } ?? 0
+            return waiting.reduce(title) { max($0, TextWidth.width(of: $1[index].human)) }
+        }
+        alignments = columns.indices.map { index in
+            waiting.contains { $0[index].isNumber } ? .trailing : .leading
+        }
+        let titles = shown.map { index in
+            TextWidth.pad(columns[index].title ?? "", to: widths[index], alignment: alignments[index])
+        }
+        try writeLine(titles)
+        for cells in waiting { try printAligned(cells) }
+        waiting = []
+    }
+
+    private func printAligned(_ cells: [Cell]) throws(CommandFailure) {
+        try writeLine(
+            shown.map { index in
+                let text = cells[index].human
+                let room = max(widths[index], TextWidth.width(of: text))
+                return TextWidth.pad(text, to: room, alignment: alignments[index])
+            })
+    }
+
+    private func writeLine(_ cells: [String]) throws(CommandFailure) {
+        var line = cells.joined(separator: "  ")
+        while line.last == " " { line.removeLast() }
+        try output.write(line + "\n")
+    }
+}

@@ -1,0 +1,80 @@
+import ArgumentParser
+import BrowserCore
+import CBOR
+import StorageEngine
+
+/// Sendable value type. Why a command ends early: one line for the person and a status for the shell.
+struct CommandFailure: Error, Sendable {
+    /// Without the program's name; nil if everything has been said already.
+    let message: String?
+    let status: ExitStatus
+
+    init(_ message: String?, status: ExitStatus) {
+        self.message = message
+        self.status = status
+    }
+
+    /// A failure of the operating system on something that isn't the store.
+    init(_ subject: String, errno code: Int32, status: ExitStatus) {
+        self.init("\(subject): \(SystemText.description(of: code))", status: status)
+    }
+}
+
+extension StorageError {
+    /// Whether it is the key's or the value's fault, so that another entry may fare better.
+    var isAboutOneEntry: Bool {
+        switch self {
+        case .valueTooLarge, .invalidKey: true
+        default: false
+        }
+    }
+
+    var exitStatus: ExitStatus {
+        switch self {
+        case .noSuchArchive, .valueTooLarge: .nothing
+        case .invalidKey, .invalidArchiveName, .invalidConfiguration: .usage
+        default: .storeFailure
+        }
+    }
+}
+
+/// Stateless. Turns whatever ended a command into a message and an exit status.
+enum FailureReport {
+    /// Says what went wrong, on standard error, and returns the status to exit with.
+    static func report(_ error: any Error) -> ExitStatus {
+        switch error {
+        case let failure as CommandFailure:
+            if let message = failure.message { Narration.complain(message) }
+            return failure.status
+        case let error as StorageError:
+            Narration.complain(error.description)
+            return error.exitStatus
+        case let error as CBORError:
+            Narration.complain("a stored value cannot be read: \(error)")
+            return .storeFailure
+        case let error as SourceError:
+            Narration.complain(error.description)
+            return .storeFailure
+        default:
+            return reportParsing(error)
+        }
+    }
+
+    /// Errors of the argument parser, which are also how it hands over help, version and completion scripts.
+    private static func reportParsing(_ error: any Error) -> ExitStatus {
+        let text = VellumCommand.fullMessage(for: error)
+        guard VellumCommand.exitCode(for: error) != .success else {
+            let output = OutputWriter()
+            do throws(CommandFailure) {
+                try output.write(text + "\n")
+                try output.flush()
+                return .done
+            } catch {
+                return report(error)
+            }
+        }
+        let prefix = "Error: "
+        Narration.complain(text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text)
+        return .usage
+    }
+}

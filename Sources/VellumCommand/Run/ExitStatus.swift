@@ -1,0 +1,24 @@
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// Sendable value type. What the command tells the shell when it ends.
+enum ExitStatus: Int32, Sendable {
+    case done = 0
+    /// Nothing matched, a check failed, or what was asked for was refused.
+    case nothing = 1
+    case usage = 2
+    /// The store, or a file beside it, could not be opened, read or written.
+    case storeFailure = 3
+    /// 128 + SIGINT, as shells count.
+    case interrupted = 130
+    /// 128 + SIGTERM.
+    case terminated = 143
+
+    /// Ends the process.
+    func end() -> Never {
+        exit(rawValue)
+    }
+}

@@ -1,0 +1,84 @@
+import Synchronization
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// Safe from any thread. How the program takes SIGINT, SIGTERM and SIGHUP.
+///
+/// A command that has nothing to finish ends at once. One that has, such as an import with its summary, asks with
+/// ``collect()`` that signals be remembered, and looks at ``received`` between its steps.
+enum Interruption {
+    private static let first = Atomic<Int32>(0)
+
+    /// The first signal that asked to end, nil as long as none did.
+    static var received: Int32? {
+        let number = first.load(ordering: .relaxed)
+        return number == 0 ? nil : number
+    }
+
+    static var isRequested: Bool { received != nil }
+
+    /// The status to end with after a signal.
+    static var status: ExitStatus {
+        guard let received else { return .done }
+        return received == SIGINT ? .interrupted : .terminated
+    }
+
+    /// SIGINT ends the program at once with status 130. A reader that goes away ends it by SIGPIPE, quietly, even if
+    /// the parent process ignores that signal.
+    static func endAtOnce() {
+        install(SIGINT) { _ in _exit(ExitStatus.interrupted.rawValue) }
+        signal(SIGPIPE, SIG_DFL)
+    }
+
+    /// From now on signals that ask to end are remembered; waits in system calls end early with `EINTR`. A second
+    /// signal ends the program at once, in case it is stuck.
+    static func collect() {
+        // The first use of a global makes it, which a signal handler must not do.
+        _ = first.load(ordering: .relaxed)
+        for number in [SIGINT, SIGTERM, SIGHUP] where number != SIGHUP || !isIgnored(SIGHUP) {
+            install(number) { number in
+                let (isFirst, _) = Interruption.first.compareExchange(
+                    expected: 0, desired: number, ordering: .relaxed)
+                if !isFirst { _exit(128 + number) }
+            }
+        }
+    }
+
+    private static func install(_ number: Int32, _ handler: @escaping @convention(c) (Int32) -> Void) {
+        var action = sigaction()
+        #if canImport(Darwin)
+        action.__sigaction_u.__sa_handler = handler
+        #else
+        action.__sigaction_handler.sa_handler = handler
+        #endif
+        sigemptyset(&action.sa_mask)
+        sigaction(number, &action, nil)
+        // A parent's threads may have blocked it, and a child starts with what they blocked.
+        var numbers = sigset_t()
+        sigemptyset(&numbers)
+        sigaddset(&numbers, number)
+        pthread_sigmask(SIG_UNBLOCK, &numbers, nil)
+    }
+
+    /// From now on signals end the program at once again. Those that came meanwhile are still remembered.
+    static func release() {
+        for number in [SIGTERM, SIGHUP] where !isIgnored(number) { signal(number, SIG_DFL) }
+        endAtOnce()
+    }
+
+    /// As `nohup` leaves a signal for the programs that it starts.
+    private static func isIgnored(_ number: Int32) -> Bool {
+        var action = sigaction()
+        sigaction(number, nil, &action)
+        #if canImport(Darwin)
+        let handler = action.__sigaction_u.__sa_handler
+        #else
+        let handler = action.__sigaction_handler.sa_handler
+        #endif
+        return unsafeBitCast(handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
+    }
+}

@@ -1,0 +1,54 @@
+import TerminalKit
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// Stateless; safe from any thread. What a person reads beside the results: on standard error, harmless to a terminal.
+enum Narration {
+    static var isTerminal: Bool { SystemText.isTerminal(STDERR_FILENO) }
+
+    /// One line about how things go.
+    static func say(_ text: String) {
+        write(harmless(text) + "\n")
+    }
+
+    /// One line about what went wrong.
+    static func complain(_ text: String) {
+        say("vellum: " + text)
+    }
+
+    /// Text as it is: for what draws on the terminal itself.
+    static func write(_ text: String) {
+        var text = text
+        text.withUTF8 { content in
+            var rest = UnsafeRawBufferPointer(content)
+            while !rest.isEmpty {
+                let written = Self.write(rest)
+                // Nobody is left to be told that standard error can't be written.
+                guard written > 0 else { return }
+                rest = UnsafeRawBufferPointer(rebasing: rest[written...])
+            }
+        }
+    }
+
+    private static func write(_ bytes: UnsafeRawBufferPointer) -> Int {
+        while true {
+            #if canImport(Darwin)
+            let written = Darwin.write(STDERR_FILENO, bytes.baseAddress, bytes.count)
+            #else
+            let written = Glibc.write(STDERR_FILENO, bytes.baseAddress, bytes.count)
+            #endif
+            if written >= 0 || errno != EINTR { return written }
+        }
+    }
+
+    private static func harmless(_ text: String) -> String {
+        guard isTerminal else { return text }
+        return text.split(separator: "\n", omittingEmptySubsequences: false)
+            .map { TerminalText.sanitized(String($0)) }
+            .joined(separator: "\n")
+    }
+}

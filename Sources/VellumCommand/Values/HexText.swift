@@ -1,0 +1,35 @@
+/// Stateless; safe from any thread. Bytes in hexadecimal.
+enum HexText {
+    private static let bytesPerLine = 16
+    private static let digits = Array("0123456789abcdef".utf8)
+
+    /// 16 bytes a line: offset, hexadecimal, and what of it is printable ASCII. Nothing for no bytes.
+    static func dump(_ bytes: [UInt8]) -> [UInt8] {
+        var output: [UInt8] = []
+        output.reserveCapacity((bytes.count / bytesPerLine + 1) * 78)
+        for start in stride(from: 0, to: bytes.count, by: bytesPerLine) {
+            let row = bytes[start..<min(start + bytesPerLine, bytes.count)]
+            append(UInt64(start), digits: 8, to: &output)
+            output.append(UInt8(ascii: " "))
+            for place in 0..<bytesPerLine {
+                output.append(UInt8(ascii: " "))
+                if place == bytesPerLine / 2 { output.append(UInt8(ascii: " ")) }
+                if place < row.count {
+                    append(UInt64(row[start + place]), digits: 2, to: &output)
+                } else {
+                    output.append(contentsOf: "  ".utf8)
+                }
+            }
+            output.append(contentsOf: "  ".utf8)
+            output.append(contentsOf: row.map { (0x20..<0x7f).contains($0) ? $0 : UInt8(ascii: ".") })
+            output.append(UInt8(ascii: "\n"))
+        }
+        return output
+    }
+
+    private static func append(_ number: UInt64, digits count: Int, to output: inout [UInt8]) {
+        for place in (0..<count).reversed() {
+            output.append(digits[Int(truncatingIfNeeded: number >> UInt64(4 * place)) & 15])
+        }
+    }
+}

@@ -1,0 +1,44 @@
+import ArgumentParser
+
+/// The command line: what it is called, what it can do, how it ends.
+@main
+struct VellumCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "vellum",
+        abstract: "Looks into a live Vellum store, and puts things into it.",
+        discussion: """
+            Alone it opens the browser.
+
+            Looking leaves no trace in a store. Results go to standard output: a table on a terminal, columns separated \
+            by tabs elsewhere, JSON with --json. All else goes to standard error.
+
+            Exit codes: 0 done; 1 nothing matched, a check failed or a value was refused; 2 wrong usage; 3 the store \
+            could not be opened or read; 130 interrupted.
+            """,
+        version: "0.1.0",
+        subcommands: [
+            BrowseCommand.self, DemoCommand.self, ListCommand.self, KeysCommand.self, GetCommand.self,
+            PutCommand.self, RemoveCommand.self,
+            ImportCommand.self, ExportCommand.self, CheckCommand.self,
+            WorkloadCommand.self,
+        ],
+        defaultSubcommand: BrowseCommand.self)
+
+    @OptionGroup var store: StoreArguments
+
+    static func main() {
+        Interruption.endAtOnce()
+        run(Array(CommandLine.arguments.dropFirst())).end()
+    }
+
+    /// Runs the command that the arguments name.
+    private static func run(_ arguments: [String]) -> ExitStatus {
+        do {
+            var command = try parseAsRoot(arguments)
+            try command.run()
+            return .done
+        } catch {
+            return FailureReport.report(error)
+        }
+    }
+}

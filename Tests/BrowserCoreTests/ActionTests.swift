@@ -1,0 +1,126 @@
+import BrowserCore
+import TerminalKit
+import Testing
+
+/// Help, palette, footer, mouse: all from one table.
+struct ActionTests {
+    @Test func tableHasNoConflictsAndNamesEveryAction() {
+        let map = ActionTable.keyMap()
+        #expect(map.conflicts.isEmpty)
+        #expect(Set(map.actions.map(\.id)) == Set(ActionID.allCases))
+        #expect(map.actions.allSatisfy { !$0.keys.isEmpty && $0.help.hasSuffix(".") && !$0.contexts.isEmpty })
+        #expect(ActionTable.keyMap(readOnly: true).actions.allSatisfy { !$0.flags.contains(.destructive) })
+    }
+
+    @Test func everyActionCanBeDoneWithoutTheMouse() throws {
+        // Each visible action of each screen is run from the palette by its title, without a trap.
+        let places: [(Screen, String)] = [
+            (.stores, ""), (.archives, "<enter>"), (.entries, "<enter>j<enter>"),
+            (.value, "<enter>j<enter><enter>"),
+        ]
+        for (screen, keys) in places {
+            for action in ActionTable.keyMap().actions(in: screen) {
+                var browser = try Fixture.browser(Fixture.source(), store: nil, keys: keys)
+                #expect(browser.model.screen == screen)
+                browser.press([.character(":")] + action.title.map { Key.character($0) } + [Key(.enter)])
+                _ = browser.frame
+            }
+        }
+    }
+
+    @Test func helpIsSearchedAndRuns() throws {
+        var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>?")
+        #expect(browser.frame.plainText.contains("Help: entries"))
+        browser.press(try Key.script("sort by key"))
+        #expect(browser.frame.plainText.contains("1         Sort by key"))
+        browser.press([Key(.enter)])
+        #expect(browser.frame.plainText.contains("key▲"))
+        browser.press(try Key.script("?zzzz"))
+        #expect(browser.frame.plainText.contains("No action is called so."))
+        browser.press(try Key.script("<enter>"))
+        #expect(!browser.frame.plainText.contains("Help:"))
+    }
+
+    @Test(arguments: [
+        ("", "vellum --store /home/ada/.cache/demo ls"),
+        ("j<enter>", "vellum --store /home/ada/.cache/demo keys City --order recency"),
+        ("j<enter>2", "vellum --store /home/ada/.cache/demo keys City --order size"),
+        ("j<enter>2r", "vellum --store /home/ada/.cache/demo keys City --order size --reverse"),
+        ("j<enter>5r", "vellum --store /home/ada/.cache/demo keys City --order created --reverse"),
+        ("j<enter>mm", "vellum --store /home/ada/.cache/demo rm City Bandung Jakarta --dry-run"),
+        ("j<enter>jjjj<enter>", "vellum --store /home/ada/.cache/demo get City 'Cafe\u{301} de Flore'"),
+        ("<enter><enter>", "vellum --store /home/ada/.cache/demo get Blob picture.png --hex"),
+    ])
+    func commandLine(keys: String, words: String) throws {
+        #expect(CommandLine.words(for: try Fixture.browser(Fixture.source(), keys: keys).model) == words)
+    }
+
+    @Test func remappedKeysAreUsedAndShown() throws {
+        let model = Model(
+            size: Size(columns: 80, rows: 24), look: Fixture.unicode, store: Fixture.storePath,
+            now: Fixture.start,
+            remap: "open = o\nquit = ctrl+q")
+        var browser = HeadlessBrowser(model, source: Fixture.source(), clock: { Fixture.start })
+        #expect(browser.frame.plainText.contains("o Open"))
+        browser.press([.character("q")])
+        #expect(browser.exit == nil)
+        browser.press([.control("q")])
+        #expect(browser.exit == .quit)
+        let wrong = Model(
+            size: Size(columns: 80, rows: 24), look: Fixture.unicode, store: Fixture.storePath,
+            now: Fixture.start,
+            remap: "opne = o")
+        #expect(Browser.frame(wrong).plainText.contains("Key assignments, line 1: no action is called"))
+    }
+
+    private func click(_ column: Int, _ row: Int, _ kind: MouseEvent.Kind = .click) -> Message {
+        .input(.mouse(MouseEvent(kind: kind, at: Point(column: column, row: row))))
+    }
+
+    @Test func mouse() throws {
+        var browser = try Fixture.browser(Fixture.source())
+        browser.send(click(3, 6))
+        #expect(browser.model.cursorRow == 1)
+        browser.send(click(3, 6, .doubleClick))
+        #expect(browser.model.screen == .entries)
+        browser.send(click(3, 5))
+        #expect(browser.model.cursorKey == "東京都")
+        browser.send(
+            .input(.mouse(MouseEvent(kind: .wheelDown, button: .none, at: Point(column: 3, row: 5)))))
+        #expect(browser.model.cursorRow == 5)
+        let header = browser.frame.plainText.split(separator: "\n", omittingEmptySubsequences: false)[2]
+        let size = try #require(
+            header.range(of: "size").map { header.distance(from: header.startIndex, to: $0.lowerBound) })
+        browser.send(click(size, 2))
+        #expect(browser.frame.plainText.contains("size▼"))
+        browser.send(click(size, 2))
+        #expect(browser.frame.plainText.contains("size▲"))
+        // The footer's hints run what they name.
+        let footer = browser.frame.plainText.split(separator: "\n", omittingEmptySubsequences: false)[23]
+        let help = try #require(
+            footer.range(of: "? Help").map { footer.distance(from: footer.startIndex, to: $0.lowerBound) })
+        browser.send(click(help, 23))
+        #expect(browser.frame.plainText.contains("Help: entries"))
+        browser.press([Key(.escape), .character("D")])
+        #expect(browser.model.planned != nil)
+        let lines = browser.frame.plainText.split(separator: "\n", omittingEmptySubsequences: false)
+        let row = try #require(lines.firstIndex { $0.contains("[ Cancel ]") })
+        let cancel = try #require(lines[row].range(of: "[ Cancel ]"))
+        // Wide characters left of the button take two columns each.
+        browser.send(click(TextWidth.width(of: String(lines[row][..<cancel.lowerBound])) + 2, row))
+        #expect(browser.model.planned == nil)
+    }
+
+    @Test func everyScreenHasAWayBack() throws {
+        var browser = try Fixture.browser(Fixture.source(), store: nil, keys: "<enter>j<enter><enter>")
+        for screen in [Screen.value, .entries, .archives, .stores] {
+            #expect(browser.model.screen == screen)
+            browser.press([Key(.escape)])
+        }
+        #expect(browser.exit == nil)
+        var onStore = try Fixture.browser(Fixture.source(), keys: "<esc>")
+        #expect(onStore.frame.plainText.contains("This is the first screen; q leaves the browser."))
+        onStore.press([.character("q"), .character("j")])
+        #expect(onStore.exit == .quit)
+    }
+}

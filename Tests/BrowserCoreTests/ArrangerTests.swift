@@ -1,0 +1,90 @@
+import BrowserCore
+import Testing
+
+/// Sorting and filtering against the plain way of doing it.
+struct ArrangerTests {
+    private static let column: [(EntryColumn, @Sendable (Entry, Entry) -> Bool)] = [
+        (.key, { Array($0.key.utf8).lexicographicallyPrecedes(Array($1.key.utf8)) }),
+        (.size, { $0.size < $1.size }),
+        (.hits, { $0.hits < $1.hits }),
+        (.idle, { $0.accessed > $1.accessed }),
+        (.age, { $0.created > $1.created }),
+        (.expires, { ($0.expires?.microseconds ?? .max) < ($1.expires?.microseconds ?? .max) }),
+        (.tier, { $0.tier.rawValue < $1.tier.rawValue }),
+        (.owner, { ($0.owner ?? "\u{10ffff}") < ($1.owner ?? "\u{10ffff}") }),
+    ]
+
+    private func keys(_ source: MockSource, _ request: ArrangementRequest) throws -> [String] {
+        let arranged = try Arranger(source: source, clock: { Fixture.start }).arrange(request)
+        let arrangement = try #require(arranged?.arrangement)
+        return (0..<arrangement.count).compactMap {
+            arrangement.listing.key(at: arrangement.rows.index(atRow: $0))
+        }
+    }
+
+    @Test(arguments: EntryColumn.allCases, [false, true])
+    func sortsByEveryColumn(column: EntryColumn, descending: Bool) throws {
+        let source = Fixture.source()
+        let entries = source.with { $0.archives["City"]?.map(\.entry) ?? [] }
+        let isOrdered = try #require(Self.column.first { $0.0 == column }?.1)
+        var request = ArrangementRequest(
+            archive: "City", store: "/", order: EntryOrder(column, descending: descending))
+        request.visible = 10
+        // Equal entries stay in LRU order, in the one direction and in the other; LRU order itself turns round.
+        let expected = entries.enumerated().sorted { left, right in
+            let (a, b) = descending ? (right, left) : (left, right)
+            if isOrdered(a.element, b.element) { return true }
+            if isOrdered(b.element, a.element) { return false }
+            return left.offset < right.offset
+        }
+        #expect(try keys(source, request) == expected.map(\.element.key))
+        request.filter = "A"
+        #expect(
+            try keys(source, request) == expected.map(\.element.key).filter { $0.lowercased().contains("a") })
+    }
+
+    @Test(arguments: [
+        ("JAK", ["Jakarta"]), ("東", ["東京都"]), ("łÓDŹ", ["Łódź"]), ("\u{1b}[2", ["evil\u{1b}[2J\u{7}key"]),
+        ("nothing", []), ("", Fixture.keys),
+    ])
+    func filtersByPartsOfKeys(filter: String, expected: [String]) throws {
+        let request = ArrangementRequest(archive: "City", store: "/", filter: filter)
+        #expect(try keys(Fixture.source(), request) == expected)
+    }
+
+    @Test func stopsWhenTold() throws {
+        let source = Fixture.source()
+        var request = ArrangementRequest(archive: "City", store: "/", order: EntryOrder(.key))
+        request.filter = "a"
+        let arranger = Arranger(source: source, clock: { Fixture.start }, progress: { _ in false })
+        #expect(try arranger.arrange(request)?.entries == nil)
+    }
+
+    /// A full cache evicts from the old end; one with room evicts nothing.
+    @Test(arguments: [(40 as UInt64, 1), (100_000, 0)])
+    func victimsAreTheOldest(room: UInt64, count: Int) throws {
+        let source = Fixture.source()
+        source.with { state in
+            let bytes = state.archives["City"]?.reduce(0) { $0 + UInt64($1.entry.size) } ?? 0
+            state.summaries["City"]?.diskLimit = bytes + room
+        }
+        let request = ArrangementRequest(archive: "City", store: "/")
+        let arranged = try Arranger(source: source, clock: { Fixture.start }).arrange(request)
+        #expect(arranged?.arrangement.victims.count == count)
+        #expect(arranged?.arrangement.victims.upperBound == 16)
+        source.with { $0.summaries["City"]?.kind = .collection }
+        let kept = try Arranger(source: source, clock: { Fixture.start }).arrange(request)
+        #expect(kept?.arrangement.victims.isEmpty == true)
+    }
+
+    @Test(arguments: [0, 1, 2, 1000, 16_384, 16_385, 50_000])
+    func stoppableSortSorts(count: Int) {
+        var numbers = (0..<count).map { ($0 &* 7_919) % 10_007 }
+        let expected = numbers.sorted()
+        var shares: [Double] = []
+        StoppableSort.sort(&numbers, by: <) { shares.append($0) }
+        #expect(numbers == expected)
+        #expect(shares == shares.sorted())
+        #expect(shares.allSatisfy { (0...1).contains($0) })
+    }
+}

@@ -1,0 +1,139 @@
+import BrowserCore
+import Synchronization
+import TerminalKit
+import Testing
+
+/// The loop with a terminal that is scripted.
+struct BrowserLoopTests {
+    /// Safe from any thread.
+    final class Bell: Sendable {
+        private let rung = Mutex(false)
+
+        func ring() { rung.withLock { $0 = true } }
+
+        func hasRung() -> Bool {
+            rung.withLock { rung in
+                defer { rung = false }
+                return rung
+            }
+        }
+    }
+
+    /// Gives its events one at a time, each when the screen shows what is waited for. Used by one thread, but for its
+    /// waker.
+    final class Terminal: BrowserTerminal {
+        struct Step {
+            /// Text that the screen must show before the event comes.
+            var whenShown: String
+            var event: InputEvent
+        }
+
+        var size = Size(columns: 80, rows: 24)
+        var steps: [Step]
+        var frames: [Frame] = []
+        /// Calls without an event, after which the test gives up instead of waiting for ever.
+        private var patience = 600
+        private let bell = Bell()
+
+        init(_ steps: [Step]) { self.steps = steps }
+
+        func present(_ frame: Frame) { frames.append(frame) }
+
+        var waker: @Sendable () -> Void { { [bell] in bell.ring() } }
+
+        func nextEvent(timeout: Double) -> InputEvent? {
+            if let step = steps.first, frames.last?.plainText.contains(step.whenShown) == true {
+                steps.removeFirst()
+                return step.event
+            }
+            if bell.hasRung() { return .wake }
+            patience -= 1
+            return patience > 0 ? nil : .hangUp
+        }
+    }
+
+    private static func step(_ shown: String, _ event: InputEvent) -> Terminal.Step {
+        Terminal.Step(whenShown: shown, event: event)
+    }
+
+    @Test func runsUntilAPersonLeaves() throws {
+        let source = Fixture.source()
+        var terminal = Terminal([
+            Self.step("3 archives", .key(.character("j"))), Self.step("3 archives", .key(Key(.enter))),
+            Self.step("16 entries", .key(Key(.enter))), Self.step("geonameid 1642911", .key(Key(.escape))),
+            Self.step("16 entries", .resize(Size(columns: 40, rows: 10))),
+            Self.step("16 entries", .key(.character("q"))),
+        ])
+        let clock = TestClock()
+        let exit = BrowserLoop.run(
+            Fixture.model(columns: 80, rows: 24), source: source, terminal: &terminal, clock: clock.function)
+        #expect(exit == .quit)
+        #expect(terminal.steps.isEmpty)
+        #expect(zip(terminal.frames, terminal.frames.dropFirst()).allSatisfy { $0 != $1 }, "no picture twice")
+    }
+
+    /// A screen on which nothing changes is presented once, however many refreshes there are.
+    @Test func drawsOnlyWhatChanged() throws {
+        let source = Fixture.source()
+        var terminal = Terminal([])
+        let clock = TestClock()
+        let ticks = Mutex(0)
+        // The clock goes on by a refresh with every look at it, but ages on the screen of archives don't show.
+        _ = BrowserLoop.run(
+            Fixture.model(columns: 80, rows: 24), source: source, terminal: &terminal,
+            clock: {
+                ticks.withLock { $0 += 1 }
+                clock.advance(0.05)
+                return clock.now
+            })
+        #expect(ticks.withLock { $0 } > 1_000)
+        // First empty, then read, then with rates; the graph of a ratio without accesses stays empty.
+        #expect(terminal.frames.count <= 12)
+    }
+
+    @Test func aResumedTerminalIsDrawnAnew() throws {
+        var terminal = Terminal([
+            Self.step("3 archives", .resumed), Self.step("3 archives", .key(.character("q"))),
+        ])
+        let clock = TestClock()
+        let exit = BrowserLoop.run(
+            Fixture.model(columns: 80, rows: 24), source: Fixture.source(), terminal: &terminal,
+            clock: clock.function)
+        #expect(exit == .quit)
+    }
+
+    @Test func demoIsAskedFor() throws {
+        var terminal = Terminal([Self.step("stores", .key(.character("d")))])
+        let clock = TestClock()
+        let exit = BrowserLoop.run(
+            Fixture.model(columns: 80, rows: 24, store: nil), source: Fixture.source(), terminal: &terminal,
+            clock: clock.function)
+        #expect(exit == .startDemo)
+    }
+
+    /// Work that is stopped is not heard of again, and what comes after it is done.
+    @Test func runnerStopsWork() async throws {
+        let source = MillionTests.Source(count: 300_000)
+        let clock = TestClock()
+        await confirmation(expectedCount: 2) { done in
+            let (stream, continuation) = AsyncStream.makeStream(of: Int.self)
+            let runner = EffectRunner(source: source, clock: clock.function) { message in
+                if case .arranged(_, let result) = message, case .success(let arranged) = result {
+                    continuation.yield(arranged == nil ? -1 : arranged?.arrangement.count ?? 0)
+                }
+            }
+            var request = ArrangementRequest(archive: "Users", store: "/", order: EntryOrder(.key))
+            runner.run(.stop(ticket: 1))
+            runner.run(.arrange(ticket: 1, request))
+            request.order = .recency
+            runner.run(.arrange(ticket: 2, request))
+            var answers: [Int] = []
+            for await answer in stream {
+                answers.append(answer)
+                done()
+                if answers.count == 2 { break }
+            }
+            #expect(answers == [-1, 300_000])
+        }
+    }
+}

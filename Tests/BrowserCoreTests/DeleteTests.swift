@@ -1,0 +1,96 @@
+import BrowserCore
+import TerminalKit
+import Testing
+
+struct DeleteTests {
+    @Test func planShowsWhatItWillDo() throws {
+        let browser = try Fixture.browser(Fixture.source(), keys: "j<enter>mmmD")
+        let text = browser.frame.plainText
+        #expect(browser.model.planned?.map(\.key).sorted() == ["Bandung", "Jakarta", "東京都"])
+        #expect(text.contains("Delete 3 entries?"))
+        #expect(text.contains("3 entries, 593 B, in City"))
+        #expect(text.contains("• Bandung"))
+    }
+
+    @Test(arguments: ["<enter>", "<esc>", "n", "<tab><tab><enter>"])
+    func defaultIsCancel(keys: String) throws {
+        let source = Fixture.source()
+        let browser = try Fixture.browser(source, keys: "j<enter>mmD" + keys)
+        #expect(source.with { $0.deleteCalls } == 0)
+        #expect(browser.model.planned == nil)
+        #expect(browser.model.markedKeys == ["Bandung", "Jakarta"])
+    }
+
+    @Test(arguments: ["y", "<tab><enter>", "<right><enter>", "l<enter>"])
+    func confirmedPlanDeletes(keys: String) throws {
+        let source = Fixture.source()
+        let browser = try Fixture.browser(source, keys: "j<enter>mmD" + keys)
+        #expect(source.with { $0.archives["City"]?.count } == 14)
+        #expect(browser.model.markedKeys.isEmpty)
+        let text = browser.frame.plainText
+        #expect(text.contains("2 entries deleted, 394 B."))
+        #expect(text.contains("writes 2  lock 0.4 ms"))
+        #expect(text.contains("14 entries"))
+    }
+
+    /// What was replaced while the plan was open is left alone and listed; what is gone is counted.
+    @Test func changedEntriesAreSkipped() throws {
+        let source = Fixture.source()
+        let clock = TestClock()
+        var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>mmmD")
+        source.record("Bandung", Array("new".utf8), archive: "City", at: clock.now)
+        source.remove("東京都", archive: "City")
+        browser.press([.character("y")])
+        #expect(
+            source.with { state in state.archives["City"]?.contains { $0.entry.key == "Bandung" } } == true)
+        #expect(
+            source.with { state in state.archives["City"]?.contains { $0.entry.key == "Jakarta" } } == false)
+        let text = browser.frame.plainText
+        #expect(text.contains("1 entry deleted, 197 B."))
+        #expect(text.contains("changed after the plan was made"))
+        #expect(text.contains("- Bandung"))
+        #expect(text.contains("Gone already: 1 entry."))
+    }
+
+    /// The plan's targets are those that were seen when it opened, whatever happens to the rows meanwhile.
+    @Test func targetsAreFrozen() throws {
+        let source = Fixture.source()
+        let clock = TestClock()
+        var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>jjD")
+        #expect(browser.model.planned?.map(\.key) == ["東京都"])
+        for key in ["Malé", "Apia", "Nuuk"] { source.access(key, archive: "City", at: clock.now) }
+        for _ in 0..<10 {
+            clock.advance(1)
+            browser.refresh()
+        }
+        #expect(browser.model.planned?.map(\.key) == ["東京都"])
+        browser.press([.character("y")])
+        #expect(source.with { state in state.archives["City"]?.contains { $0.entry.key == "東京都" } } == false)
+        #expect(source.with { $0.archives["City"]?.count } == 15)
+    }
+
+    @Test func marksEverythingTheFilterShows() throws {
+        let browser = try Fixture.browser(Fixture.source(), keys: "j<enter>/ta<enter>M")
+        #expect(browser.model.markedKeys == ["Jakarta"])
+        let two = try Fixture.browser(Fixture.source(), keys: "j<enter>/u<enter>M<esc>")
+        #expect(two.model.markedKeys == ["Bandung", "Nuuk", "Quito", "São Paulo"])
+        #expect(two.frame.plainText.contains("4 marked"))
+    }
+
+    @Test func deletesTheValueOnTheScreen() throws {
+        let source = Fixture.source()
+        let browser = try Fixture.browser(source, keys: "j<enter>j<enter>Dy")
+        #expect(browser.model.screen == .entries)
+        #expect(
+            source.with { state in state.archives["City"]?.contains { $0.entry.key == "Bandung" } } == false)
+    }
+
+    @Test func failureIsSaid() throws {
+        let source = Fixture.source()
+        var browser = try Fixture.browser(source, keys: "j<enter>D")
+        source.with { $0.problem = "there is no store at \(Fixture.storePath)" }
+        browser.press([.character("y")])
+        #expect(browser.frame.plainText.contains("Nothing was deleted"))
+        #expect(browser.frame.plainText.contains("there is no store"))
+    }
+}

@@ -1,0 +1,179 @@
+import BrowserCore
+import Foundation
+import StorageEngine
+import TerminalKit
+import Testing
+
+/// The browser on a real store.
+struct EngineSourceTests {
+    /// A folder that is removed with the object.
+    final class Folder: Sendable {
+        let path: String
+
+        init() throws {
+            path = NSTemporaryDirectory() + "browser-\(UInt64.random(in: 0 ... .max))"
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        }
+
+        deinit { try? FileManager.default.removeItem(atPath: path) }
+    }
+
+    private func fill(_ path: String, count: Int = 50) throws -> (Store, StorageEngine.Archive) {
+        let store = try Store.open(at: path)
+        let archive = try store.archive(
+            named: "City", orCreate: ArchiveConfiguration(diskLimit: 100_000, memoryLimit: nil))
+        for number in 0..<count {
+            try archive.put(Array("{\"number\":\(number)}".utf8), forKey: "city \(number)", encoding: .json)
+        }
+        return (store, archive)
+    }
+
+    private func browser(
+        _ folder: Folder, store: String?, isReadOnly: Bool = false, keys: String = ""
+    ) throws -> HeadlessBrowser {
+        var browser = HeadlessBrowser(
+            Model(
+                size: Size(columns: 100, rows: 30), look: Fixture.ascii, folder: folder.path, store: store,
+                isReadOnly: isReadOnly, now: Moment.now()),
+            source: EngineSource(folder: folder.path), clock: { Moment.now() })
+        browser.press(try Key.script(keys))
+        return browser
+    }
+
+    /// What another process can tell: order, hits and counters.
+    private func traces(_ archive: StorageEngine.Archive) throws -> [String] {
+        let list = try archive.entries()
+        let entries = list.indices.map {
+            "\(list.metadata(at: $0)?.key ?? "-") \(list[$0].hits) \(list[$0].recency)"
+        }
+        var status = try archive.status()
+        status.footprint = 0
+        return entries + ["\(status)"]
+    }
+
+    @Test func lookingLeavesNoTrace() throws {
+        let folder = try Folder()
+        let path = folder.path + "/store"
+        let (store, archive) = try fill(path)
+        defer { store.close() }
+        _ = try archive.access("city 7")
+        let before = try traces(archive)
+        var browser = try browser(folder, store: path)
+        for key in try Key.script("<enter>jjjj/city 1<enter>1rGgM<enter>tt<esc><esc><esc>DnF<pgdn><enter>") {
+            browser.press([key])
+            browser.refresh()
+        }
+        #expect(try traces(archive) == before)
+        #expect(browser.frame.plainText.contains("touches 0  writes 0  lock 0 ms"))
+        // The figure is measured: what this process does leave as a trace is seen in it.
+        _ = try archive.access("city 7")
+        browser.refresh()
+        #expect(browser.frame.plainText.contains("touches 1  writes 0  lock 0 ms"))
+    }
+
+    @Test func showsEntriesInOrderOfUse() throws {
+        let folder = try Folder()
+        let path = folder.path + "/store"
+        let (store, archive) = try fill(path)
+        defer { store.close() }
+        _ = try archive.access("city 3")
+        var browser = try browser(folder, store: path, keys: "<enter>")
+        #expect(browser.model.cursorKey == "city 3")
+        #expect(browser.frame.plainText.contains("50 entries"))
+        browser.press([Key(.down)])
+        #expect(browser.model.cursorKey == "city 49")
+        browser.press([Key(.enter)])
+        #expect(browser.frame.plainText.contains("number 49"))
+        #expect(browser.frame.plainText.contains("JSON, 13 B"))
+        browser.press(try Key.script("<esc>G"))
+        #expect(browser.model.cursorKey == "city 0")
+    }
+
+    @Test func deletesAndSaysWhatItCost() throws {
+        let folder = try Folder()
+        let path = folder.path + "/store"
+        let (store, archive) = try fill(path)
+        defer { store.close() }
+        var browser = try browser(folder, store: path, keys: "<enter>/city 4<enter>M")
+        #expect(browser.model.markedKeys.count == 11)
+        browser.press([.character("D")])
+        try archive.put(Array("{}".utf8), forKey: "city 44", encoding: .json)
+        _ = try archive.delete("city 45")
+        browser.press([.character("y")])
+        let text = browser.frame.plainText
+        #expect(text.contains("9 entries deleted"))
+        #expect(text.contains("city 44"))
+        #expect(text.contains("Gone already: 1 entry."))
+        #expect(text.contains("writes 9"))
+        #expect(try archive.peek("city 44") != nil)
+        #expect(try archive.peek("city 4") == nil)
+        #expect(try archive.status().entries == 40)
+        // Nothing is held after the delete.
+        #expect(try archive.processes().filter(\.isAlive).count == 1)
+    }
+
+    @Test func cursorHoldsToItsKeyUnderALiveWriter() throws {
+        let folder = try Folder()
+        let path = folder.path + "/store"
+        let (store, archive) = try fill(path, count: 500)
+        defer { store.close() }
+        let clock = TestClock()
+        let source = EngineSource(folder: folder.path)
+        var browser = HeadlessBrowser(
+            Model(size: Size(columns: 80, rows: 24), look: Fixture.ascii, store: path, now: clock.now),
+            source: source, clock: clock.function)
+        browser.press(try Key.script("<enter><pgdn><pgdn>"))
+        let key = try #require(browser.model.cursorKey)
+        for step in 0..<20 {
+            _ = try archive.access("city \(step)")
+            try archive.put(Array("{}".utf8), forKey: "new \(step)")
+            clock.advance(4)
+            browser.refresh()
+            #expect(browser.model.cursorKey == key)
+        }
+    }
+
+    @Test func storesOfTheFolder() throws {
+        let folder = try Folder()
+        let (one, _) = try fill(folder.path + "/one", count: 3)
+        one.close()
+        try FileManager.default.createDirectory(
+            atPath: folder.path + "/other", withIntermediateDirectories: false)
+        try "x".write(toFile: folder.path + "/file", atomically: true, encoding: .utf8)
+        var browser = try browser(folder, store: nil)
+        #expect(browser.frame.plainText.contains("1 store in"))
+        browser.press(try Key.script("<enter><enter>"))
+        #expect(browser.model.screen == .entries)
+        #expect(browser.frame.plainText.contains("3 entries"))
+        browser.press(try Key.script("<esc><esc>"))
+        #expect(browser.model.screen == .stores)
+        let none = EngineSource(folder: folder.path + "/missing")
+        #expect(try none.stores().isEmpty)
+    }
+
+    @Test func aStoreThatDisappearsIsSaid() throws {
+        let folder = try Folder()
+        let path = folder.path + "/store"
+        let (store, _) = try fill(path)
+        store.close()
+        var browser = try browser(folder, store: path, keys: "<enter>")
+        try FileManager.default.removeItem(atPath: path)
+        browser.press([Key(.down)])
+        browser.refresh()
+        #expect(browser.frame.plainText.contains("there is no store at"))
+        #expect(browser.frame.plainText.contains("UNREACHABLE"))
+        let (again, _) = try fill(path, count: 2)
+        again.close()
+        browser.press([.character("R")])
+        #expect(!browser.frame.plainText.contains("there is no store at"))
+        #expect(browser.frame.plainText.contains("2 entries"))
+    }
+
+    @Test(arguments: ["", "/nothing/here"])
+    func whatIsNoStoreIsSaid(suffix: String) throws {
+        let folder = try Folder()
+        let browser = try browser(folder, store: folder.path + suffix)
+        let text = browser.frame.plainText
+        #expect(text.contains("there is no store") || text.contains("is not a store"))
+    }
+}

@@ -1,0 +1,78 @@
+import BrowserCore
+import TerminalKit
+import Testing
+
+/// Every scene at every size is a whole picture: nothing is wider than the screen, no wide character is cut, and
+/// nothing that a terminal would obey is in it.
+struct FrameTests {
+    static let sizes = [
+        (20, 5), (24, 6), (30, 8), (40, 10), (60, 16), (80, 24), (100, 30), (132, 43), (200, 60), (300, 80),
+    ]
+
+    @Test(arguments: Scene.all)
+    func isWellFormed(scene: Scene) throws {
+        for (columns, rows) in Self.sizes + [(1, 1), (2, 2), (5, 3), (19, 4), (500, 200)] {
+            for look in columns > 132 ? [Fixture.unicode] : [Fixture.unicode, Fixture.ascii] {
+                let frame = try scene.browser(columns: columns, rows: rows, look: look).frame
+                #expect(frame.size == Size(columns: columns, rows: rows))
+                check(frame, "\(scene.name) at \(columns)x\(rows)")
+            }
+        }
+    }
+
+    /// A screen that changes its size while something is open is drawn at once at the new size.
+    @Test(arguments: Scene.all)
+    func resizes(scene: Scene) throws {
+        var browser = try scene.browser(columns: 80, rows: 24, look: Fixture.unicode)
+        for (columns, rows) in Self.sizes.dropLast(2).reversed() + Self.sizes {
+            browser.send(.input(.resize(Size(columns: columns, rows: rows))))
+            #expect(browser.frame.size == Size(columns: columns, rows: rows))
+            check(browser.frame, "\(scene.name) resized to \(columns)x\(rows)")
+        }
+    }
+
+    private func check(_ frame: Frame, _ what: String) {
+        var problems: [String] = []
+        for row in 0..<frame.size.rows {
+            var column = 0
+            while column < frame.size.columns {
+                let cell = frame[column, row]
+                let end = column + Int(cell.width)
+                if cell.width < 1 { problems.append("half a character at \(column), \(row)") }
+                if end > frame.size.columns { problems.append("cut at \(column), \(row)") }
+                let isHarmless = cell.text.unicodeScalars.allSatisfy { scalar in
+                    scalar.value >= 0x20 && !(0x7f..<0xa0).contains(scalar.value)
+                }
+                if !isHarmless { problems.append("control at \(column), \(row)") }
+                column = max(column + 1, end)
+            }
+        }
+        for line in frame.plainText.split(separator: "\n")
+        where TextWidth.width(of: String(line)) > frame.size.columns {
+            problems.append("too wide: \(line)")
+        }
+        #expect(problems == [], "\(what)")
+    }
+
+    /// In ASCII nothing but the store's own text is beyond ASCII.
+    @Test func asciiLookIsASCII() throws {
+        let source = MockSource()
+        source.with { state in
+            state.archives["City"] = (0..<40).map { number in
+                Fixture.record(
+                    "key \(number)", number: number, bytes: Array("{\"a\":[1,2,{}],\"b\":null}".utf8))
+            }
+            state.summaries["City"] = ArchiveSummary(name: "City")
+        }
+        for keys in [
+            "", "<enter>", "<enter>/1", "<enter>mmD", "<enter>?", "<enter>:", "<enter>c", "<enter><enter>",
+        ] {
+            for (columns, rows) in Self.sizes {
+                let frame = try Fixture.browser(
+                    source, columns: columns, rows: rows, look: Fixture.ascii, keys: keys
+                ).frame
+                #expect(frame.plainText.utf8.allSatisfy { $0 < 0x80 }, "\(keys) at \(columns)x\(rows)")
+            }
+        }
+    }
+}

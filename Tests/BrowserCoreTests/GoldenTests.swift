@@ -1,0 +1,58 @@
+import BrowserCore
+import Foundation
+import TerminalKit
+import Testing
+
+/// Every scene as it looks on four screens, in Unicode and in ASCII, kept as text files in `Golden`.
+/// `VELLUM_RENEW_GOLDEN=1 swift test --filter GoldenTests` writes them anew.
+struct GoldenTests {
+    private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .appendingPathComponent("Golden")
+    private static let renews = ProcessInfo.processInfo.environment["VELLUM_RENEW_GOLDEN"] == "1"
+
+    @Test(arguments: [(20, 5), (40, 10), (80, 24), (200, 60)], ["unicode", "ascii"])
+    func scenes(size: (columns: Int, rows: Int), look: String) throws {
+        var text = ""
+        for scene in Scene.all {
+            let browser = try scene.browser(
+                columns: size.columns, rows: size.rows,
+                look: look == "ascii" ? Fixture.ascii : Fixture.unicode)
+            text += "=== \(scene.name) ===\n" + browser.frame.plainText
+        }
+        try compare(text, with: "\(size.columns)x\(size.rows)-\(look).txt")
+    }
+
+    /// Colors and attributes, as the sequences that a terminal is sent.
+    @Test(arguments: [ColorDepth.trueColor, .sixteen, .mono])
+    func colors(depth: ColorDepth) throws {
+        var text = ""
+        for scene in Scene.all
+        where ["archives", "sorted by size, marked", "filter", "plan"].contains(scene.name) {
+            let browser = try scene.browser(
+                columns: 80, rows: 24, look: Look(theme: Theme(.dark, depth: depth)))
+            let frame = browser.frame.ansiText(depth: depth)
+            text += "=== \(scene.name) ===\n" + frame.replacingOccurrences(of: "\u{1b}", with: "ESC") + "\n"
+        }
+        try compare(text, with: "80x24-color-\(depth).txt")
+    }
+
+    private func compare(_ text: String, with name: String) throws {
+        let file = Self.folder.appendingPathComponent(name)
+        if Self.renews {
+            try FileManager.default.createDirectory(at: Self.folder, withIntermediateDirectories: true)
+            try text.write(to: file, atomically: true, encoding: .utf8)
+        }
+        let expected = try String(contentsOf: file, encoding: .utf8)
+        guard text != expected else { return }
+        let lines = text.components(separatedBy: "\n")
+        let golden = expected.components(separatedBy: "\n")
+        let index =
+            zip(lines, golden).enumerated().first { $1.0 != $1.1 }?.offset ?? min(lines.count, golden.count)
+        Issue.record(
+            """
+            \(name) differs from line \(index + 1) on:
+              expected \(golden.indices.contains(index) ? golden[index] : "the end")
+              found    \(lines.indices.contains(index) ? lines[index] : "the end")
+            """)
+    }
+}

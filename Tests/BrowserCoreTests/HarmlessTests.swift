@@ -1,0 +1,57 @@
+import BrowserCore
+import TerminalKit
+import Testing
+
+/// Looking changes nothing: no key but a plan's own confirmation makes a call that writes.
+struct HarmlessTests {
+    /// A generator of numbers that gives the same ones for the same seed (SplitMix64).
+    private struct Numbers: RandomNumberGenerator {
+        var state: UInt64
+        mutating func next() -> UInt64 {
+            state &+= 0x9e37_79b9_7f4a_7c15
+            var mixed = state
+            mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
+            mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
+            return mixed ^ (mixed >> 31)
+        }
+    }
+
+    @Test(arguments: 0..<24 as Range<UInt64>)
+    func anyKeysWithoutConfirmationWriteNothing(seed: UInt64) throws {
+        var numbers = Numbers(state: seed)
+        let source = Fixture.source()
+        let before = source.with { state in state.archives.mapValues { $0.map(\.entry) } }
+        let clock = TestClock()
+        var browser = try Fixture.browser(source, columns: 70, rows: 20, clock: clock)
+        // Keys of every action but quitting, and what people type into prompts.
+        let keys =
+            ActionTable.keyMap().actions.filter { $0.id != .quit && $0.id != .demo }.flatMap(\.keys)
+            + "abcdeFG 東é".map { .character($0) } + [Key(.enter), Key(.escape), Key(.backspace), Key(.tab)]
+        // In a plan only these are pressed: its default is Cancel.
+        let harmlessInPlan = [
+            Key(.enter), Key(.escape), .character("n"), .character("j"), Key(.up), .character("D"),
+        ]
+        for step in 0..<400 {
+            let choice = browser.model.planned == nil ? keys : harmlessInPlan
+            if let key = choice.randomElement(using: &numbers) { browser.press([key]) }
+            clock.advance(0.3)
+            if step % 3 == 0 { browser.refresh() }
+            guard browser.exit == nil else { break }
+        }
+        #expect(source.with { $0.deleteCalls } == 0, "seed \(seed)")
+        #expect(
+            source.with { state in state.archives.mapValues { $0.map(\.entry) } } == before, "seed \(seed)")
+        #expect(browser.frame.size == Size(columns: 70, rows: 20))
+    }
+
+    @Test func readOnlyHasNoDelete() throws {
+        let source = Fixture.source()
+        let browser = try Fixture.browser(source, isReadOnly: true, keys: "j<enter>mmD<delete>y<tab><enter>")
+        #expect(source.with { $0.deleteCalls } == 0)
+        #expect(browser.model.planned == nil)
+        #expect(browser.frame.plainText.contains("READ ONLY"))
+        let help = try Fixture.browser(source, rows: 60, isReadOnly: true, keys: "j<enter>?").frame.plainText
+        #expect(!help.contains("Delete"))
+        #expect(help.contains("Mark"))
+    }
+}

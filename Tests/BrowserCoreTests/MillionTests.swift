@@ -1,0 +1,108 @@
+import BrowserCore
+import Synchronization
+import TerminalKit
+import Testing
+
+/// A list of a million entries costs what its rows in view cost.
+struct MillionTests {
+    /// Entries made up from their number. Counts what is asked.
+    final class Source: StoreSource, EntryListing {
+        let count: Int
+        let folder = "/"
+        let calls = Mutex((entries: 0, keys: 0, figures: 0))
+
+        init(count: Int) { self.count = count }
+
+        var valueBytes: UInt64 { UInt64(count) * 100 }
+
+        func figures(at index: Int) -> (size: UInt32, hits: UInt32) {
+            calls.withLock { $0.figures += 1 }
+            return (UInt32(index % 1000), UInt32(index % 77))
+        }
+
+        func key(at index: Int) -> String? {
+            calls.withLock { $0.keys += 1 }
+            return "user:\(index)"
+        }
+
+        func entry(at index: Int) -> Entry? {
+            calls.withLock { $0.entries += 1 }
+            return Entry(
+                key: "user:\(index)", size: index % 1000, created: Fixture.start,
+                accessed: Fixture.start.adding(seconds: -Double(index)), hits: UInt32(index % 77),
+                sequence: UInt64(index))
+        }
+
+        func index(ofKey key: String) -> Int? { Int(key.dropFirst(5)) }
+
+        func stores() throws(SourceError) -> [StoreSummary] { [] }
+
+        func figures(store: String) throws(SourceError) -> StoreFigures {
+            var archive = ArchiveSummary(name: "Users")
+            archive.entries = count
+            archive.diskBytes = valueBytes
+            archive.diskLimit = valueBytes
+            return StoreFigures(archives: [archive])
+        }
+
+        func listing(archive: String, store: String) throws(SourceError) -> any EntryListing { self }
+        func entry(_ key: String, archive: String, store: String) throws(SourceError) -> Entry? { nil }
+        func bytes(
+            _ key: String, range: Range<Int>, archive: String, store: String
+        ) throws(SourceError) -> [UInt8]? { nil }
+        func delete(
+            _ targets: [Target], archive: String, store: String, checkpoint: (Int) -> Bool
+        ) throws(SourceError) -> Deletion { Deletion() }
+
+        func reset() { calls.withLock { $0 = (0, 0, 0) } }
+    }
+
+    private func browser(_ source: Source) -> HeadlessBrowser {
+        var browser = HeadlessBrowser(
+            Fixture.model(columns: 90, rows: 40), source: source, clock: { Fixture.start })
+        browser.press([Key(.enter)])
+        return browser
+    }
+
+    @Test func scrollingReadsOnlyWhatIsInView() throws {
+        let source = Source(count: 1_000_000)
+        var browser = browser(source)
+        #expect(browser.frame.plainText.contains("1,000,000 entries"))
+        // Two rows fewer than the screen's 40 at most are in view; a page on either side is read ahead.
+        #expect(source.calls.withLock { $0.entries } <= 40)
+        #expect(source.calls.withLock { $0.keys } == 0)
+        // The size of the oldest is asked for until 1 % of the limit is free.
+        #expect(source.calls.withLock { $0.figures } <= 10_000)
+        source.reset()
+        for key in try Key.script("jjj<pgdn><pgdn>Ggkkj") { browser.press([key]) }
+        #expect(source.calls.withLock { $0.entries } <= 6 * 3 * 40)
+        #expect(source.calls.withLock { $0.keys } == 0)
+        browser.press([Key(.end)])
+        #expect(browser.model.cursorRow == 999_999)
+        #expect(browser.model.cursorKey == "user:999999")
+        source.reset()
+        _ = browser.frame
+        #expect(source.calls.withLock { $0.entries + $0.keys + $0.figures } == 0, "drawing reads nothing")
+    }
+
+    @Test func filteringReadsEachKeyOnce() throws {
+        let source = Source(count: 200_000)
+        var browser = browser(source)
+        source.reset()
+        browser.press(try Key.script("/1999"))
+        #expect(source.calls.withLock { $0.keys } == 200_000, "the second keystroke finds the keys read")
+        let expected = (0..<200_000).filter { String($0).contains("1999") }.count
+        #expect(browser.frame.plainText.contains("\(expected) of 200,000 entries"))
+    }
+
+    @Test func sortsAllOfThem() throws {
+        let source = Source(count: 100_000)
+        var browser = browser(source)
+        browser.press(try Key.script("2"))
+        #expect(browser.model.cursorKey == "user:999", "of equal sizes the most recent is first")
+        browser.press(try Key.script("2g"))
+        #expect(browser.model.cursorKey == "user:0")
+        browser.press(try Key.script("1G"))
+        #expect(browser.model.cursorKey == "user:99999")
+    }
+}

@@ -1,0 +1,118 @@
+import BrowserCore
+import Synchronization
+import TerminalKit
+
+/// A clock that stands still until it is told to go on. Safe from any thread.
+final class TestClock: Sendable {
+    private let moment = Mutex(Moment(seconds: 1_770_000_000))
+
+    var now: Moment { moment.withLock { $0 } }
+
+    func advance(_ seconds: Double) { moment.withLock { $0 = $0.adding(seconds: seconds) } }
+
+    var function: @Sendable () -> Moment { { self.now } }
+}
+
+/// Stores, looks and browsers that tests start from.
+enum Fixture {
+    static let start = Moment(seconds: 1_770_000_000)
+    static let storePath = "/home/ada/.cache/demo"
+    static let unicode = Look(theme: Theme(.dark, depth: .trueColor))
+    static let ascii = Look(theme: Theme(.mono, depth: .mono), glyphs: .ascii)
+
+    /// Keys of all sorts: plain, Japanese, with a combining mark, an emoji sequence, and one that would clear the
+    /// screen if it were sent as it is.
+    static let keys = [
+        "Jakarta", "Bandung", "東京都", "大阪市", "Cafe\u{301} de Flore", "👩‍👩‍👧 family", "evil\u{1b}[2J\u{7}key",
+        "São Paulo", "Wellington", "Kyiv", "Łódź", "Tirana", "Quito", "Nuuk", "Apia", "Malé",
+    ]
+
+    static func record(_ key: String, number: Int, bytes: [UInt8]) -> MockSource.Record {
+        MockSource.Record(
+            entry: Entry(
+                key: key, size: bytes.count, notation: bytes.first == 0x7b ? .json : .unknown,
+                created: start.adding(seconds: -3600 * Double(number + 1)),
+                accessed: start.adding(seconds: -7 * Double(number)),
+                expires: number % 5 == 2 ? start.adding(seconds: 45 + Double(number)) : nil,
+                hits: UInt32(number * 37 % 91), owner: number % 4 == 1 ? "import" : nil,
+                tier: number % 3 == 0 ? .both : .disk, sequence: UInt64(100 + number)), bytes: bytes)
+    }
+
+    static func json(_ key: String, _ number: Int) -> [UInt8] {
+        // The key's control characters are written as JSON wants them.
+        let name = key.unicodeScalars.map { $0.value < 32 ? "?" : String($0) }.joined()
+        return Array(
+            """
+            {"geonameid":\(1_642_911 + number),"name":"\(name)","latitude":-6.21462,"population":\(8_540_121 / (number + 1)),\
+            "alternatenames":["Batavia","Djakarta","ジャカルタ"],"capital":true,"admin":null,"place":{"zone":"Asia/Jakarta"}}
+            """.utf8)
+    }
+
+    /// A store with a full cache `City`, a collection `Blob` of values that aren't structured, and an empty log.
+    static func source() -> MockSource {
+        let source = MockSource()
+        source.with { state in
+            let cities = keys.enumerated().map { number, key in
+                record(key, number: number, bytes: json(key, number))
+            }
+            state.archives["City"] = cities
+            var city = ArchiveSummary(name: "City", kind: .cache, typeName: "City")
+            city.diskLimit = cities.reduce(0) { $0 + UInt64($1.entry.size) } + 40
+            city.memoryBytes = 1_800
+            city.memoryLimit = 2_000
+            city.footprint = 70_144
+            city.counters.hits = 9_240
+            city.counters.misses = 760
+            city.counters.records = 412
+            city.counters.evictions = 96
+            state.summaries["City"] = city
+            let blobs: [(String, [UInt8])] = [
+                (
+                    "picture.png",
+                    [0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a] + (0..<120).map { UInt8($0) }
+                ),
+                ("notes", Array("First line\nSecond \u{1b}[31mline\nDritte Zeile: Grüße aus 東京\n".utf8)),
+                ("empty", []),
+            ]
+            state.archives["Blob"] = blobs.enumerated().map { number, blob in
+                record(blob.0, number: number, bytes: blob.1)
+            }
+            var blob = ArchiveSummary(name: "Blob", kind: .collection)
+            blob.footprint = 4_096
+            state.summaries["Blob"] = blob
+            state.summaries["Trace"] = ArchiveSummary(name: "Trace", kind: .log)
+            state.processes = [
+                ProcessSummary(pid: 4121, name: "vellum demo", hits: 9_240, misses: 760),
+                ProcessSummary(pid: 4133, name: "api", hits: 0, misses: 0),
+            ]
+            state.stores = [
+                StoreSummary(name: "demo", path: storePath, archives: 3, entries: 19, diskBytes: 4_213),
+                StoreSummary(
+                    name: "thumbnails", path: "/home/ada/.cache/thumbnails", archives: 1, entries: 612),
+                StoreSummary(
+                    name: "old", path: "/home/ada/.cache/old", problem: "format 9 is newer than this program"),
+            ]
+        }
+        return source
+    }
+
+    static func model(
+        columns: Int, rows: Int, look: Look = unicode, store: String? = storePath, isReadOnly: Bool = false
+    ) -> Model {
+        Model(
+            size: Size(columns: columns, rows: rows), look: look, folder: "/home/ada/.cache", store: store,
+            isReadOnly: isReadOnly, now: start)
+    }
+
+    static func browser(
+        _ source: MockSource, columns: Int = 80, rows: Int = 24, look: Look = unicode,
+        store: String? = storePath,
+        isReadOnly: Bool = false, clock: TestClock = TestClock(), keys: String = ""
+    ) throws -> HeadlessBrowser {
+        var browser = HeadlessBrowser(
+            model(columns: columns, rows: rows, look: look, store: store, isReadOnly: isReadOnly),
+            source: source, clock: clock.function)
+        browser.press(try Key.script(keys))
+        return browser
+    }
+}

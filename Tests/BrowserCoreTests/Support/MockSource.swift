@@ -1,0 +1,175 @@
+import BrowserCore
+import Synchronization
+
+/// A store in memory that counts what is asked of it. Safe from any thread.
+final class MockSource: StoreSource {
+    struct Record: Sendable {
+        var entry: Entry
+        var bytes: [UInt8]
+    }
+
+    struct State: Sendable {
+        /// Most recent first.
+        var archives: [String: [Record]] = [:]
+        var summaries: [String: ArchiveSummary] = [:]
+        var processes: [ProcessSummary] = []
+        var stores: [StoreSummary] = []
+        var problem: String?
+        /// Problem of reading a value, by key.
+        var valueProblems: [String: String] = [:]
+        var listingProblem: String?
+        var nextSequence: UInt64 = 1_000
+        var metadataCalls = 0
+        var keyCalls = 0
+        var listings = 0
+        var deleteCalls = 0
+    }
+
+    let folder = "/home/ada/.cache"
+    let state = Mutex(State())
+
+    func with<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
+        state.withLock { state in body(&state) }
+    }
+
+    private func check() throws(SourceError) {
+        if let problem = with({ $0.problem }) { throw SourceError(problem) }
+    }
+
+    func stores() throws(SourceError) -> [StoreSummary] {
+        try check()
+        return with { $0.stores }
+    }
+
+    func figures(store: String) throws(SourceError) -> StoreFigures {
+        try check()
+        return with { state in
+            let archives = state.summaries.keys.sorted().map { name -> ArchiveSummary in
+                guard var summary = state.summaries[name] else { return ArchiveSummary(name: name) }
+                let records = state.archives[name] ?? []
+                if !records.isEmpty {
+                    summary.entries = records.count
+                    summary.diskBytes = records.reduce(0) { $0 + UInt64($1.entry.size) }
+                }
+                return summary
+            }
+            return StoreFigures(archives: archives, processes: state.processes)
+        }
+    }
+
+    func listing(archive: String, store: String) throws(SourceError) -> any EntryListing {
+        try check()
+        if let problem = with({ $0.listingProblem }) { throw SourceError(problem) }
+        return with { state in
+            state.listings += 1
+            return MockListing(source: self, archive: archive, records: state.archives[archive] ?? [])
+        }
+    }
+
+    func entry(_ key: String, archive: String, store: String) throws(SourceError) -> Entry? {
+        try check()
+        return with { $0.archives[archive]?.first { $0.entry.key == key }?.entry }
+    }
+
+    func bytes(_ key: String, range: Range<Int>, archive: String, store: String) throws(SourceError)
+        -> [UInt8]?
+    {
+        try check()
+        if let problem = with({ $0.valueProblems[key] }) { throw SourceError(problem) }
+        return with { state in
+            guard let bytes = state.archives[archive]?.first(where: { $0.entry.key == key })?.bytes else {
+                return nil
+            }
+            return Array(bytes[range.clamped(to: 0..<bytes.count)])
+        }
+    }
+
+    func delete(
+        _ targets: [Target], archive: String, store: String, checkpoint: (Int) -> Bool
+    ) throws(SourceError) -> Deletion {
+        try check()
+        return with { state in
+            state.deleteCalls += 1
+            var deletion = Deletion()
+            for target in targets {
+                guard let index = state.archives[archive]?.firstIndex(where: { $0.entry.key == target.key })
+                else {
+                    deletion.absent.append(target.key)
+                    continue
+                }
+                if state.archives[archive]?[index].entry.sequence == target.sequence {
+                    state.archives[archive]?.remove(at: index)
+                    deletion.deleted += 1
+                    deletion.bytes += UInt64(target.size)
+                } else {
+                    deletion.changed.append(target.key)
+                }
+            }
+            deletion.longestCall = 0.0004
+            return deletion
+        }
+    }
+
+    // MARK: What another process does
+
+    /// Uses an entry: it becomes the most recent.
+    func access(_ key: String, archive: String, at now: Moment) {
+        with { state in
+            guard let index = state.archives[archive]?.firstIndex(where: { $0.entry.key == key }),
+                var record = state.archives[archive]?.remove(at: index)
+            else { return }
+            record.entry.hits += 1
+            record.entry.accessed = now
+            state.archives[archive]?.insert(record, at: 0)
+            state.summaries[archive]?.counters.hits += 1
+        }
+    }
+
+    /// Records a new entry, or an old one anew.
+    func record(_ key: String, _ bytes: [UInt8], archive: String, at now: Moment) {
+        with { state in
+            let old = state.archives[archive]?.first { $0.entry.key == key }?.entry.created
+            state.archives[archive]?.removeAll { $0.entry.key == key }
+            state.nextSequence += 1
+            let entry = Entry(
+                key: key, size: bytes.count, created: old ?? now, accessed: now, sequence: state.nextSequence)
+            state.archives[archive]?.insert(Record(entry: entry, bytes: bytes), at: 0)
+            state.summaries[archive]?.counters.records += 1
+        }
+    }
+
+    func remove(_ key: String, archive: String) {
+        with { state in
+            state.archives[archive]?.removeAll { $0.entry.key == key }
+            state.summaries[archive]?.counters.deletes += 1
+        }
+    }
+}
+
+struct MockListing: EntryListing {
+    let source: MockSource
+    let archive: String
+    let records: [MockSource.Record]
+
+    var count: Int { records.count }
+    var valueBytes: UInt64 { records.reduce(0) { $0 + UInt64($1.entry.size) } }
+
+    func figures(at index: Int) -> (size: UInt32, hits: UInt32) {
+        (UInt32(records[index].entry.size), records[index].entry.hits)
+    }
+
+    func key(at index: Int) -> String? {
+        source.with { $0.keyCalls += 1 }
+        return records[index].entry.key
+    }
+
+    func entry(at index: Int) -> Entry? {
+        source.with { state in
+            state.metadataCalls += 1
+            let key = records[index].entry.key
+            return state.archives[archive]?.first { $0.entry.key == key }?.entry
+        }
+    }
+
+    func index(ofKey key: String) -> Int? { nil }
+}

@@ -1,0 +1,51 @@
+import BrowserCore
+import TerminalKit
+import Testing
+
+/// Sends messages to a model and requires that exactly the expected effects come back. What the effects ask for is
+/// done when the test says so, so that what happens between a question and its answer can be tested.
+struct UpdateTest {
+    private(set) var model: Model
+    private(set) var effects: [Effect] = []
+
+    init(_ model: Model) {
+        self.model = model
+        effects = Browser.start(&self.model)
+    }
+
+    /// Sends a message. The effects must be the expected ones, in order; any other fails the test here.
+    mutating func send(
+        _ message: Message, expecting expected: [String] = [],
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        effects = Browser.update(&model, message)
+        #expect(effects.map(\.description) == expected, sourceLocation: sourceLocation)
+    }
+
+    mutating func press(
+        _ key: Key, expecting expected: [String] = [], sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        send(.input(.key(key)), expecting: expected, sourceLocation: sourceLocation)
+    }
+
+    /// Does what the last effects ask for, and what the answers ask for, until nothing is left.
+    mutating func settle(_ source: some StoreSource) {
+        var queue = effects
+        effects = []
+        while !queue.isEmpty {
+            let effect = queue.removeFirst()
+            for message in answers(to: effect, source) { queue += Browser.update(&model, message) }
+        }
+    }
+
+    /// What an effect has to say.
+    func answers(to effect: Effect, _ source: some StoreSource) -> [Message] {
+        let now = model.now
+        var messages: [Message] = []
+        EffectPerformer(source: source, clock: { now })
+            .perform(effect, isStopped: { false }, send: { messages.append($0) })
+        return messages
+    }
+
+    var text: String { Browser.frame(model).plainText }
+}

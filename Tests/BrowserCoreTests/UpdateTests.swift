@@ -1,0 +1,197 @@
+import BrowserCore
+import TerminalKit
+import Testing
+
+/// What each message asks for, exactly: an effect too many or too few fails.
+struct UpdateTests {
+    private func entries(_ source: MockSource, rows: Int = 24) -> UpdateTest {
+        var test = UpdateTest(Fixture.model(columns: 80, rows: rows))
+        test.settle(source)
+        test.press(.character("j"))
+        test.press(Key(.enter), expecting: ["arrange City by idle, new listing"])
+        test.settle(source)
+        return test
+    }
+
+    @Test func startsWithTheStore() {
+        let test = UpdateTest(Fixture.model(columns: 80, rows: 24))
+        #expect(test.effects.map(\.description) == ["load figures of \(Fixture.storePath)"])
+        let none = UpdateTest(Fixture.model(columns: 80, rows: 24, store: nil))
+        #expect(none.effects.map(\.description) == ["load stores"])
+    }
+
+    @Test func oneRefreshAtATime() {
+        let source = Fixture.source()
+        var test = UpdateTest(Fixture.model(columns: 80, rows: 24))
+        test.send(.tick(Fixture.start))
+        test = UpdateTest(Fixture.model(columns: 80, rows: 24))
+        test.settle(source)
+        test.send(.tick(Fixture.start), expecting: ["load figures of \(Fixture.storePath)"])
+        test.send(.tick(Fixture.start))
+    }
+
+    @Test func anUnchangedArchiveIsNotListedAgain() {
+        let source = Fixture.source()
+        var test = entries(source)
+        let before = source.with { $0.listings }
+        for second in 1...5 {
+            test.send(
+                .tick(Fixture.start.adding(seconds: Double(second))),
+                expecting: ["load figures of \(Fixture.storePath)"])
+            test.settle(source)
+        }
+        #expect(source.with { $0.listings } == before)
+        source.access("Quito", archive: "City", at: Fixture.start)
+        test.send(
+            .tick(Fixture.start.adding(seconds: 6)), expecting: ["load figures of \(Fixture.storePath)"])
+        test.settle(source)
+        #expect(source.with { $0.listings } == before + 1)
+        #expect(test.model.cursorKey == "Quito", "following shows what is at the top")
+    }
+
+    @Test func pauseAsksForNothing() {
+        let source = Fixture.source()
+        var test = entries(source)
+        test.press(.character(" "))
+        for second in 1...5 { test.send(.tick(Fixture.start.adding(seconds: Double(second)))) }
+        #expect(test.model.pace == .paused(5))
+        #expect(test.text.contains("PAUSED 5s"))
+        test.press(
+            .character(" "),
+            expecting: ["load figures of \(Fixture.storePath)", "arrange City by idle, new listing"])
+        #expect(test.model.pace == .live)
+    }
+
+    @Test func everyKeystrokeTakesTheEarlierOnesPlace() {
+        let source = Fixture.source()
+        var test = entries(source)
+        test.press(.character("/"))
+        test.press(.character("t"), expecting: ["arrange City by idle filter \"t\""])
+        let first = test.effects
+        test.press(.character("a"), expecting: ["stop", "arrange City by idle filter \"ta\""])
+        let second = test.effects
+        // The answer to the first comes too late and changes nothing.
+        for message in first.flatMap({ test.answers(to: $0, source) }) { test.send(message) }
+        #expect(test.text.contains("16 entries"))
+        for message in second.flatMap({ test.answers(to: $0, source) }) { test.send(message) }
+        #expect(test.text.contains("1 of 16 entries"))
+        test.press(Key(.escape), expecting: ["arrange City by idle"])
+        test.settle(source)
+        #expect(test.text.contains(" 16 entries"))
+    }
+
+    @Test func escapeStopsLongWork() {
+        let source = Fixture.source()
+        var test = entries(source)
+        test.press(.character("1"), expecting: ["arrange City by key"])
+        guard case .arrange(let ticket, _) = test.effects.first else {
+            Issue.record("no arrangement was asked for")
+            return
+        }
+        test.send(.clock(Fixture.start.adding(seconds: 1)))
+        test.send(.progress(ticket: ticket, 0.4))
+        #expect(test.text.contains("40% sorting, Esc stops"))
+        test.press(Key(.escape), expecting: ["stop"])
+        #expect(test.text.contains("Stopped: sorting"))
+        // What is shown is still in LRU order, and says so.
+        #expect(test.text.contains("idle▲"))
+        test.press(.character("r"), expecting: ["arrange City by idle descending"])
+    }
+
+    @Test func movingAsksForWhatComesIntoView() {
+        let source = Fixture.source()
+        var test = entries(source, rows: 12)
+        test.press(Key(.end), expecting: ["load rows 2..<16"])
+        let question = test.effects
+        // Nothing is asked for twice.
+        test.press(Key(.up))
+        for message in question.flatMap({ test.answers(to: $0, source) }) { test.send(message) }
+        #expect(test.model.cursorKey == "Apia")
+    }
+
+    @Test func openingAValueReadsItOnce() {
+        let source = Fixture.source()
+        var test = entries(source)
+        test.press(Key(.enter), expecting: ["load value City/Jakarta for screen"])
+        test.settle(source)
+        test.send(
+            .tick(Fixture.start.adding(seconds: 1)),
+            expecting: ["load figures of \(Fixture.storePath)", "check value City/Jakarta"])
+        test.settle(source)
+        source.record("Jakarta", Array("{\"new\":true}".utf8), archive: "City", at: Fixture.start)
+        test.send(
+            .tick(Fixture.start.adding(seconds: 2)),
+            expecting: ["load figures of \(Fixture.storePath)", "check value City/Jakarta"])
+        test.settle(source)
+        #expect(test.text.contains("another value by now; R reads it"))
+        #expect(test.text.contains("geonameid"), "what is read stays until it is read anew")
+        test.press(
+            .character("R"),
+            expecting: ["load figures of \(Fixture.storePath)", "load value City/Jakarta for screen"])
+        test.settle(source)
+        #expect(test.text.contains("new true"))
+        test.press(Key(.escape))
+        #expect(test.model.screen == .entries)
+    }
+
+    @Test func leavingTheListStopsItsWork() {
+        let source = Fixture.source()
+        var test = UpdateTest(Fixture.model(columns: 80, rows: 24))
+        test.settle(source)
+        test.press(Key(.enter), expecting: ["arrange Blob by idle, new listing"])
+        let question = test.effects
+        test.press(Key(.escape), expecting: ["stop"])
+        #expect(test.model.screen == .archives)
+        for message in question.flatMap({ test.answers(to: $0, source) }) { test.send(message) }
+        #expect(test.model.screen == .archives)
+    }
+
+    @Test func quitAndDemo() {
+        let source = Fixture.source()
+        var test = UpdateTest(Fixture.model(columns: 80, rows: 24, store: nil))
+        test.settle(source)
+        test.press(.character("d"), expecting: ["start demo"])
+        test.press(.character("q"), expecting: ["quit"])
+        test.press(.control("c"), expecting: ["quit"])
+        test.send(.input(.hangUp), expecting: ["quit"])
+        var other = entries(source)
+        other.press(.character("d"))
+        other.press(.character("/"))
+        other.press(.character("q"), expecting: ["arrange City by idle filter \"q\""])
+    }
+
+    @Test func failuresAreShownAndPass() {
+        let source = Fixture.source()
+        var test = entries(source)
+        source.with { $0.problem = "there is no store at /gone" }
+        test.send(
+            .tick(Fixture.start.adding(seconds: 1)), expecting: ["load figures of \(Fixture.storePath)"])
+        test.settle(source)
+        #expect(test.text.contains("there is no store at /gone"))
+        #expect(test.text.contains("UNREACHABLE"))
+        #expect(test.text.contains("Jakarta"), "what was read stays on the screen")
+        source.with { $0.problem = nil }
+        test.send(
+            .tick(Fixture.start.adding(seconds: 2)), expecting: ["load figures of \(Fixture.storePath)"])
+        test.settle(source)
+        #expect(!test.text.contains("there is no store"))
+        #expect(!test.text.contains("UNREACHABLE"))
+    }
+
+    @Test func anArchiveThatCannotBeListedIsTriedAgain() {
+        let source = Fixture.source()
+        var test = UpdateTest(Fixture.model(columns: 80, rows: 24))
+        test.settle(source)
+        source.with { $0.listingProblem = "City/index is damaged at byte 64" }
+        test.press(.character("j"))
+        test.press(Key(.enter), expecting: ["arrange City by idle, new listing"])
+        test.settle(source)
+        #expect(test.text.contains("City/index is damaged at byte 64"))
+        source.with { $0.listingProblem = nil }
+        test.send(
+            .tick(Fixture.start.adding(seconds: 1.5)), expecting: ["load figures of \(Fixture.storePath)"])
+        test.settle(source)
+        #expect(test.text.contains("16 entries"))
+        #expect(!test.text.contains("damaged"))
+    }
+}

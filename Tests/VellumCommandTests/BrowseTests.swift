@@ -1,0 +1,71 @@
+import Foundation
+import Testing
+
+@Suite("browse without a terminal")
+struct BrowseTests {
+    let store: TestStore
+
+    init() throws {
+        store = try TestStore()
+        let lines = [
+            "{\"id\":\"alpha\",\"name\":\"München\"}", "{\"id\":\"beta\",\"name\":\"東京\"}",
+            "{\"id\":\"gamma\",\"name\":\"\\u001b[31m\"}",
+        ]
+        try store.done("import", "City", "-", "--key", "id", input: lines.joined(separator: "\n"))
+    }
+
+    private func screen(_ arguments: String...) throws -> Vellum.Result {
+        try Vellum.run(["browse", "--store", store.path] + arguments)
+    }
+
+    @Test(arguments: [
+        "20x5", "40x10", "60x15", "80x24", "100x30", "120x20", "132x43", "200x50", "250x10", "300x80",
+    ])
+    func screensOfEverySizeAreWellFormed(size: String) throws {
+        let parts = size.split(separator: "x").compactMap { Int($0) }
+        for keys in ["", "<enter>", "<enter><enter>", "?"] {
+            let result = try screen("--size", size, "--keys", keys)
+            #expect(result.status == 0, "\(result.errors)")
+            let lines = result.text.split(separator: "\n", omittingEmptySubsequences: false).dropLast()
+            #expect(lines.count == parts[1], "\(keys)")
+            // Wide characters take two columns; this store has no others than these two of them.
+            let widths = lines.map { line in line.reduce(0) { $0 + ("東京".contains($1) ? 2 : 1) } }
+            #expect(widths.allSatisfy { $0 <= parts[0] }, "\(keys)")
+            #expect(!result.text.unicodeScalars.contains { $0.value == 0x1b })
+        }
+    }
+
+    @Test func itShowsWhatIsThereAndLeavesNoTrace() throws {
+        let before = try store.done("keys", "City", "--json").text
+        #expect(try screen("--size", "100x30").text.contains("City"))
+        let entries = try screen("--size", "100x30", "--keys", "<enter>").text
+        for key in ["alpha", "beta", "gamma"] { #expect(entries.contains(key)) }
+        let svg = try screen("--size", "80x24", "--print", "svg")
+        #expect(svg.text.hasPrefix("<svg") || svg.text.hasPrefix("<?xml"))
+        #expect(try screen("--size", "80x24", "--print", "ansi").text.contains("\u{1b}["))
+        #expect(try store.done("keys", "City", "--json").text == before)
+    }
+
+    @Test func itOpensInATerminalAndGivesItBack() throws {
+        let (status, text) = try PseudoTerminal.run("--store '\(store.path)'", input: "q")
+        #expect(status == 0)
+        #expect(text.contains("City"))
+        // Enters and leaves the alternate screen.
+        let entered = try #require(text.range(of: "\u{1b}[?1049h"))
+        let left = try #require(text.range(of: "\u{1b}[?1049l"))
+        #expect(entered.upperBound < left.lowerBound)
+    }
+
+    @Test func withoutColorsNothingIsColored() throws {
+        let arguments = ["browse", "--store", store.path, "--size", "80x24", "--print", "ansi"]
+        let text = try Vellum.run(arguments, environment: ["NO_COLOR": "1"]).text
+        #expect(!text.contains("\u{1b}[38") && !text.contains(";38;") && !text.contains(";48;"))
+    }
+
+    @Test func wrongUsageIs2AndNoStoreIs3() throws {
+        #expect(try screen("--keys", "x").status == 2)
+        #expect(try screen("--size", "0x5").status == 2)
+        #expect(try screen("--size", "80x24", "--keys", "<bogus>").status == 2)
+        #expect(try Vellum.run(["browse", "--store", store.folder / "none", "--size", "80x24"]).status == 3)
+    }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import Testing
+
+@Suite("put and rm")
+struct ChangingTests {
+    let store: TestStore
+
+    init() throws { store = try TestStore() }
+
+    @Test func aCacheKeepsItsLimitAndEvictsTheLeastRecent() throws {
+        // Values of 1,003 bytes: a head of 3 bytes and 1,000 of text. 65 of them fit into 65,536 bytes.
+        let lines = (0..<200).map { "{\"id\":\($0),\"v\":\"" + String(repeating: "x", count: 980) + "\"}" }
+        let file = try store.folder.file("values.ndjson", lines.joined(separator: "\n"))
+        let result = try store.done("import", "A", file, "--key", "id", "--disk", "64KiB")
+        let archive = try #require(try store.archives()["A"])
+        let size = try #require(try JSON.object(store.done("keys", "A", "--json").lines[0])["size"] as? Int)
+        let fitting = 65536 / size
+        #expect(archive["kind"] as? String == "cache")
+        #expect(archive["entries"] as? Int == fitting)
+        #expect(try store.keys("A") == (0..<200).reversed().prefix(fitting).map(String.init))
+        #expect(archive["evictions"] as? Int == 200 - fitting)
+        #expect(result.errors.contains("; \(200 - fitting) entries evicted"))
+    }
+
+    @Test func aValueLargerThanTheLimitIsRefusedAndEvictsNothing() throws {
+        try store.done("put", "A", "small", "--disk", "64KB", input: "{\"a\":1}")
+        let before = try store.done("keys", "A", "--json").text
+        let result = try store.run("put", "A", "large", input: "\"\(String(repeating: "x", count: 70000))\"")
+        #expect(result.status == 1)
+        #expect(result.errors.hasPrefix("vellum: ") && result.errors.contains("64000"))
+        #expect(result.errors.split(separator: "\n").count == 1)
+        #expect(try store.done("keys", "A", "--json").text == before)
+        #expect(try store.archives()["A"]?["rejections"] as? Int == 1)
+    }
+
+    @Test func whatIsNotJSONIsRefused() throws {
+        for input in ["", "{", "{\"a\":1} x", "nul", "[1,]"] {
+            let result = try store.run("put", "A", "k", input: input)
+            #expect(result.status == 1, "\(input)")
+            #expect(
+                result.errors.hasPrefix("vellum: standard input is not a JSON document: byte "), "\(input)")
+        }
+        #expect(!FileManager.default.fileExists(atPath: store.path), "nothing was made for nothing")
+    }
+
+    @Test(arguments: [
+        ("1", 1), ("4096", 4096), ("20MB", 20_000_000), ("64KB", 64000), ("64KiB", 65536),
+        ("1.5GB", 1_500_000_000),
+        ("2 mib", 2_097_152), ("10B", 10),
+    ])
+    func aSizeIsUnderstood(text: String, bytes: Int) throws {
+        _ = try store.run("put", "A", "k", "--kind", "cache", "--disk", text, input: "1")
+        #expect(try store.archives()["A"]?["diskLimit"] as? Int == bytes)
+    }
+
+    @Test(arguments: ["0", "-1", "x", "5XB", "1.5", "0.3KB5", "99999999999TB", "", "MB", "1e3"])
+    func anythingElseIsNoSize(text: String) throws {
+        let result = try store.run("put", "A", "k", "--disk=\(text)", input: "1")
+        #expect(result.status == 2)
+        #expect(!FileManager.default.fileExists(atPath: store.path))
+    }
+
+    @Test func anArchiveThatIsThereKeepsItsKindAndLimits() throws {
+        try store.done("put", "A", "k", "--disk", "1KB", input: "1")
+        let result = try store.done("put", "A", "k", "--disk", "2KB", input: "2")
+        #expect(result.errors == "vellum: archive \"A\" is there already and keeps its own kind and limits\n")
+        #expect(try store.archives()["A"]?["diskLimit"] as? Int == 1000)
+        #expect(try store.done("get", "A", "k", "--json").text == "2\n")
+    }
+
+    @Test func deletingAsksOnATerminal() throws {
+        for key in ["a", "b"] { try store.done("put", "A", key, input: "[1]") }
+        let arguments = "rm A a --store '\(store.path)'"
+        for answer in ["n\n", "\n", "yesterday\n"] {
+            let (status, text) = try PseudoTerminal.run(arguments, input: answer)
+            #expect(status == 1 && text.contains("Delete 1 entry, 2 bytes from A? [y/N]"), "\(answer)")
+            #expect(try store.keys("A") == ["b", "a"])
+        }
+        #expect(try PseudoTerminal.run(arguments, input: "y\n").status == 0)
+        #expect(try store.keys("A") == ["b"])
+    }
+
+    @Test func deletingTakesYesWhenNobodyCanBeAsked() throws {
+        for key in ["a", "b", "c"] { try store.done("put", "A", key, input: "[1]") }
+        let refused = try store.run("rm", "A", "a")
+        #expect(refused.status == 2 && refused.errors.contains("--yes"))
+        #expect(try store.keys("A") == ["c", "b", "a"])
+        let plan = try store.done("rm", "A", "a", "b", "a", "--dry-run")
+        #expect(plan.text == "would delete 2 entries, 4 bytes\n")
+        #expect(try store.keys("A") == ["c", "b", "a"])
+        let deleted = try store.done("rm", "A", "a", "nothing", "--yes")
+        #expect(deleted.errors == "vellum: no entry \"nothing\"\ndeleted 1 entry, 2 bytes\n")
+        #expect(try store.keys("A") == ["c", "b"])
+        #expect(try store.run("rm", "A", "a", "--yes").status == 1)
+        #expect(try store.done("rm", "A", "--all", "--dry-run").text == "would delete 2 entries, 4 bytes\n")
+        try store.done("rm", "A", "--all", "--yes")
+        #expect(try store.keys("A").isEmpty)
+        #expect(try store.run("rm", "A", "--all", "--yes").status == 1)
+        #expect(try store.archives()["A"]?["entries"] as? Int == 0)
+    }
+}

@@ -1,0 +1,164 @@
+import Foundation
+import Testing
+
+@Suite("CSV and TSV")
+struct DelimitedTests {
+    let store: TestStore
+
+    init() throws { store = try TestStore() }
+
+    private func importing(_ name: String, _ content: String, _ options: String...) throws -> Vellum.Result {
+        let file = try store.folder.file(name, content)
+        return try Vellum.run(["--store", store.path, "import", "A", file, "--key", "id"] + options)
+    }
+
+    @Test func fieldsAreQuotedAsInRFC4180() throws {
+        let result = try importing(
+            "a.csv", "id,\"the, name\"\r\n1,\"say \"\"hi\"\"\r\n, you\"\r\n\r\n2,plain \"quotes\"\r\n3,\"\"")
+        #expect(result.status == 0)
+        let expected = [
+            "{\"id\":1,\"the, name\":\"say \\\"hi\\\"\\r\\n, you\"}",
+            "{\"id\":2,\"the, name\":\"plain \\\"quotes\\\"\"}",
+            "{\"id\":3,\"the, name\":\"\"}",
+        ]
+        #expect(try store.done("export", "A").lines == expected)
+    }
+
+    @Test func badRowsAreReportedWithTheLineTheyBeginOn() throws {
+        let result = try importing(
+            "bad.csv", "id,v\n1,\"two\nlines\"\n2\n3,\"x\"y\n4,5,6\n,no key\n7,ok\n8,\"never closed\n")
+        #expect(result.status == 0)
+        let said = result.errors.split(separator: "\n").filter { $0.hasPrefix("vellum: ") }
+        #expect(said.compactMap { Int($0.split(separator: ":")[2]) } == [4, 5, 6, 7, 9])
+        #expect(try store.keys("A") == ["7", "1"])
+    }
+
+    @Test func namesMustBeThereOnce() throws {
+        #expect(try importing("twice.csv", "id,a,a\n1,2,3\n").status == 1)
+        let result = try importing("other.csv", "a,b\n1,2\n")
+        #expect(result.status == 2 && result.errors.contains("a, b"))
+    }
+
+    @Test func fieldsAreTypedOnlyWhereNothingIsLost() throws {
+        let fields = [
+            ("42", "42"), ("-1.5", "-1.5"), ("007", "\"007\""), ("1.50", "\"1.50\""), ("+1", "\"+1\""),
+            ("1e5", "\"1e5\""), ("123456789012345678901234567890", "123456789012345678901234567890"),
+            ("true", "true"), ("False", "\"False\""), ("null", "null"), ("\"42\"", "\"42\""),
+            ("\"null\"", "\"null\""),
+            ("\"[1,{\"\"a\"\":2}]\"", "[1,{\"a\":2}]"), ("[x", "\"[x\""), (" 1", "\" 1\""),
+            ("NaN", "\"NaN\""),
+            ("\"\"\"quoted\"\"\"", "\"\\\"quoted\\\"\""), ("\"\"\"[1]\"\"\"", "\"[1]\""),
+        ]
+        for (field, json) in fields {
+            #expect(try importing("typed.csv", "id,v\n1,\(field)\n").status == 0)
+            #expect(
+                try store.done("get", "A", "1", "--json").text == "{\"id\":1,\"v\":\(json)}\n", "\(field)")
+        }
+        #expect(try importing("none.csv", "id,v\n1,\n").status == 0)
+        #expect(try store.done("get", "A", "1", "--json").text == "{\"id\":1}\n")
+        #expect(try importing("text.csv", "id,v,w,x\n1,true,,[1]\n", "--text").status == 0)
+        #expect(
+            try store.done("get", "A", "1", "--json").text
+                == "{\"id\":\"1\",\"v\":\"true\",\"w\":\"\",\"x\":\"[1]\"}\n")
+    }
+
+    @Test func tabsSeparateWithoutQuotes() throws {
+        #expect(try importing("a.tsv", "id\tname\n1\t\"a, b\"\r\n2\t\n").status == 0)
+        #expect(
+            try store.done("export", "A").lines == ["{\"id\":1,\"name\":\"\\\"a, b\\\"\"}", "{\"id\":2}"])
+    }
+
+    /// More than is read at once, so that records lie across its end.
+    @Test func everyFormatOfTheSameObjectsGivesTheSame() throws {
+        var values = RandomValues(seed: 7)
+        let lines = (0..<60000).map { values.object(id: $0) }
+        try store.done(
+            "import", "N", try store.folder.file("all.ndjson", lines.joined(separator: "\n")), "--key", "id")
+        try store.done(
+            "import", "J", try store.folder.file("all.json", "[" + lines.joined(separator: ",\n") + "]"),
+            "--key", "id")
+        let csv = store.folder / "all.csv"
+        try store.done("export", "N", csv)
+        try store.done("import", "C", csv, "--key", "id")
+        for name in ["all.ndjson", "all.json", "all.csv"] {
+            let size = try FileManager.default.attributesOfItem(atPath: store.folder / name)[.size] as? Int
+            #expect((size ?? 0) > 1 << 20)
+        }
+        let expected = try store.done("export", "N").output
+        #expect(try store.done("export", "J").output == expected)
+        #expect(try store.done("export", "C").output == expected)
+        #expect(try store.archives()["N"]?["entries"] as? Int == 60000)
+    }
+
+    /// Whatever a value is, CSV gives it back. The seed of a failing run is in the message.
+    @Test func randomObjectsComeBackEqual() throws {
+        let seed = UInt64.random(in: 0 ... .max)
+        var values = RandomValues(seed: seed)
+        let lines = (0..<400).map { values.object(id: $0) }
+        let file = try store.folder.file("random.ndjson", lines.joined(separator: "\n"))
+        try store.done("import", "A", file, "--key", "id")
+        let csv = store.folder / "random.csv"
+        try store.done("export", "A", csv)
+        try store.done("import", "B", csv, "--key", "id")
+        let (before, after) = (try store.done("export", "A").lines, try store.done("export", "B").lines)
+        #expect(before.count == 400 && after.count == 400)
+        for (one, two) in zip(before, after) where one != two {
+            #expect(try JSON.equal(one, two), "seed \(seed): \(one) became \(two)")
+        }
+        #expect(try store.keys("A") == store.keys("B"))
+    }
+}
+
+/// Random JSON objects whose values look like what CSV could mistake for something else.
+struct RandomValues {
+    private var state: UInt64
+    private static let pieces = [
+        "\"", ",", "\n", "\r\n", "[", "]", "{", "}", "true", "null", "1", "-2.5", "007", " ", "\t", "é", "🎉",
+        "\\", "a",
+        "[1]", "\"[1]\"", "{\"a\":1}", "",
+    ]
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func object(id: Int) -> String {
+        var members = ["\"id\":\(id)"]
+        for name in ["b", "c,\"d", "e"] where next(4) > 0 {
+            members.append("\(quoted(name)):\(value(depth: 0))")
+        }
+        return "{" + members.joined(separator: ",") + "}"
+    }
+
+    private mutating func value(depth: Int) -> String {
+        switch next(depth < 2 ? 8 : 6) {
+        case 0: return "\(Int64(bitPattern: bits()))"
+        case 1: return "\(Double(next(1000)) / 8)"
+        case 2: return ["true", "false", "null"][next(3)]
+        case 3...5: return quoted((0..<next(5)).map { _ in Self.pieces[next(Self.pieces.count)] }.joined())
+        case 6: return "[" + (0..<next(4)).map { _ in value(depth: depth + 1) }.joined(separator: ",") + "]"
+        default:
+            return "{" + (0..<next(3)).map { "\"k\($0)\":\(value(depth: depth + 1))" }.joined(separator: ",")
+                + "}"
+        }
+    }
+
+    private func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": result += "\\\(scalar)"
+            case "\n": result += "\\n"
+            case "\r": result += "\\r"
+            case "\t": result += "\\t"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+
+    private mutating func next(_ bound: Int) -> Int { Int(bits() >> 33) % bound }
+
+    private mutating func bits() -> UInt64 {
+        state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+        return state ^ (state >> 29)
+    }
+}

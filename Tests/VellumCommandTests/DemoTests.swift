@@ -1,0 +1,98 @@
+import Foundation
+import Testing
+
+@Suite("demo without a terminal", .serialized)
+struct DemoTests {
+    let folder: TemporaryFolder
+    /// So that a test sees the temporary stores of its own runs alone.
+    var environment: [String: String] { ["TMPDIR": folder.path] }
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private var left: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: folder.path) }
+    }
+
+    @Test func aWorkloadRunsAndTheFiguresAreRight() throws {
+        let result = try Vellum.run(["demo", "--seconds", "2", "--json"], environment: environment)
+        #expect(result.status == 0)
+        #expect(result.errors.contains("1 s: "))
+        let figures = try JSON.object(result.text)
+        func count(_ name: String) throws -> Int { try #require(figures[name] as? Int, "\(name)") }
+        #expect(try count("hits") > 100)
+        #expect(try count("misses") > 50)
+        #expect(try count("records") >= count("misses") - 1)
+        #expect(try count("deletes") > 0)
+        #expect(try count("evictions") > 0)
+        #expect(
+            try count("operations") == count("hits") + count("misses") + count("records") + count("deletes"))
+        #expect(try count("entries") > 2000 && count("entries") < 6204)
+        #expect(try count("diskBytes") <= count("diskLimit"))
+        #expect(try count("footprint") > count("diskBytes"))
+        let ratio = try #require(figures["hitRatio"] as? Double)
+        #expect(abs(ratio - Double(try count("hits")) / Double(try count("hits") + count("misses"))) < 0.001)
+        #expect(try left.isEmpty)
+    }
+
+    @Test func onATerminalItOpensTheBrowserAndLeavesNothing() throws {
+        let (status, text) = try PseudoTerminal.run("demo", input: "q", environment: environment)
+        #expect(status == 0)
+        #expect(text.contains("\u{1b}[?1049h") && text.contains("vellum-demo-"))
+        #expect(try left.isEmpty)
+    }
+
+    @Test func aNamedStoreStays() throws {
+        let path = folder / "store"
+        let result = try Vellum.run(["demo", "--seconds", "0.5", "--store", path], environment: environment)
+        #expect(result.status == 0)
+        #expect(result.lines.contains { $0.hasPrefix("hitRatio\t") })
+        let list = try Vellum.run(["ls", "--json", "--store", path])
+        #expect(try JSON.array(list.output).first?["type"] as? String == "City")
+        #expect(try Vellum.run(["check", "--store", path]).status == 0)
+    }
+
+    @Test func anArchiveOfSomebodyElseIsLeftAlone() throws {
+        let path = folder / "store"
+        #expect(try Vellum.run(["put", "City", "k", "--store", path], input: "1").status == 0)
+        #expect(
+            try Vellum.run(["demo", "--seconds", "1", "--store", path], environment: environment).status == 2)
+        #expect(try Vellum.run(["keys", "City", "--store", path]).lines.count == 1)
+    }
+
+    /// Starts a long demonstration and waits until its workload has begun.
+    private func start() throws -> (Process, output: Pipe) {
+        let process = Vellum.process(["demo", "--seconds", "600"], environment: environment)
+        let (output, errors) = (Pipe(), Pipe())
+        process.standardOutput = output
+        process.standardError = errors
+        try process.run()
+        var said = ""
+        while !said.contains("1 s: ") {
+            let data = errors.fileHandleForReading.availableData
+            if data.isEmpty { break }
+            said += String(decoding: data, as: UTF8.self)
+        }
+        #expect(said.contains("1 s: "))
+        #expect(try left.count == 1)
+        return (process, output)
+    }
+
+    @Test func anInterruptPrintsTheFiguresAndLeavesNothing() throws {
+        let (process, output) = try start()
+        process.interrupt()
+        process.waitUntilExit()
+        #expect(process.terminationReason == .exit && process.terminationStatus == 130)
+        let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        #expect(text.contains("hitRatio\t"))
+        #expect(try left.isEmpty)
+    }
+
+    @Test func whenItIsKilledItsWorkloadEndsAndCleansUp() throws {
+        let (process, _) = try start()
+        kill(process.processIdentifier, SIGKILL)
+        process.waitUntilExit()
+        let end = Date().addingTimeInterval(20)
+        while try !left.isEmpty, Date() < end { usleep(20_000) }
+        #expect(try left.isEmpty)
+    }
+}

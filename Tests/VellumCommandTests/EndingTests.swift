@@ -1,0 +1,182 @@
+import Foundation
+import Testing
+
+@Suite("Exit codes and messages")
+struct EndingTests {
+    let store: TestStore
+
+    init() throws {
+        store = try TestStore()
+        try store.done("put", "A", "k", input: "{\"a\":1}")
+    }
+
+    @Test(arguments: [
+        ["bogus"], ["keys"], ["keys", "A", "--order", "bogus"], ["keys", "A", "--limit", "-1"], ["get", "A"],
+        ["get", "A", "k", "--json", "--raw"], ["get", "A", ""], ["put", "A"], ["rm", "A"],
+        ["rm", "A", "k", "--all"],
+        ["rm", "A", "k"], ["import", "A", "file"], ["import", "A", "/nonexistent.csv", "--key", "k"],
+        ["put", "A", "k", "/nonexistent.json"], ["put", "A", "k", "--kind", "collection", "--disk", "1KB"],
+        ["ls", "--bogus"], ["demo", "--rate", "0"], ["export", "A", "/nonexistent/file"],
+    ])
+    func wrongUsageIs2(arguments: [String]) throws {
+        let result = try Vellum.run(["--store", store.path] + arguments)
+        #expect(result.status == 2)
+        #expect(result.output.isEmpty)
+        #expect(result.errors.hasPrefix("vellum: "))
+        #expect(!result.errors.hasPrefix("vellum: Error"))
+    }
+
+    @Test(arguments: [
+        ["get", "A", "nothing"], ["keys", "Nothing"], ["rm", "A", "nothing", "--yes"], ["export", "B"],
+    ])
+    func nothingMatchedIs1(arguments: [String]) throws {
+        let result = try Vellum.run(["--store", store.path] + arguments)
+        #expect(result.status == 1)
+        #expect(result.output.isEmpty)
+        #expect(result.errors.hasPrefix("vellum: ") && result.errors.hasSuffix("\n"))
+        #expect(result.errors.split(separator: "\n").count == 1)
+    }
+
+    @Test func whatIsNoStoreIs3WithOneLine() throws {
+        let file = try store.folder.file("file", "text")
+        let other = store.folder / "other"
+        try FileManager.default.createDirectory(atPath: other, withIntermediateDirectories: false)
+        _ = try store.folder.file("other/something", "else")
+        for path in [file, other, store.folder / "missing", "/dev/null"] {
+            for command in [["ls"], ["keys", "A"], ["get", "A", "k"], ["export", "A"], ["check"]] {
+                let result = try Vellum.run(command + ["--store", path])
+                #expect(result.status == 3, "\(command) \(path)")
+                #expect(result.output.isEmpty || command == ["ls"])
+                #expect(result.errors.hasPrefix("vellum: ") && result.errors.contains(path))
+                #expect(result.errors.split(separator: "\n").count == 1)
+            }
+        }
+        let put = try Vellum.run(["--store", other, "put", "A", "k"], input: "1")
+        #expect(put.status == 3)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: other) == ["something"])
+    }
+
+    @Test func damageIs3OrFoundByCheckAndNeverATrap() throws {
+        try store.done("put", "A", "intact", input: "{\"b\":2}")
+        let archive = store.path + "/A.archive"
+        let segment = try #require(
+            try FileManager.default.contentsOfDirectory(atPath: archive).first { $0.hasSuffix(".segment") })
+        let path = URL(fileURLWithPath: archive + "/" + segment)
+        #expect(try store.run("check").status == 0)
+        let intact = try Data(contentsOf: path)
+        let value = try #require(intact.firstRange(of: Data([0xa1, 0x61, 0x61, 0x01])))
+        var damaged = intact
+        damaged[value.lowerBound + 3] ^= 0x10
+        try damaged.write(to: path)
+        let check = try store.run("check", "--json")
+        #expect(check.status == 1)
+        let report = try JSON.object(check.text)
+        #expect(report["clean"] as? Bool == false)
+        #expect((report["damaged"] as? Int ?? 0) > 0)
+        #expect(try store.run("check").text.contains("NOT CLEAN"))
+        let get = try store.run("get", "A", "k")
+        #expect(get.status == 3 || get.status == 1)
+        #expect(get.output.isEmpty)
+        #expect(get.errors.hasPrefix("vellum: ") && get.errors.split(separator: "\n").count == 1)
+        let export = try store.run("export", "A")
+        #expect(export.status == 3)
+        #expect(export.lines == ["{\"b\":2}"], "what isn't damaged is exported")
+    }
+
+    @Test func aDamagedDescriptorIs3() throws {
+        try Data("garbage".utf8).write(to: URL(fileURLWithPath: store.path + "/A.archive/descriptor"))
+        let list = try store.run("ls")
+        #expect(list.status == 3)
+        #expect(list.errors.hasPrefix("vellum: A: "))
+        #expect(try store.run("keys", "A").status == 3)
+    }
+
+    @Test func aCleanStoreChecksClean() throws {
+        let report = try JSON.object(try store.done("check", "--json").text)
+        #expect(report["clean"] as? Bool == true)
+        #expect(report["entries"] as? Int == 1)
+        #expect(report["damaged"] as? Int == 0)
+        #expect(report["salvaged"] as? Int == 0)
+        let archives = try #require(report["archives"] as? [[String: Any]])
+        #expect(archives.count == 1 && archives[0]["archive"] as? String == "A")
+        #expect(archives[0]["valueBytes"] as? Int == 4)
+        #expect(try store.done("check").text == "A: clean, 1 entry, 4 bytes\n")
+    }
+
+    @Test func helpAndVersionAre0OnStandardOutput() throws {
+        let pages = [
+            ["--help"], ["help"], ["help", "import"], ["--version"], ["ls", "--help"], ["import", "--help"],
+            ["demo", "-h"],
+        ]
+        for arguments in pages {
+            let result = try Vellum.run(arguments)
+            #expect(result.status == 0 && !result.output.isEmpty && result.errors.isEmpty, "\(arguments)")
+        }
+        #expect(try Vellum.run(["--version"]).text.split(separator: ".").count == 3)
+        #expect(!(try Vellum.run(["--help"]).text.contains("\n  workload")))
+    }
+
+    @Test func theStoreIsFoundInTheCachesFolderIfItIsTheOnlyOne() throws {
+        #if os(macOS)
+        let caches = store.folder / "Library/Caches"
+        let variables = ["HOME": store.folder.path]
+        #else
+        let caches = store.folder / "caches"
+        let variables = ["XDG_CACHE_HOME": caches]
+        #endif
+        try FileManager.default.createDirectory(atPath: caches + "/empty", withIntermediateDirectories: true)
+        let none = try Vellum.run(["ls"], environment: variables)
+        #expect(none.status == 2 && none.errors.contains(caches))
+        try FileManager.default.copyItem(atPath: store.path, toPath: caches + "/one")
+        #expect(try Vellum.run(["ls"], environment: variables).text.hasPrefix("A\t"))
+        #expect(try Vellum.run(["put", "A", "x"], input: "1", environment: variables).status == 2)
+        try FileManager.default.copyItem(atPath: store.path, toPath: caches + "/two")
+        let several = try Vellum.run(["ls"], environment: variables)
+        #expect(several.status == 2)
+        #expect(several.errors.contains(caches + "/one\n") && several.errors.contains(caches + "/two\n"))
+        let named = variables.merging(["VELLUM_STORE": store.path]) { $1 }
+        #expect(try Vellum.run(["ls"], environment: named).status == 0)
+    }
+
+    @Test func aFolderWithoutPermissionIs3() throws {
+        try #require(chmod(store.path, 0) == 0)
+        defer { chmod(store.path, 0o700) }
+        // Root may enter every folder, so there it is only sure that nothing goes wrong.
+        let result = try store.run("ls")
+        #expect(result.status == (geteuid() == 0 ? 0 : 3))
+        if geteuid() != 0 { #expect(result.errors.hasPrefix("vellum: no permission")) }
+    }
+
+    #if os(Linux)
+    @Test func resultsThatCannotBeWrittenAreAFailure() throws {
+        let process = Vellum.process(["ls", "--store", store.path])
+        process.standardOutput = FileHandle(forWritingAtPath: "/dev/full")
+        let errors = Pipe()
+        process.standardError = errors
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 3)
+        let said = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        #expect(said == "vellum: standard output: No space left on device\n")
+    }
+    #endif
+
+    @Test func aReaderThatLeavesEndsItQuietly() throws {
+        let lines = (0..<20000).map { "{\"id\":\($0)}" }.joined(separator: "\n")
+        try store.done("import", "Many", "-", "--key", "id", input: lines)
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = [
+            "-c", "trap '' PIPE; \"$0\" keys Many --store \"$1\" | head -n 1", Vellum.executable.path,
+            store.path,
+        ]
+        let (output, errors) = (Pipe(), Pipe())
+        process.standardOutput = output
+        process.standardError = errors
+        try process.run()
+        let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(text.hasPrefix("19999\t") && text.split(separator: "\n").count == 1)
+        #expect(try errors.fileHandleForReading.readToEnd() ?? Data() == Data())
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import Testing
+
+@Suite("export")
+struct ExportTests {
+    let store: TestStore
+
+    init() throws { store = try TestStore() }
+
+    @Test func keysThatValuesDoNotHoldComeBackWithKeys() throws {
+        for (key, value) in [
+            ("a b", "[1,2]"), ("n\tn", "\"text\""), ("z", "{\"key\":\"other\"}"), ("0", "null"),
+        ] {
+            try store.done("put", "A", key, input: value)
+        }
+        for format in ["ndjson", "csv"] {
+            let file = store.folder / ("out." + format)
+            try store.done("export", "A", file, "--with-keys")
+            let copy = try TestStore()
+            try copy.done("import", "A", file, "--key", "key", "--value", "value")
+            #expect(try copy.keys("A") == store.keys("A"), "\(format)")
+            #expect(try copy.done("export", "A").text == store.done("export", "A").text, "\(format)")
+        }
+    }
+
+    @Test func whatARowCannotHoldIsReportedAndLeftOut() throws {
+        try store.done("put", "A", "object", input: "{\"a\":1}")
+        try store.done("put", "A", "array", input: "[1]")
+        let result = try store.run("export", "A", "--format", "csv")
+        #expect(result.status == 1)
+        #expect(result.text == "a\n1\n")
+        #expect(result.errors.hasPrefix("vellum: \"array\" "))
+    }
+
+    @Test func anEmptyArchiveExportsNothing() throws {
+        try store.done("put", "A", "k", input: "1")
+        try store.done("rm", "A", "k", "--yes")
+        #expect(try store.done("export", "A").output.isEmpty)
+        #expect(try store.done("export", "A", "--format", "csv").output.isEmpty)
+    }
+
+    @Test func propertiesThatSomeLeaveOutKeepTheirOrder() throws {
+        let lines = [
+            "{\"id\":1,\"c\":3}", "{\"id\":2,\"b\":2,\"c\":3}", "{\"id\":3,\"a\":1,\"b\":2,\"d\":4}",
+        ]
+        let file = try store.folder.file("some.ndjson", lines.joined(separator: "\n"))
+        try store.done("import", "A", file, "--key", "id")
+        let csv = try store.done("export", "A", "--format", "csv").text
+        #expect(csv == "id,a,b,d,c\n1,,,,3\n2,,2,,3\n3,1,2,4,\n")
+    }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import Testing
+
+@Suite("import")
+struct ImportTests {
+    let store: TestStore
+
+    init() throws { store = try TestStore() }
+
+    private func importing(
+        _ name: String, _ content: String, _ options: String...
+    ) throws -> Vellum.Result {
+        let file = try store.folder.file(name, content)
+        return try Vellum.run(["--store", store.path, "import", "A", file, "--key", "id"] + options)
+    }
+
+    /// What was said about bad lines: their numbers.
+    private func badLines(_ result: Vellum.Result) -> [Int] {
+        result.errors.split(separator: "\n").filter { $0.hasPrefix("vellum: ") }.compactMap { line in
+            line.split(separator: ":").dropFirst(2).first.flatMap { Int($0) }
+        }
+    }
+
+    @Test func badLinesAreReportedWithTheirNumbersAndPassedOver() throws {
+        let result = try importing(
+            "bad.ndjson",
+            """
+            {"id":1}
+            {"id":2
+            {"id":"three"}
+
+            [1,2]
+            {"name":"no key"}
+            {"id":4.5}
+            {"id":null}
+            {"id":""}
+            {"id":5} {"id":6}
+            {"id":7,"s":"\u{1}"}
+            {"id":-8}
+            """)
+        #expect(result.status == 0)
+        #expect(badLines(result) == [2, 5, 6, 7, 8, 9, 10, 11])
+        #expect(result.errors.contains("bad.ndjson:6: there is no property \"id\"\n"))
+        #expect(result.errors.contains("; 8 records skipped\n"))
+        #expect(try store.keys("A") == ["-8", "three", "1"])
+    }
+
+    @Test func strictStopsAtTheFirstBadLineAndKeepsWhatCameBefore() throws {
+        let result = try importing("bad.ndjson", "{\"id\":1}\n{\"id\":2}\nx\n{\"id\":3}\n", "--strict")
+        #expect(result.status == 1)
+        #expect(badLines(result) == [3])
+        #expect(try store.keys("A") == ["2", "1"])
+    }
+
+    @Test func nothingButBadLinesIsAFailure() throws {
+        #expect(try importing("bad.ndjson", "x\ny\n").status == 1)
+        #expect(try importing("empty.ndjson", "").status == 0)
+        #expect(try importing("blank.ndjson", "\n  \r\n").status == 0)
+    }
+
+    @Test func marksAndLineEndingsOfOtherSystemsDoNoHarm() throws {
+        let result = try importing("win.ndjson", "\u{feff}{\"id\":1}\r\n\r\n{\"id\":2}\r\n{\"id\":3}")
+        #expect(result.status == 0 && badLines(result).isEmpty)
+        #expect(try store.keys("A") == ["3", "2", "1"])
+        let utf16 = try #require("{\"id\":1}\n".data(using: .utf16LittleEndian))
+        let file = store.folder / "utf16.ndjson"
+        try (Data([0xff, 0xfe]) + utf16).write(to: URL(fileURLWithPath: file))
+        let refused = try store.run("import", "A", file, "--key", "id")
+        #expect(refused.status == 1 && refused.errors.contains("UTF-16"))
+    }
+
+    @Test func aLineMayBeLongerThanAnyBuffer() throws {
+        let long = String(repeating: "long ", count: 1_000_000)
+        let result = try importing("long.ndjson", "{\"id\":1}\n{\"id\":2,\"v\":\"\(long)\"}\n{\"id\":3}\n")
+        #expect(result.status == 0)
+        #expect(try store.keys("A") == ["3", "2", "1"])
+        #expect(try store.done("get", "A", "2", "--json").text == "{\"id\":2,\"v\":\"\(long)\"}\n")
+    }
+
+    @Test func linesAreCountedOverManyBuffers() throws {
+        var lines = (1...30000).map {
+            "{\"id\":\($0),\"v\":\"" + String(repeating: "y", count: $0 % 200) + "\"}"
+        }
+        let bad = [1, 9999, 17000, 30000]
+        for number in bad { lines[number - 1] = "bad" }
+        let result = try importing("many.ndjson", lines.joined(separator: "\n"))
+        #expect(badLines(result) == bad)
+        #expect(try store.archives()["A"]?["entries"] as? Int == 30000 - bad.count)
+    }
+
+    @Test func anArrayIsReadItemByItem() throws {
+        let result = try importing(
+            "items.json",
+            """
+             [ {"id":1,"s":"a,]}\\"["},
+            {"id":2,"deep":[[1],{"x":[]}]} ,
+            nonsense,
+            {"id":
+            3}
+            ]
+            """)
+        #expect(result.status == 0)
+        #expect(badLines(result) == [3])
+        #expect(try store.keys("A") == ["3", "2", "1"])
+        #expect(try store.done("get", "A", "1", "--json").text == "{\"id\":1,\"s\":\"a,]}\\\"[\"}\n")
+        #expect(try badLines(importing("cut.json", "[{\"id\":1},\n{\"id\":2")) == [2])
+        #expect(try badLines(importing("more.json", "[{\"id\":1}]\n\n{}")) == [3])
+        #expect(try importing("none.json", " [ ] ").status == 0)
+        #expect(try badLines(importing("comma.json", "[{\"id\":1},]")) == [1])
+    }
+
+    @Test func theFormatIsFoundFromNameOrContent() throws {
+        #expect(try importing("lines.json", "{\"id\":\"lines\"}\n").status == 0)
+        #expect(try importing("data", "[{\"id\":\"array\"}]").status == 0)
+        #expect(try importing("data.txt", "id\ntext\n").status == 2)
+        #expect(try importing("data.txt", "id\ntext\n", "--format", "csv").status == 0)
+        let piped = try store.run("import", "A", "-", "--key", "id", input: "\n{\"id\":\"piped\"}")
+        #expect(piped.status == 0)
+        #expect(try store.keys("A") == ["piped", "text", "array", "lines"])
+    }
+
+    @Test func oneKeyTwiceKeepsTheLast() throws {
+        #expect(try importing("twice.ndjson", "{\"id\":1,\"v\":1}\n{\"id\":\"1\",\"v\":2}\n").status == 0)
+        #expect(try store.keys("A") == ["1"])
+        #expect(try store.done("export", "A").text == "{\"id\":\"1\",\"v\":2}\n")
+    }
+
+    @Test func aValueTooLargeIsABadLine() throws {
+        let big = String(repeating: "x", count: 2000)
+        let result = try importing(
+            "big.ndjson", "{\"id\":1}\n{\"id\":2,\"v\":\"\(big)\"}\n{\"id\":3}\n", "--disk", "1KB")
+        #expect(result.status == 0 && badLines(result) == [2])
+        #expect(try store.keys("A") == ["3", "1"])
+    }
+
+    @Test func anInterruptEndsWithASummaryAndKeepsWhatWasImported() throws {
+        let process = Vellum.process(["--store", store.path, "import", "A", "-", "--key", "id"])
+        let (input, errors) = (Pipe(), Pipe())
+        process.standardInput = input
+        process.standardError = errors
+        try process.run()
+        try input.fileHandleForWriting.write(contentsOf: Data("{\"id\":1}\n{\"id\":2}\n{\"id\":".utf8))
+        // The lines are complete once their entries are there.
+        let end = Date().addingTimeInterval(20)
+        while Date() < end {
+            let keys = try store.run("keys", "A").lines
+            if keys.count == 2 { break }
+            usleep(20_000)
+        }
+        process.interrupt()
+        process.waitUntilExit()
+        #expect(process.terminationReason == .exit && process.terminationStatus == 130)
+        let said = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
+        #expect(said.hasPrefix("imported 2 entries, "))
+        #expect(try store.keys("A") == ["2", "1"])
+    }
+}

@@ -1,0 +1,101 @@
+import Foundation
+import Testing
+
+@Suite("ls, keys and get")
+struct LookingTests {
+    let store: TestStore
+
+    init() throws {
+        store = try TestStore()
+        for (key, value) in [
+            ("a", "[1,2,3]"), ("b", "\"text of some length\""), ("c", "{\"x\":1.50,\"y\":null}"),
+        ] {
+            try store.done("put", "A", key, "--disk", "1KB", "--memory", "2KiB", input: value)
+        }
+    }
+
+    @Test func namesOfJSONPropertiesAreStable() throws {
+        let list = try store.done("ls", "--json").text
+        let names = [
+            "archive", "kind", "type", "entries", "memoryBytes", "memoryLimit", "diskBytes", "diskLimit",
+            "footprint",
+            "hits", "misses", "evictions", "expirations", "rejections",
+        ]
+        let archive = try #require(try store.archives()["A"])
+        #expect(Set(archive.keys) == Set(names))
+        #expect(archive["type"] is NSNull)
+        #expect(archive["memoryLimit"] as? Int == 2048)
+        #expect(archive["diskLimit"] as? Int == 1000)
+        // The order is part of the shape.
+        let places = names.map { list.range(of: "\"\($0)\":")?.lowerBound }
+        #expect(places.allSatisfy { $0 != nil })
+        #expect(places.compactMap { $0 } == places.compactMap { $0 }.sorted())
+
+        let entry = try JSON.object(try #require(try store.done("keys", "A", "--json").lines.first))
+        #expect(
+            Set(entry.keys)
+                == ["key", "size", "tier", "created", "accessed", "expires", "hits", "owner", "rank"])
+        #expect(entry["key"] as? String == "c")
+        #expect(entry["tier"] as? String == "disk")
+        #expect(entry["expires"] is NSNull)
+        let created = try #require(entry["created"] as? Double)
+        #expect(abs(created - Date().timeIntervalSince1970) < 60)
+    }
+
+    @Test func aPipeGetsPlainColumnsWithExactNumbers() throws {
+        let columns = try store.done("ls").text.dropLast().split(
+            separator: "\t", omittingEmptySubsequences: false)
+        #expect(columns.count == 14)
+        #expect(columns[0] == "A" && columns[1] == "cache" && columns[2] == "" && columns[3] == "3")
+        #expect(columns[5] == "2048" && columns[7] == "1000")
+        for line in try store.done("keys", "A").lines {
+            #expect(line.split(separator: "\t", omittingEmptySubsequences: false).count == 9)
+        }
+    }
+
+    @Test(arguments: [
+        ("recency", ["c", "b", "a"]), ("key", ["a", "b", "c"]), ("size", ["b", "c", "a"]),
+        ("created", ["c", "b", "a"]), ("expires", ["c", "b", "a"]), ("hits", ["c", "b", "a"]),
+    ])
+    func keysAreSorted(order: String, expected: [String]) throws {
+        func keys(_ extra: String...) throws -> [String] {
+            try Vellum.run(["keys", "A", "--store", store.path, "--order", order] + extra).lines
+                .map { String($0.prefix { $0 != "\t" }) }
+        }
+        #expect(try keys() == expected)
+        #expect(try keys("--reverse") == expected.reversed())
+        #expect(try keys("--limit", "2") == Array(expected.prefix(2)))
+        #expect(try keys("--limit", "0").isEmpty)
+    }
+
+    @Test func aValueIsShownInEachForm() throws {
+        #expect(try store.done("get", "A", "a").text == "[\n  1,\n  2,\n  3\n]\n")
+        #expect(try store.done("get", "A", "a", "--json").text == "[1,2,3]\n")
+        #expect(try store.done("get", "A", "a", "--raw").output == Data([0x83, 1, 2, 3]))
+        #expect(
+            try store.done("get", "A", "a", "--hex").text
+                == "00000000  83 01 02 03" + String(repeating: " ", count: 39) + "....\n")
+        #expect(try store.done("get", "A", "c", "--json").text == "{\"x\":1.5,\"y\":null}\n")
+        let meta = try JSON.object(try store.done("get", "A", "b", "--json", "--meta").text)
+        #expect(meta["value"] as? String == "text of some length")
+        #expect((meta["meta"] as? [String: Any])?["rank"] as? Int == 2)
+        let plain = try store.done("get", "A", "b", "--meta").text
+        #expect(plain.hasPrefix("key\tb\nsize\t20\n"))
+        #expect(plain.hasSuffix("\n\n\"text of some length\"\n"))
+    }
+
+    @Test func aTerminalGetsATableAndNothingThatItWouldObey() throws {
+        try store.done("put", "A", "evil\u{1b}[31m", input: "\"\\u009b31m\\u202e\"")
+        for command in [
+            "keys A", "keys A --json", "get A \"$KEY\"", "get A \"$KEY\" --json", "ls", "export A",
+        ] {
+            let (status, text) = try PseudoTerminal.run(
+                "\(command) --store '\(store.path)'", environment: ["KEY": "evil\u{1b}[31m"])
+            #expect(status == 0)
+            #expect(
+                !text.unicodeScalars.contains { $0.value == 0x1b || $0.value == 0x9b || $0.value == 0x202e })
+            if command == "keys A" { #expect(text.hasPrefix("KEY") && text.contains("evil\\e[31m")) }
+            if command == "ls" { #expect(text.hasPrefix("ARCHIVE") && text.contains("2.0 KB")) }
+        }
+    }
+}

@@ -1,0 +1,137 @@
+import Foundation
+import Testing
+
+/// The built program, run as a shell would run it.
+enum Vellum {
+    struct Result {
+        let status: Int32
+        let output: Data
+        let errors: String
+
+        var text: String { String(decoding: output, as: UTF8.self) }
+        var lines: [String] { text.split(separator: "\n").map(String.init) }
+    }
+
+    /// The folder of the package.
+    static let root = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    static let cities = root.appendingPathComponent("Assets/demo/cities.ndjson").path
+
+    /// Beside the test bundle, which the build puts into the same folder.
+    static let executable: URL = {
+        let arguments = CommandLine.arguments.map { URL(fileURLWithPath: $0).deletingLastPathComponent() }
+        let folders = arguments + [root.appendingPathComponent(".build/debug")]
+        let found = folders.map { $0.appendingPathComponent("vellum") }
+            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
+        return found ?? URL(fileURLWithPath: "/vellum-was-not-built")
+    }()
+
+    /// A process that is set up and not started. Its environment names no store.
+    static func process(_ arguments: [String], environment: [String: String] = [:]) -> Process {
+        let process = Process()
+        process.executableURL = executable
+        process.arguments = arguments
+        var variables = ProcessInfo.processInfo.environment
+        variables["VELLUM_STORE"] = nil
+        variables["XDG_CACHE_HOME"] = "/nonexistent"
+        process.environment = variables.merging(environment) { $1 }
+        return process
+    }
+
+    /// Runs to the end, with `input` on standard input, and collects what it says.
+    static func run(
+        _ arguments: [String], input: String = "", environment: [String: String] = [:]
+    ) throws -> Result {
+        let folder = try TemporaryFolder()
+        let process = process(arguments, environment: environment)
+        // Files instead of pipes: nothing can fill up.
+        let (inputFile, outputFile, errorFile) = (folder / "in", folder / "out", folder / "err")
+        try Data(input.utf8).write(to: URL(fileURLWithPath: inputFile))
+        for file in [outputFile, errorFile] { try Data().write(to: URL(fileURLWithPath: file)) }
+        process.standardInput = try FileHandle(forReadingFrom: URL(fileURLWithPath: inputFile))
+        process.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: outputFile))
+        process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: errorFile))
+        try process.run()
+        process.waitUntilExit()
+        return Result(
+            status: process.terminationReason == .exit
+                ? process.terminationStatus : -process.terminationStatus,
+            output: try Data(contentsOf: URL(fileURLWithPath: outputFile)),
+            errors: String(decoding: try Data(contentsOf: URL(fileURLWithPath: errorFile)), as: UTF8.self))
+    }
+}
+
+/// A folder that goes when nobody holds it any more.
+final class TemporaryFolder: Sendable {
+    let path: String
+
+    init() throws {
+        let url = FileManager.default.temporaryDirectory
+            .appendingPathComponent("vellum-command-" + UUID().uuidString)
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+        path = url.path
+    }
+
+    deinit { try? FileManager.default.removeItem(atPath: path) }
+
+    static func / (folder: TemporaryFolder, name: String) -> String { folder.path + "/" + name }
+
+    /// Writes a file and returns its path.
+    func file(_ name: String, _ content: String) throws -> String {
+        try Data(content.utf8).write(to: URL(fileURLWithPath: self / name))
+        return self / name
+    }
+}
+
+/// A store of its own for a test, and the program run on it.
+struct TestStore {
+    let folder: TemporaryFolder
+    var path: String { folder / "store" }
+
+    init() throws { folder = try TemporaryFolder() }
+
+    func run(_ arguments: String..., input: String = "") throws -> Vellum.Result {
+        try Vellum.run(["--store", path] + arguments, input: input)
+    }
+
+    /// Runs what must succeed.
+    @discardableResult
+    func done(
+        _ arguments: String..., input: String = "", location: SourceLocation = #_sourceLocation
+    ) throws -> Vellum.Result {
+        let result = try Vellum.run(["--store", path] + arguments, input: input)
+        #expect(result.status == 0, "\(arguments): \(result.errors)", sourceLocation: location)
+        return result
+    }
+
+    /// `ls --json` by the archives' names.
+    func archives() throws -> [String: [String: Any]] {
+        let list = try JSON.array(done("ls", "--json").output)
+        return Dictionary(uniqueKeysWithValues: list.map { ($0["archive"] as? String ?? "", $0) })
+    }
+
+    /// The keys of an archive, the most recent first.
+    func keys(_ archive: String) throws -> [String] {
+        try done("keys", archive, "--json").lines.map { try #require(JSON.object($0)["key"] as? String) }
+    }
+}
+
+/// JSON as an independent parser reads it.
+enum JSON {
+    static func array(_ data: Data) throws -> [[String: Any]] {
+        try #require(try JSONSerialization.jsonObject(with: data) as? [[String: Any]])
+    }
+
+    static func object(_ text: String) throws -> [String: Any] {
+        try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any])
+    }
+
+    static func equal(_ first: String, _ second: String) throws -> Bool {
+        let options: JSONSerialization.ReadingOptions = [.fragmentsAllowed]
+        let one = try JSONSerialization.jsonObject(with: Data(first.utf8), options: options) as? NSObject
+        let two = try JSONSerialization.jsonObject(with: Data(second.utf8), options: options) as? NSObject
+        return one != nil && one == two
+    }
+}
