@@ -24,7 +24,7 @@ struct StoreWorker {
             switch arguments[0] {
             case "write": try write(store, arguments[2], seed: seed)
             case "churn":
-                try churn(store, arguments[2], seed: seed, seconds: Double(arguments.last ?? "") ?? 1)
+                try churn(store, arguments[2], seed: seed, stopFile: arguments.count > 4 ? arguments[4] : "")
             default: exit(2)
             }
         } catch {
