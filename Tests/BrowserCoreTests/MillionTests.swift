@@ -85,6 +85,24 @@ struct MillionTests {
         #expect(source.calls.withLock { $0.entries + $0.keys + $0.figures } == 0, "drawing reads nothing")
     }
 
+    /// A click on the scroll bar goes to that part of the list.
+    @Test func scrollBarGoesWhereItIsClicked() throws {
+        var browser = browser(Source(count: 1_000_000))
+        func click(_ row: Int) {
+            browser.send(
+                .input(.mouse(MouseEvent(kind: .click, at: Point(column: 89, row: row)))))
+        }
+        // The table's rows begin below title, info and header; the pane below takes the rest.
+        let lines = browser.frame.plainText.split(separator: "\n", omittingEmptySubsequences: false)
+        let bar = lines.indices.filter { lines[$0].hasSuffix("│") || lines[$0].hasSuffix("█") }
+        click(try #require(bar.last))
+        #expect(browser.model.cursorRow >= 999_960)
+        click(bar[bar.count / 2])
+        #expect((400_000...600_000).contains(browser.model.cursorRow))
+        click(try #require(bar.first))
+        #expect(browser.model.cursorRow == 0)
+    }
+
     @Test func filteringReadsEachKeyOnce() throws {
         let source = Source(count: 200_000)
         var browser = browser(source)
