@@ -36,6 +36,10 @@ struct StatusView {
     private static func problem(_ model: Model) -> String? {
         switch model.screen {
         case .stores: model.stores.problem ?? model.stores.selected?.problem
+        // On an empty screen it stands in the middle, in full.
+        case .archives where model.archives.figures == nil: nil
+        case .entries where model.entries?.arrangement == nil: nil
+        case .value where model.value?.load == nil: nil
         case .archives:
             model.archives.problem ?? model.archives.summary(model.archives.selected ?? "")?.problem
         case .entries: model.archives.problem ?? model.entries?.problem
