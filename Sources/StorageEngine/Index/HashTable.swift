@@ -42,7 +42,9 @@ struct Bucket {
 
     /// What is in the high 16 bits of a cell: bits of the hash that the bucket's own number does not tell.
     @inline(__always)
-    static func mark(_ tag: UInt32) -> UInt64 { UInt64(UInt16(truncatingIfNeeded: (tag &* 0x9E37_79B1) >> 16)) }
+    static func mark(_ tag: UInt32) -> UInt64 {
+        UInt64(UInt16(truncatingIfNeeded: (tag &* 0x9E37_79B1) >> 16))
+    }
 
     /// Mark, 25 bits of the segment's number and 23 bits of the offset divided by 8: a frame begins in the
     /// first 64 MiB of its segment, and segments that exist at the same time are never 2²⁵ apart.
@@ -96,6 +98,15 @@ extension IndexMemory {
     func endStructureChange() {
         let version = cp_relaxed64(base + IndexLayout.structureOffset)
         set64(IndexLayout.structureOffset, (version | 1) &+ 1)
+    }
+
+    /// Sizes an empty table for about `count` entries.
+    func prepare(forEntries count: Int) throws(StorageError) {
+        guard count > IndexLayout.chunkEntries else { return }
+        try grow(toHold: count)
+        set32(
+            IndexLayout.bucketCountOffset, UInt32(count * IndexLayout.chunkBuckets / IndexLayout.chunkEntries)
+        )
     }
 
     // MARK: Entries in buckets. Each needs the lock, and a structure change around it.

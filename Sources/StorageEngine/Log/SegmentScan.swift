@@ -20,6 +20,19 @@ extension SegmentLog {
         return nil
     }
 
+    /// About how many entries a segment stores, by hopping from frame to frame without checking them.
+    func countPuts(in segment: UInt32) -> Int {
+        guard let pin = pin(segment) else { return 0 }
+        defer { unpin(pin) }
+        var count = 0
+        var offset = SegmentHeader.bytes
+        while let frame = frame(pin, at: offset), let kind = frame.kind {
+            if kind == .put || kind == .move { count += 1 }
+            offset += frame.bytes
+        }
+        return count
+    }
+
     enum ScanItem {
         case frame(Frame, Location)
         /// Bytes that hold no valid frame, from an offset to another, with valid frames behind.

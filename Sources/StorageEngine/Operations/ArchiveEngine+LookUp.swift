@@ -57,7 +57,9 @@ extension ArchiveEngine {
             if forChange { cp_prefetch(slot.base) }
             if let found = compare(key, number, slot, location, &unreadable) { return .found(found) }
         }
-        if bucket.overflow != 0, let found = walkOverflow(bucket, key, tag: tag, &unreadable) { return .found(found) }
+        if bucket.overflow != 0, let found = walkOverflow(bucket, key, tag: tag, &unreadable) {
+            return .found(found)
+        }
         if let unreadable { return .unreadable(unreadable) }
         return .absent
     }

@@ -39,7 +39,9 @@ extension ArchiveEngine {
                 work += 4096
                 continue
             }
-            guard let done = reclaimNextFrames(of: segment, share: used > hard ? 65_536 : share) else { return }
+            guard let done = reclaimNextFrames(of: segment, share: used > hard ? 65_536 : share) else {
+                return
+            }
             work += done
         }
     }
@@ -65,7 +67,9 @@ extension ArchiveEngine {
         return withUnsafeTemporaryAllocation(of: Candidate.self, capacity: 16) { candidates -> Int? in
             var count = 0
             var offset = start
-            while count < candidates.count, offset - start < share, let frame = log.validFrame(pin, at: offset) {
+            while count < candidates.count, offset - start < share,
+                let frame = log.validFrame(pin, at: offset)
+            {
                 let tag = UInt32(truncatingIfNeeded: hash(frame.key))
                 if let bucket = index.bucket(of: tag) { cp_prefetch(bucket.base) }
                 candidates.initializeElement(at: count, to: Candidate(frame: frame, offset: offset, tag: tag))
@@ -74,7 +78,9 @@ extension ArchiveEngine {
             }
             guard count > 0 else { return skipDamage(pin, at: start) }
             for candidate in candidates[..<count] {
-                if let number = liveEntry(candidate, segment), let slot = index.entry(number) { cp_prefetch(slot.base) }
+                if let number = liveEntry(candidate, segment), let slot = index.entry(number) {
+                    cp_prefetch(slot.base)
+                }
             }
             for candidate in candidates[..<count] {
                 if let number = liveEntry(candidate, segment), let slot = index.entry(number) {

@@ -64,6 +64,8 @@ extension ArchiveEngine {
         var findings = ReplayFindings()
         let numbers = try belongingSegments(&findings)
         var segmentBytes = 0
+        // A table that need not be split while it fills; the log has about a fifth more frames than entries.
+        try index.prepare(forEntries: numbers.reduce(0) { $0 + log.countPuts(in: $1) } * 4 / 5)
         // Frames wait for a moment, so that the buckets they need arrive together.
         var waiting: [(frame: Frame, location: Location, tag: UInt32)] = []
         waiting.reserveCapacity(32)

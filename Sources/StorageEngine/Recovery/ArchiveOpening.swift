@@ -175,7 +175,8 @@ struct ArchiveOpening {
             word64(IndexLayout.inodeOffset) == status.inode,
             Int(capacity) <= IndexLayout.chunks(inFileOf: status.bytes) * IndexLayout.chunkEntries,
             word32(IndexLayout.entryHighWaterOffset) <= capacity,
-            Int(word32(IndexLayout.bucketCountOffset)) <= Int(capacity) / IndexLayout.chunkEntries * IndexLayout.chunkBuckets,
+            Int(word32(IndexLayout.bucketCountOffset)) <= Int(capacity) / IndexLayout.chunkEntries
+                * IndexLayout.chunkBuckets,
             word32(IndexLayout.bucketCountOffset) > 0,
             segmentExists(head.segment, bytes: head.offset)
         else { return nil }

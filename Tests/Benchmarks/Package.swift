@@ -1,0 +1,27 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own, so that the libraries that Vellum is compared with never reach a user's build.
+let package = Package(
+    name: "VellumBenchmarks",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        .package(name: "Vellum", path: "../.."),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
+    ],
+    targets: [
+        .systemLibrary(
+            name: "CLMDB", pkgConfig: "lmdb", providers: [.apt(["liblmdb-dev"]), .brew(["lmdb"])]),
+        .systemLibrary(
+            name: "CSQLite", pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"]), .brew(["sqlite"])]),
+        .executableTarget(
+            name: "vellum-bench",
+            dependencies: [
+                "CLMDB", "CSQLite",
+                .product(name: "StorageEngine", package: "Vellum"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Sources/VellumBench"),
+    ]
+)

@@ -1,0 +1,68 @@
+import Foundation
+
+/// All measurements of a run: the table that people read and the file that programs read.
+struct Report {
+    private(set) var measurements: [Measurement] = []
+
+    mutating func add(_ measurements: [Measurement]) { self.measurements += measurements }
+
+    // MARK: Table
+
+    private static let titles = ["workload", "system", "ns per op", "min – max", "ratio", "bar", ""]
+
+    var table: String {
+        var rows = [Report.titles]
+        rows += measurements.map { measurement in
+            [
+                measurement.workload, measurement.system, Figures.nanoseconds(measurement.median),
+                Figures.nanoseconds(measurement.least) + " – " + Figures.nanoseconds(measurement.most),
+                measurement.ratio.map(Figures.ratio) ?? "", measurement.verdict?.bar ?? "",
+                measurement.verdict.map { $0.isMet ? "met" : "MISSED" } ?? "",
+            ]
+        }
+        let widths = Report.titles.indices.map { column in rows.map { $0[column].count }.max() ?? 0 }
+        var lines: [String] = []
+        for (place, row) in rows.enumerated() {
+            let cells = row.indices.map { column in
+                let padding = String(repeating: " ", count: widths[column] - row[column].count)
+                return (2...4).contains(column) ? padding + row[column] : row[column] + padding
+            }
+            lines.append(cells.joined(separator: "  "))
+            let isNewWorkload =
+                place == 0
+                || place < measurements.count
+                    && measurements[place - 1].workload != measurements[place].workload
+            if isNewWorkload {
+                lines.append(widths.map { String(repeating: "─", count: $0) }.joined(separator: "  "))
+            }
+        }
+        let judged = measurements.compactMap(\.verdict)
+        lines.append("")
+        lines.append("bars met: \(judged.filter(\.isMet).count) of \(judged.count)")
+        return lines.joined(separator: "\n")
+    }
+
+    // MARK: File
+
+    private struct Line: Encodable {
+        var workload: String
+        var system: String
+        var nsPerOp: Double
+        var ops: Int
+        var bytes: Int
+    }
+
+    func write(to path: String) throws {
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.prettyPrinted, .withoutEscapingSlashes]
+        let lines = measurements.map {
+            Line(
+                workload: $0.workload, system: $0.system, nsPerOp: ($0.median * 10).rounded() / 10,
+                ops: $0.ops, bytes: $0.bytes)
+        }
+        let url = URL(fileURLWithPath: path)
+        try FileManager.default.createDirectory(
+            at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+        try encoder.encode(lines).write(to: url)
+    }
+}

@@ -1,0 +1,66 @@
+/// The keys of a series of operations, in the order in which they are used: as the strings that Vellum
+/// takes and as the bytes that the others take. Made before the clock starts, and read in sequence, so that
+/// neither side pays for finding its keys.
+final class KeyBatch {
+    /// Every key is two letters and ten digits.
+    static let keyBytes = 12
+
+    let ids: [Int]
+    let strings: [String]
+    private let bytes: UnsafeMutableRawPointer
+
+    var count: Int { ids.count }
+
+    init(_ ids: [Int]) {
+        self.ids = ids
+        strings = ids.map(KeyBatch.key)
+        bytes = .allocate(byteCount: max(1, ids.count * KeyBatch.keyBytes), alignment: 16)
+        for (place, string) in strings.enumerated() {
+            (bytes + place * KeyBatch.keyBytes).copyMemory(
+                from: Array(string.utf8), byteCount: KeyBatch.keyBytes)
+        }
+    }
+
+    deinit { bytes.deallocate() }
+
+    @inline(__always)
+    func pointer(_ place: Int) -> UnsafeMutableRawPointer { bytes + place * KeyBatch.keyBytes }
+
+    private static func key(_ id: Int) -> String {
+        let digits = String(id)
+        return "k:" + String(repeating: "0", count: keyBytes - 2 - digits.utf8.count) + digits
+    }
+}
+
+/// The values that are stored: random bytes, different for neighbouring keys and for each generation of a
+/// key's value, taken from a pool small enough to stay in the processor's cache.
+final class ValuePool {
+    let valueBytes: Int
+    private static let places = 1 << 16
+    private let bytes: UnsafeMutableRawPointer
+
+    init(valueBytes: Int, seed: UInt64) {
+        self.valueBytes = valueBytes
+        let size = ValuePool.places + valueBytes
+        bytes = .allocate(byteCount: size, alignment: 16)
+        var random = SeededGenerator(seed: seed)
+        for place in 0..<size {
+            bytes.storeBytes(
+                of: UInt8.random(in: 0...255, using: &random), toByteOffset: place, as: UInt8.self)
+        }
+    }
+
+    deinit { bytes.deallocate() }
+
+    @inline(__always)
+    func pointer(_ id: Int, generation: Int) -> UnsafeMutableRawPointer {
+        bytes + ((id &* 193 &+ generation &* 7919) & (ValuePool.places - 1))
+    }
+}
+
+/// What reading a value adds to a sum: all systems must arrive at the same one, so nobody reads less.
+@inline(__always)
+func digest(_ value: UnsafeRawBufferPointer) -> UInt64 {
+    guard let first = value.first, let last = value.last else { return 0 }
+    return UInt64(value.count) &+ UInt64(first) << 16 &+ UInt64(last) << 32
+}

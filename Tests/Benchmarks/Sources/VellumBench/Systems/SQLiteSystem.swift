@@ -1,0 +1,91 @@
+import CSQLite
+
+/// A SQLite database with one table `WITHOUT ROWID`, its key the primary key: WAL, `synchronous=NORMAL`, the
+/// whole file mapped, statements prepared once, autocommit.
+final class SQLiteSystem: KeyValueSystem {
+    static var version: String { String(cString: sqlite3_libversion()) }
+
+    let name: String
+    private let connection: OpaquePointer
+    private var select: OpaquePointer?
+    private var insert: OpaquePointer?
+
+    init(at path: String, name: String, mapBytes: Int) throws {
+        self.name = name
+        var connection: OpaquePointer?
+        guard sqlite3_open(path + "/database", &connection) == SQLITE_OK, let connection else {
+            throw BenchmarkError("SQLite cannot open \(path)/database")
+        }
+        self.connection = connection
+        try execute("PRAGMA journal_mode=WAL")
+        try execute("PRAGMA synchronous=NORMAL")
+        try execute("PRAGMA mmap_size=\(mapBytes)")
+        try execute("PRAGMA cache_size=-65536")
+        try execute("CREATE TABLE entries (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID")
+        select = try prepare("SELECT value FROM entries WHERE key = ?1")
+        insert = try prepare("INSERT OR REPLACE INTO entries VALUES (?1, ?2)")
+    }
+
+    private func execute(_ statement: String) throws {
+        guard sqlite3_exec(connection, statement, nil, nil, nil) == SQLITE_OK else {
+            throw failure(statement)
+        }
+    }
+
+    private func prepare(_ statement: String) throws -> OpaquePointer? {
+        var prepared: OpaquePointer?
+        guard
+            sqlite3_prepare_v3(
+                connection, statement, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil) == SQLITE_OK
+        else { throw failure(statement) }
+        return prepared
+    }
+
+    private func failure(_ action: String) -> BenchmarkError {
+        BenchmarkError("SQLite: \(action): \(String(cString: sqlite3_errmsg(connection)))")
+    }
+
+    /// The parameters stay where they are until the statement is reset, so SQLite need not copy them.
+    @inline(__always)
+    private func bindKey(_ statement: OpaquePointer?, _ batch: KeyBatch, _ place: Int) {
+        let key = UnsafeRawPointer(batch.pointer(place)).assumingMemoryBound(to: CChar.self)
+        sqlite3_bind_text(statement, 1, key, Int32(KeyBatch.keyBytes), nil)
+    }
+
+    func put(_ batch: KeyBatch, _ values: ValuePool, generation: Int) throws {
+        for place in 0..<batch.count {
+            bindKey(insert, batch, place)
+            let value = values.pointer(batch.ids[place], generation: generation)
+            sqlite3_bind_blob(insert, 2, value, Int32(values.valueBytes), nil)
+            guard sqlite3_step(insert) == SQLITE_DONE else { throw failure("insert") }
+            sqlite3_reset(insert)
+        }
+    }
+
+    /// Stores the batch in one transaction and moves it from the write-ahead log into the database.
+    func load(_ batch: KeyBatch, _ values: ValuePool, generation: Int) throws {
+        try execute("BEGIN")
+        try put(batch, values, generation: generation)
+        try execute("COMMIT")
+        try execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+
+    func read(_ batch: KeyBatch) throws -> UInt64 {
+        var sum: UInt64 = 0
+        for place in 0..<batch.count {
+            bindKey(select, batch, place)
+            guard sqlite3_step(select) == SQLITE_ROW else { throw failure("select") }
+            let value = UnsafeRawBufferPointer(
+                start: sqlite3_column_blob(select, 0), count: Int(sqlite3_column_bytes(select, 0)))
+            sum &+= digest(value)
+            sqlite3_reset(select)
+        }
+        return sum
+    }
+
+    func close() {
+        sqlite3_finalize(select)
+        sqlite3_finalize(insert)
+        sqlite3_close(connection)
+    }
+}

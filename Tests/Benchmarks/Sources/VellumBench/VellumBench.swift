@@ -1,0 +1,93 @@
+import ArgumentParser
+import Foundation
+
+@main
+struct VellumBench: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "vellum-bench",
+        abstract: "Measures Vellum's storage engine against LMDB and SQLite.",
+        discussion: """
+            Times are medians over the runs; systems take turns in each run. A bar that is missed is reported \
+            and is no failure of the program.
+            """)
+
+    @Option(help: "Write the figures to this file as JSON.")
+    var output: String?
+
+    @Option(help: "Only workloads whose name contains this text, such as P6.")
+    var filter: String?
+
+    @Option(help: "Entries of each store, 1,000 to 4,000,000,000.")
+    var entries = 1_000_000
+
+    @Option(help: "Runs of each workload.")
+    var runs = 5
+
+    @Option(help: "Work in a new folder inside this one; by default, beside the program.")
+    var directory: String?
+
+    @Flag(help: "100,000 entries and 2 runs: to see that it works. The bars are meant for a million.")
+    var quick = false
+
+    @Option(help: .hidden)
+    var openStore: String?
+
+    @Option(help: .hidden)
+    var openKey: String?
+
+    mutating func validate() throws {
+        if quick { (entries, runs) = (100_000, 2) }
+        guard (1000...4_000_000_000).contains(entries), runs > 0 else {
+            throw ValidationError("--entries is 1,000 to 4,000,000,000 and --runs at least 1")
+        }
+    }
+
+    func run() throws {
+        if let openStore, let openKey {
+            print(try OpeningWorkload.timeOpening(at: openStore, key: openKey, entries: entries))
+            return
+        }
+        guard let program = Bundle.main.executablePath else {
+            throw BenchmarkError("the path of this program is unknown")
+        }
+        let parent =
+            directory.map { URL(fileURLWithPath: $0) }
+            ?? URL(fileURLWithPath: program).deletingLastPathComponent()
+        let scratch = try ScratchFolder(in: parent)
+        defer { try? scratch.remove() }
+        let plan = Plan(
+            entries: entries, runs: runs, scratch: scratch, filter: filter, program: program,
+            clockOverhead: Clock.overhead())
+        print(preface(plan))
+        var report = Report()
+        report.add(try PutWorkload(plan: plan).run())
+        report.add(try AccessWorkload(plan: plan).run())
+        report.add(try EvictionWorkload(plan: plan).run())
+        report.add(try OpeningWorkload(plan: plan).run())
+        guard !report.measurements.isEmpty else {
+            throw ValidationError("no workload's name contains \"\(filter ?? "")\"")
+        }
+        print(report.table)
+        if let output {
+            try report.write(to: output)
+            print("figures in \(output)")
+        }
+    }
+
+    private func preface(_ plan: Plan) -> String {
+        let fileSystem = plan.scratch.fileSystem
+        let memory = fileSystem.isMemory ? " (memory only: not what a store is kept on)" : ""
+        return """
+            \(Figures.grouped(entries)) entries, keys of \(KeyBatch.keyBytes) bytes, values of \
+            \(Plan.valueBytes) bytes, \(runs) runs; one thread; file system \(fileSystem.name)\(memory)
+            durability: what a call stored survives the death of the process at once, for all
+            Vellum: a cache whose limit is just reached by that many entries
+            LMDB \(LMDBSystem.version): MDB_NOSYNC, a transaction for each put, with and without MDB_WRITEMAP (the \
+            slower of both in the first run only); for each look-up a read transaction renewed, or one for all
+            SQLite \(SQLiteSystem.version): WAL, synchronous=NORMAL, WITHOUT ROWID, file mapped, prepared select
+            clock: one reading costs \(plan.clockOverhead) ns, taken off each latency of P10
+            ratio: on a peer's line, its time to ours; on a line of ours, our time to the one it is held against
+
+            """
+    }
+}
