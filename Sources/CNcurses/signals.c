@@ -3,6 +3,7 @@
 #include "CNcurses.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -10,8 +11,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-// Everything that a handler touches is below. A handler calls only write, tcsetattr, sigaction, raise and
-// pthread_sigmask, all async-signal-safe by POSIX.
+// Everything that a handler touches is below. A handler calls only fcntl, write, tcsetattr, sigaction and raise, all
+// async-signal-safe by POSIX.
 
 static struct {
     volatile sig_atomic_t armed;
@@ -61,8 +62,10 @@ static void restore(void) {
     guard.armed = 0;
     const uint8_t *bytes = guard.bytes;
     size_t count = guard.count;
-    // A terminal that takes nothing must not keep the process from ending, so there are few attempts.
-    for (int attempt = 0; count > 0 && attempt < 8; attempt++) {
+    // A terminal that takes nothing must not keep the process from ending, so the write doesn't wait.
+    int flags = fcntl(guard.descriptor, F_GETFL);
+    fcntl(guard.descriptor, F_SETFL, flags | O_NONBLOCK);
+    while (count > 0) {
         ssize_t written = write(guard.descriptor, bytes, count);
         if (written > 0) {
             bytes += written;
@@ -71,6 +74,8 @@ static void restore(void) {
             break;
         }
     }
+    // The shell reads through the same open file.
+    fcntl(guard.descriptor, F_SETFL, flags);
     tcsetattr(guard.descriptor, TCSANOW, &guard.modes);
 }
 
@@ -167,7 +172,12 @@ void cnc_stop_group(void) {
     kill(0, SIGTSTP);
     action.sa_handler = SIG_DFL;
     sigaction(SIGTSTP, &action, NULL);
+    sigset_t stop, blocked;
+    sigemptyset(&stop);
+    sigaddset(&stop, SIGTSTP);
+    pthread_sigmask(SIG_UNBLOCK, &stop, &blocked);
     pthread_kill(pthread_self(), SIGTSTP);
+    pthread_sigmask(SIG_SETMASK, &blocked, NULL);
     sigaction(SIGTSTP, &before, NULL);
     continued = stop_requested = 0;
 }

@@ -3,8 +3,8 @@ import TerminalKit
 /// How a cell is sent so that every terminal gives it the columns that the frame does. Stateless.
 ///
 /// Terminals disagree about the width of emoji that are joined or chosen by a selector, so such a cluster is sent in
-/// a form on which they agree: the first emoji of a joined sequence, and an emoji without its selector followed by a
-/// blank. What the locale can't show is a replacement sign.
+/// a form on which they agree: the first emoji of a joined sequence, an emoji without its selector followed by a
+/// blank, and a black flag without the tags that name a region. What the locale can't show is a replacement sign.
 package enum CellPieces {
     /// One spacing character with combining ones, at a column within the cell.
     package struct Piece: Equatable {
@@ -33,7 +33,7 @@ package enum CellPieces {
                 pieces.append(Piece(column: used, scalars: [value]))
                 used += own
             } else if own == 0, let last = pieces.indices.last {
-                let isSelector = (0xfe0e...0xfe0f).contains(value)
+                let isSelector = (0xfe0e...0xfe0f).contains(value) || (0xe0020...0xe007f).contains(value)
                 if !isSelector, pieces[last].scalars.count < maximum { pieces[last].scalars.append(value) }
             } else {
                 break

@@ -156,6 +156,11 @@ final class ProbeProcess {
         try wait("“\(text)”") { self.text.contains(text) }
     }
 
+    /// Makes the terminal take no output, as a person's Control-S does.
+    func stopOutput() throws {
+        guard tcflow(slave, TCOOFF) == 0 else { throw POSIXError(.EIO) }
+    }
+
     /// Waits for the end of the process, and for its last output.
     func waitForEnd() throws -> End {
         try wait("the end of the process") {

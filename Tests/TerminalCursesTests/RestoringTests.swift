@@ -11,15 +11,13 @@ import Testing
         let rest = text[entered.upperBound...]
         #expect(rest.contains("\u{1b}[?1049l"))
         #expect(rest.contains("\u{1b}[?1000;1002;1006;2004;1004l"))
-        let shown = rest.range(of: "\u{1b}[?25h", options: .backwards)
-        let cursor = rest.range(of: "\u{1b}[?12l\u{1b}[?25h", options: .backwards) ?? shown
-        let hidden = rest.range(of: "\u{1b}[?25l", options: .backwards)
-        if let hidden { #expect(try #require(cursor).lowerBound > hidden.lowerBound) }
+        let afterHiding =
+            rest.range(of: "\u{1b}[?25l", options: .backwards).map { rest[$0.upperBound...] } ?? rest
+        #expect(afterHiding.contains("\u{1b}[?25h"))
     }
 
     private func started(_ environment: [String: String] = [:]) throws -> (ProbeProcess, [UInt8]) {
         let probe = try ProbeProcess(environment: environment)
-        // The probe takes the terminal only after this process has read the modes, or not before it is ready.
         try probe.report("ready")
         return (probe, try freshModes())
     }
@@ -79,6 +77,14 @@ import Testing
         let probe = try ProbeProcess(hasTerminal: false)
         #expect(try probe.report("failed").contains("no terminal"))
         #expect(try probe.waitForEnd() == .exit(1))
+    }
+
+    @Test func aTerminalThatTakesNothingDoesNotKeepTheProgramFromEnding() throws {
+        let (probe, before) = try started()
+        try probe.stopOutput()
+        probe.signal(SIGTERM)
+        #expect(try probe.waitForEnd() == .signal(SIGTERM))
+        #expect(try probe.modes() == before)
     }
 
     @Test func theEndOfTheTerminalEndsTheProcess() throws {

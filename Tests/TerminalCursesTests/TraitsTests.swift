@@ -59,6 +59,7 @@ import Testing
         #expect(pieces("❤\u{fe0f}", 2) == ["❤@0", " @1"])
         #expect(pieces("❤\u{fe0f}\u{200d}🔥", 2) == ["❤@0", " @1"])
         #expect(pieces("1\u{fe0f}\u{20e3}", 2) == ["1\u{20e3}@0", " @1"])
+        #expect(pieces("🏴󠁧󠁢󠁥󠁮󠁧󠁿", 2) == ["🏴@0"])
         #expect(pieces("⌚\u{fe0e}", 1) == ["\u{fffd}@0"])
         #expect(pieces("\u{378}", 1) == ["\u{fffd}@0"])
         #expect(pieces("漢", 1) == ["\u{fffd}@0"])

@@ -17,9 +17,9 @@ extension Frame {
     /// The frame as an SVG picture of a terminal's window, for documents. Every cell stands in its place whatever
     /// font the viewer has, because each run of text is stretched to its columns.
     public func svg(_ appearance: SVGAppearance = SVGAppearance()) -> String {
-        let cell = (width: 8.4, height: 18.0)
+        let cell = (width: 8.4, height: 17.0)
         let padding = 16.0
-        let bar = appearance.title.isEmpty ? 0.0 : 34.0
+        let bar = appearance.title.isEmpty ? 0.0 : 24.0
         let width = Double(size.columns) * cell.width + 2 * padding
         let height = Double(size.rows) * cell.height + 2 * padding + bar
         let border = blend(appearance.foreground, appearance.background, 0.25)
@@ -65,7 +65,7 @@ extension Frame {
                 guard run.text.contains(where: { $0 != " " }) || run.style.attributes.isDrawnOnBlank
                 else { continue }
                 texts += """
-                    <text x="\(number(x))" y="\(number(y + 13.5))" textLength="\(number(runWidth))" \
+                    <text x="\(number(x))" y="\(number(y + 13))" textLength="\(number(runWidth))" \
                     lengthAdjust="spacingAndGlyphs" fill="\(hex(ink))"\(fontAttributes(run.style.attributes))>\
                     \(escaped(run.text))</text>
 
