@@ -169,6 +169,40 @@ struct EngineSourceTests {
         #expect(browser.frame.plainText.contains("2 entries"))
     }
 
+    /// A value whose bytes were damaged on disk is said to be so, in the list's pane and on its screen; the others
+    /// are shown as before.
+    @Test func aDamagedValueIsSaid() throws {
+        let folder = try Folder()
+        let path = folder.path + "/store"
+        let (store, archive) = try fill(path)
+        try archive.put(Array("{\"mark\":\"to be damaged\"}".utf8), forKey: "damaged", encoding: .json)
+        store.close()
+        let pattern = Data("to be damaged".utf8)
+        var hits = 0
+        for name in try FileManager.default.subpathsOfDirectory(atPath: path) {
+            let file = URL(fileURLWithPath: path + "/" + name)
+            guard var bytes = try? Data(contentsOf: file), let range = bytes.range(of: pattern) else {
+                continue
+            }
+            bytes[range.lowerBound] ^= 0x20
+            let handle = try FileHandle(forWritingTo: file)
+            try handle.seek(toOffset: UInt64(range.lowerBound))
+            try handle.write(contentsOf: bytes[range.lowerBound...range.lowerBound])
+            try handle.close()
+            hits += 1
+        }
+        #expect(hits == 1)
+        var browser = try browser(folder, store: path, keys: "<enter>")
+        #expect(browser.model.cursorKey == "damaged")
+        // It is wrapped, so only words that aren't broken are looked for.
+        #expect(browser.frame.plainText.contains("checksum"))
+        browser.press([Key(.enter)])
+        #expect(browser.model.screen == .value)
+        #expect(browser.frame.plainText.contains("checksum"))
+        browser.press([Key(.escape), Key(.down), Key(.enter)])
+        #expect(browser.frame.plainText.contains("number 49"))
+    }
+
     @Test(arguments: ["", "/nothing/here"])
     func whatIsNoStoreIsSaid(suffix: String) throws {
         let folder = try Folder()

@@ -4,21 +4,9 @@ import Testing
 
 /// Looking changes nothing: no key but a plan's own confirmation makes a call that writes.
 struct HarmlessTests {
-    /// A generator of numbers that gives the same ones for the same seed (SplitMix64).
-    private struct Numbers: RandomNumberGenerator {
-        var state: UInt64
-        mutating func next() -> UInt64 {
-            state &+= 0x9e37_79b9_7f4a_7c15
-            var mixed = state
-            mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-            mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-            return mixed ^ (mixed >> 31)
-        }
-    }
-
     @Test(arguments: 0..<24 as Range<UInt64>)
     func anyKeysWithoutConfirmationWriteNothing(seed: UInt64) throws {
-        var numbers = Numbers(state: seed)
+        var numbers = SeededNumbers(state: seed)
         let source = Fixture.source()
         let before = source.with { state in state.archives.mapValues { $0.map(\.entry) } }
         let clock = TestClock()

@@ -11,7 +11,13 @@ struct MillionTests {
         let folder = "/"
         let calls = Mutex((entries: 0, keys: 0, figures: 0))
 
-        init(count: Int) { self.count = count }
+        /// Whether the listing can tell where a key is, as it can unless the entry was used meanwhile.
+        let knowsPlaces: Bool
+
+        init(count: Int, knowsPlaces: Bool = true) {
+            self.count = count
+            self.knowsPlaces = knowsPlaces
+        }
 
         var valueBytes: UInt64 { UInt64(count) * 100 }
 
@@ -33,7 +39,7 @@ struct MillionTests {
                 sequence: UInt64(index))
         }
 
-        func index(ofKey key: String) -> Int? { Int(key.dropFirst(5)) }
+        func index(ofKey key: String) -> Int? { knowsPlaces ? Int(key.dropFirst(5)) : nil }
 
         func stores() throws(SourceError) -> [StoreSummary] { [] }
 
@@ -85,6 +91,24 @@ struct MillionTests {
         #expect(source.calls.withLock { $0.entries + $0.keys + $0.figures } == 0, "drawing reads nothing")
     }
 
+    /// A click on the scroll bar goes to that part of the list.
+    @Test func scrollBarGoesWhereItIsClicked() throws {
+        var browser = browser(Source(count: 1_000_000))
+        func click(_ row: Int) {
+            browser.send(
+                .input(.mouse(MouseEvent(kind: .click, at: Point(column: 89, row: row)))))
+        }
+        // The table's rows begin below title, info and header; the pane below takes the rest.
+        let lines = browser.frame.plainText.split(separator: "\n", omittingEmptySubsequences: false)
+        let bar = lines.indices.filter { lines[$0].hasSuffix("│") || lines[$0].hasSuffix("█") }
+        click(try #require(bar.last))
+        #expect(browser.model.cursorRow >= 999_960)
+        click(bar[bar.count / 2])
+        #expect((400_000...600_000).contains(browser.model.cursorRow))
+        click(try #require(bar.first))
+        #expect(browser.model.cursorRow == 0)
+    }
+
     @Test func filteringReadsEachKeyOnce() throws {
         let source = Source(count: 200_000)
         var browser = browser(source)
@@ -93,6 +117,22 @@ struct MillionTests {
         #expect(source.calls.withLock { $0.keys } == 200_000, "the second keystroke finds the keys read")
         let expected = (0..<200_000).filter { String($0).contains("1999") }.count
         #expect(browser.frame.plainText.contains("\(expected) of 200,000 entries"))
+    }
+
+    /// An entry that was used while the list was made is found among the most recent ones.
+    @Test func cursorHoldsToAnEntryInUse() throws {
+        let source = Source(count: 100_000, knowsPlaces: false)
+        var browser = browser(source)
+        for _ in 0..<90 { browser.press([Key(.pageDown)]) }
+        let key = try #require(browser.model.cursorKey)
+        #expect((1_000..<5_000).contains(browser.model.cursorRow))
+        browser.press([.character("2")])
+        #expect(browser.model.cursorKey == key)
+        #expect(browser.model.cursorRow > 5_000)
+        source.reset()
+        browser.press([.character("R")])
+        #expect(browser.model.cursorKey == key)
+        #expect(source.calls.withLock { $0.keys } <= 5_000)
     }
 
     @Test func sortsAllOfThem() throws {

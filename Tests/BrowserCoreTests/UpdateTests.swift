@@ -98,6 +98,33 @@ struct UpdateTests {
         test.press(.character("r"), expecting: ["arrange City by idle descending"])
     }
 
+    @Test func longFilteringShowsItsProgress() {
+        let source = Fixture.source()
+        var test = entries(source)
+        test.press(.character("/"))
+        test.press(.character("t"), expecting: ["arrange City by idle filter \"t\""])
+        guard case .arrange(let ticket, _) = test.effects.first else {
+            Issue.record("no arrangement was asked for")
+            return
+        }
+        test.send(.clock(Fixture.start.adding(seconds: 1)))
+        test.send(.progress(ticket: ticket, 0.25))
+        #expect(test.text.contains("filtering 25.0%, Esc stops"))
+        test.press(Key(.escape), expecting: ["stop", "arrange City by idle"])
+        test.settle(source)
+        #expect(test.text.contains(" 16 entries"))
+    }
+
+    /// The folder of stores is looked at once a second, not with every refresh.
+    @Test func storesAreReadOnceASecond() {
+        let source = Fixture.source()
+        var test = UpdateTest(Fixture.model(columns: 80, rows: 24, store: nil))
+        test.settle(source)
+        test.send(.tick(Fixture.start.adding(seconds: 0.2)))
+        test.send(.tick(Fixture.start.adding(seconds: 0.9)))
+        test.send(.tick(Fixture.start.adding(seconds: 1.1)), expecting: ["load stores"])
+    }
+
     @Test func movingAsksForWhatComesIntoView() {
         let source = Fixture.source()
         var test = entries(source, rows: 12)

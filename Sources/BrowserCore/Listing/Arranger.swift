@@ -112,16 +112,28 @@ package struct Arranger {
         return first..<count
     }
 
-    /// The row of a key. Where the listing can't tell, the rows near its old place are looked at, or all of them
-    /// while they are few.
+    /// Entries that are looked at one by one when the listing can't tell where a key is.
+    private static let searched = 50_000
+    /// Of a longer list, how many of the most recent, and how many rows on either side of the old place.
+    private static let searchedRecent = 5_000
+    private static let searchedNearby = 1_000
+
+    /// The row of a key. A listing can't tell when the entry was used after the list was made; such an entry is
+    /// used often, so it is among the most recent.
     private func find(_ key: String?, near old: Int, in arrangement: Arrangement) -> Int? {
         guard let key else { return nil }
         let rows = arrangement.rows
-        if let index = arrangement.listing.index(ofKey: key) { return rows.row(ofIndex: index) }
-        let reach = rows.count <= 50_000 ? rows.count : 1_000
+        let listing = arrangement.listing
+        if let index = listing.index(ofKey: key) { return rows.row(ofIndex: index) }
+        let recent = listing.count <= Arranger.searched ? listing.count : Arranger.searchedRecent
+        if let index = (0..<recent).first(where: { listing.key(at: $0) == key }) {
+            return rows.row(ofIndex: index)
+        }
+        guard recent < listing.count else { return nil }
         let middle = min(max(0, old), rows.count)
-        let nearby = max(0, middle - reach)..<min(rows.count, middle + reach)
-        return nearby.first { arrangement.listing.key(at: rows.index(atRow: $0)) == key }
+        let nearby =
+            max(0, middle - Arranger.searchedNearby)..<min(rows.count, middle + Arranger.searchedNearby)
+        return nearby.first { listing.key(at: rows.index(atRow: $0)) == key }
     }
 
     /// The rows that will be in view when the anchor keeps its place on the screen.

@@ -6,6 +6,11 @@ struct StoresState: Sendable {
     var cursor = 0
     var top = 0
     var isPending = false
+    /// When the folder was read last.
+    var loaded: Moment?
+
+    /// Seconds between two looks at the folder: each opens every store in it.
+    static let interval = 1.0
 
     /// The store under the cursor.
     var selected: StoreSummary? {

@@ -22,14 +22,24 @@ extension Browser {
                 return effects
             }
             return effects + perform(&model, model.screen == .value ? .fold : .open)
-        case .release, .drag: return []
+        case .drag:
+            let bar = EntriesView.table(model).layout(in: layout.list).scrollBar
+            return model.screen == .entries && bar.contains(event.at) ? click(&model, event.at, layout) : []
+        case .release: return []
         }
     }
 
     private static func click(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect] {
         if model.screen == .entries {
             let table = EntriesView.table(model)
-            if let header = table.layout(in: layout.list).headerColumn(at: point),
+            let places = table.layout(in: layout.list)
+            if places.scrollBar.contains(point) {
+                let bar = ScrollBar(total: table.rowCount, first: table.firstRow, visible: places.body.rows)
+                let top = bar.first(forThumbAt: point.row - places.scrollBar.row, in: places.scrollBar.rows)
+                model.entries?.top = top
+                return move(&model, to: top)
+            }
+            if let header = places.headerColumn(at: point),
                 let column = EntriesView.columns[header].column
             {
                 return sort(&model, by: column)

@@ -3,6 +3,7 @@ import TerminalKit
 extension Browser {
     static func loaded(_ model: inout Model, _ result: Result<[StoreSummary], SourceError>) -> [Effect] {
         model.stores.isPending = false
+        model.stores.loaded = model.now
         switch result {
         case .success(let stores):
             // The cursor holds to the store, not to its row.

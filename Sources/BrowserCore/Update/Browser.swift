@@ -56,6 +56,11 @@ public enum Browser {
         if case .paused = model.pace, !isForced { return [] }
         guard let store = model.store else {
             guard model.screen == .stores, !model.stores.isPending else { return [] }
+            if let loaded = model.stores.loaded, !isForced,
+                model.now.seconds(since: loaded) < StoresState.interval
+            {
+                return []
+            }
             model.stores.isPending = true
             return [.loadStores]
         }

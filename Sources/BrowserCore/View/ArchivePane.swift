@@ -17,11 +17,7 @@ struct ArchivePane {
             at: Point(column: box.column + 2, row: box.row), style: look[.accent], within: box)
         let inner = box.inset(top: 1, left: 2, bottom: 1, right: 2)
         if let problem = archive.problem {
-            for (row, line) in TextWrap.lines(problem, columns: inner.columns).prefix(inner.rows).enumerated()
-            {
-                frame.write(line, at: inner.line(row).origin, style: look[.danger], within: inner)
-            }
-            return
+            return frame.draw(ProblemText(text: problem), in: inner, look: look)
         }
         // The graphs stand beside the figures, or else below them.
         if inner.columns >= ArchivePane.figuresColumns + 24 {

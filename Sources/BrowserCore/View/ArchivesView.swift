@@ -59,11 +59,11 @@ enum ArchivesView {
     static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
         let look = model.look
         guard let figures = model.archives.figures else {
-            if model.archives.problem == nil {
-                Label("Opening \(model.store ?? "")", role: .dim, alignment: .center)
-                    .draw(into: &frame, in: layout.list.line(layout.list.rows / 2), look: look)
-            }
-            return
+            let problem = model.archives.problem
+            let text = ProblemText(
+                text: problem ?? "Opening \(model.store ?? "")", role: problem == nil ? .dim : .danger,
+                isCentered: true)
+            return frame.draw(text, in: layout.list, look: look)
         }
         drawTotals(figures, into: &frame, in: layout.info, look: look)
         guard !figures.archives.isEmpty else {

@@ -92,11 +92,10 @@ enum EntriesView {
         let look = model.look
         guard let entries = model.entries else { return }
         guard let arrangement = entries.arrangement else {
-            if entries.problem == nil {
-                Label("Reading \(entries.archive)", role: .dim, alignment: .center)
-                    .draw(into: &frame, in: layout.list.line(layout.list.rows / 2), look: look)
-            }
-            return
+            let text = ProblemText(
+                text: entries.problem ?? "Reading \(entries.archive)",
+                role: entries.problem == nil ? .dim : .danger, isCentered: true)
+            return frame.draw(text, in: layout.list, look: look)
         }
         drawInfo(model, entries, arrangement, into: &frame, in: layout.info)
         let table = table(model)

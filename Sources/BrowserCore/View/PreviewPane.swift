@@ -19,7 +19,7 @@ struct PreviewPane {
         let title = isBeside ? head : head.inset(left: 2, right: 2)
         if let problem = preview.problem {
             write(title, [Span(preview.key ?? "", look[.header])], into: &frame, look)
-            frame.write(problem, at: body.origin, style: look[.danger], within: body)
+            frame.draw(ProblemText(text: problem), in: body, look: look)
             return
         }
         guard let load = preview.load else { return }

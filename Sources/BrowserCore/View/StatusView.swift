@@ -14,7 +14,7 @@ struct StatusView {
         let look = model.look
         if let prompt = model.prompt {
             content = .prompt(prompt)
-        } else if let job = model.job, model.now.seconds(since: job.since) >= Job.patience {
+        } else if let job = StatusView.longJob(model) {
             content = .progress(job)
         } else if let problem = StatusView.problem(model) {
             content = .line([Span(problem, look[.error])], right: "")
@@ -27,9 +27,19 @@ struct StatusView {
         }
     }
 
+    /// The work under way, when a person waits for it.
+    private static func longJob(_ model: Model) -> Job? {
+        guard let job = model.job, model.now.seconds(since: job.since) >= Job.patience else { return nil }
+        return job
+    }
+
     private static func problem(_ model: Model) -> String? {
         switch model.screen {
         case .stores: model.stores.problem ?? model.stores.selected?.problem
+        // On an empty screen it stands in the middle, in full.
+        case .archives where model.archives.figures == nil: nil
+        case .entries where model.entries?.arrangement == nil: nil
+        case .value where model.value?.load == nil: nil
         case .archives:
             model.archives.problem ?? model.archives.summary(model.archives.selected ?? "")?.problem
         case .entries: model.archives.problem ?? model.entries?.problem
@@ -93,7 +103,10 @@ struct StatusView {
             frame.fill(rect, style: look[.input])
             let width = frame.write(
                 label, at: rect.origin, style: look[.key].over(look[.input]), within: rect)
-            let figures = prompt.purpose == .filter ? "  " + EntriesView.countText(model) : ""
+            var figures = prompt.purpose == .filter ? "  " + EntriesView.countText(model) : ""
+            if let job = StatusView.longJob(model) {
+                figures = "  \(job.title) \(Figures.percent(job.share)), Esc stops"
+            }
             let (field, right) = rect.split(left: width).rest.split(
                 right: rect.columns >= 40 ? TextWidth.width(of: figures) + 1 : 0)
             prompt.field.draw(into: &frame, in: field, look: look)

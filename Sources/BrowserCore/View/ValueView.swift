@@ -6,10 +6,11 @@ enum ValueView {
         let look = model.look
         guard let value = model.value else { return }
         guard let load = value.load else {
-            let text = value.problem ?? "Reading \(value.key)"
-            Label(text, role: value.problem == nil ? .dim : .danger, alignment: .center)
-                .draw(into: &frame, in: layout.list.line(layout.list.rows / 2), look: look)
-            return
+            let isWaiting = value.problem == nil
+            let text = ProblemText(
+                text: value.problem ?? "Reading \(value.key)", role: isWaiting ? .dim : .danger,
+                isCentered: true)
+            return frame.draw(text, in: layout.list, look: look)
         }
         drawInfo(load, value, model, into: &frame, in: layout.info)
         let list = layout.list

@@ -34,6 +34,7 @@ struct Scene: Sendable, CustomStringConvertible {
         Scene(name: "palette", keys: "j<enter>:sor"),
         Scene(name: "command line", keys: "j<enter>c"),
         Scene(name: "value as a tree", keys: "j<enter>jj<enter>jjjjj<enter>"),
+        Scene(name: "value of a hostile key", keys: "j<enter>jjjjjj<enter>D"),
         Scene(name: "value as text", keys: "<enter>j<enter>"),
         Scene(name: "value as bytes", keys: "<enter><enter>"),
         Scene(
