@@ -44,17 +44,6 @@ int cp_preallocate(int descriptor, off_t length) {
 #endif
 }
 
-void cp_populate_write(void *address, size_t length) {
-#if defined(MADV_POPULATE_WRITE)
-    madvise(address, length, MADV_POPULATE_WRITE);
-#elif defined(__linux__)
-    madvise(address, length, 23);  // MADV_POPULATE_WRITE, Linux 5.14; older kernels answer EINVAL.
-#else
-    (void)address;
-    (void)length;
-#endif
-}
-
 int64_t cp_coarse_time(void) {
     struct timespec now;
 #if defined(CLOCK_REALTIME_COARSE)

@@ -63,7 +63,8 @@ enum ManifestRules {
             targets.append(
                 DeclaredTarget(
                     name: String(match.output.2), line: text.lineNumber(at: match.range.lowerBound),
-                    isTest: match.output.1 == "testTarget", dependencies: found))
+                    isTest: match.output.1 == "testTarget" || body.contains(#"path: "Tests/"#),
+                    dependencies: found))
             position = end
         }
         return targets

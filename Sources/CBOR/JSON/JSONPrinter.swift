@@ -84,7 +84,8 @@ public struct JSONPrinter {
             try printMap(count: count, depth: depth + 1, indent: indent + 1)
         case .tag(let tag):
             try reader.checkDepth(depth, at: start)
-            if try !printNumber(tag: tag) { try printItem(depth: depth + 1, indent: indent) }
+            let isPrinted = try printNumber(tag: tag)
+            if !isPrinted { try printItem(depth: depth + 1, indent: indent) }
         case .boolean(let flag): append(flag ? "true" : "false")
         case .float(let number) where number.isFinite: append(number.description)
         case .float, .null, .undefined, .simple: append("null")

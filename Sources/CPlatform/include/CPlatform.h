@@ -67,8 +67,6 @@ int cp_mutex_unlock(void *memory);
 int cp_openat(int directory, const char *name, int flags, mode_t mode);
 /// Reserves blocks for bytes [0, length) and makes the file that long. 0 or an errno.
 int cp_preallocate(int descriptor, off_t length);
-/// Maps pages ahead of their first write, where the kernel can; otherwise does nothing.
-void cp_populate_write(void *address, size_t length);
 /// Microseconds since 1970 from the cheapest clock that is right within a few milliseconds.
 int64_t cp_coarse_time(void);
 /// Sleeps; a signal may end it early.

@@ -11,11 +11,11 @@ enum SegmentLayout {
     static let leastTargetBytes = 64 << 10
     static let commonTargetBytes = 16 << 20
 
-    /// How many bytes a segment is to have before the next one is begun: a sixteenth of what the archive
+    /// How many bytes a segment is to have before the next one is begun: a 64th of what the archive
     /// is to hold, so that what the newest and the oldest segment waste stays small (S3); and for archives
     /// of many gigabytes so large that `slots` numbers are enough.
     static func targetBytes(forArchiveOf bytes: UInt64) -> Int {
-        let share = min(max(Int(clamping: bytes / 16), leastTargetBytes), commonTargetBytes)
+        let share = min(max(Int(clamping: bytes / 64), leastTargetBytes), commonTargetBytes)
         let enough = min(Int(clamping: bytes / 2048), strideBytes)
         return max(share, enough) & ~4095
     }

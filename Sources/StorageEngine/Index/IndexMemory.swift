@@ -116,9 +116,7 @@ final class IndexMemory: @unchecked Sendable {
         guard bytes <= window.bytes else {
             throw .system(operation: "extend", path: file?.path ?? "the index", code: 12)
         }
-        try file?.preallocate(bytes)
-        let before = Int(word64(IndexLayout.indexBytesOffset)) & ~4095
-        if file != nil { cp_populate_write(base + before, bytes - before) }
+        try file?.extend(from: Int(word64(IndexLayout.indexBytesOffset)), to: bytes)
         set32(IndexLayout.entryCapacityOffset, UInt32(chunks * IndexLayout.chunkEntries))
         set64(IndexLayout.indexBytesOffset, UInt64(bytes))
         _ = learnCapacity(atLeast: 0)

@@ -229,7 +229,7 @@ final class SegmentLog: @unchecked Sendable {
         try folder.unlink(name)
         let file = try folder.newFile(named: name)
         do throws(StorageError) {
-            try file.preallocate(bytes)
+            try file.extend(from: 0, to: bytes)
             let header = SegmentHeader(
                 archive: identity, segment: number, oldest: oldest, created: cp_coarse_time())
             try file.write(header.encoded)
@@ -253,9 +253,8 @@ final class SegmentLog: @unchecked Sendable {
         let before = fileBytes(pin)
         let file = files.withLock { $0[pin.segment] }
         guard let file else { throw .closed(name: path(of: pin.segment)) }
-        try file.preallocate(bytes)
+        try file.extend(from: before, to: bytes)
         cp_relaxed_store64(slot(pin.segment) + 8, UInt64(bytes))
-        cp_populate_write(pin.base + (before & ~4095), bytes - (before & ~4095))
     }
 
     /// Removes the file of a segment; readers that have it pinned keep their bytes. Returns its size.

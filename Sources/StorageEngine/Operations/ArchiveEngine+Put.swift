@@ -22,6 +22,7 @@ extension ArchiveEngine {
             throw .valueTooLarge(bytes: value.count, limit: limit, archive: name)
         }
         let recency = index.takeStampAndDrain()
+        if let limit, valueBytes + UInt64(value.count) > limit { prefetchVictim() }
         let now = cp_coarse_time()
         var content = FrameContent(
             kind: .put, encoding: encoding, sequence: 0, recency: recency, time: now, created: now, key: key,
@@ -50,6 +51,14 @@ extension ArchiveEngine {
         }
         index.add(.records)
         reclaim(forAppended: content.frameBytes)
+    }
+
+    /// Lets the lines come that an eviction will change, while the key is being looked up.
+    @inline(__always)
+    private func prefetchVictim() {
+        guard let victim = index.entry(index.leastRecent) else { return }
+        if let bucket = index.bucket(of: victim.tag) { cp_prefetch(bucket.base) }
+        if let next = index.entry(victim.newer) { cp_prefetch(next.base) }
     }
 
     @inline(never)

@@ -197,7 +197,7 @@ struct ArchiveOpening {
         try folder.unlink(ArchiveOpening.newIndexName)
         let file = try folder.newFile(named: ArchiveOpening.newIndexName)
         do throws(StorageError) {
-            try file.preallocate(IndexLayout.fileBytes(chunks: 1))
+            try file.extend(from: 0, to: IndexLayout.fileBytes(chunks: 1))
             let index = try IndexMemory(file: file, path: file.path, writable: true)
             try initialize(index, file: file)
             let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: true)
@@ -239,6 +239,7 @@ struct ArchiveOpening {
         index.set64(IndexLayout.touchDrainedOffset, 1)
         index.set64(IndexLayout.diskLimitOffset, descriptor.configuration.diskLimit ?? .max)
         index.set64(IndexLayout.memoryLimitOffset, descriptor.configuration.memoryLimit ?? .max)
+        index.set64(IndexLayout.indexBytesOffset, UInt64(IndexLayout.fileBytes(chunks: 1)))
         try index.grow(toHold: IndexLayout.chunkEntries)
     }
 }

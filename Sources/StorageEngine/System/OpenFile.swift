@@ -151,10 +151,14 @@ final class OpenFile: Sendable {
 
     /// Writes all of `bytes` at the start of the file.
     func write(_ bytes: [UInt8]) throws(StorageError) {
+        try write(bytes, count: bytes.count, at: 0)
+    }
+
+    private func write(_ bytes: [UInt8], count: Int, at offset: Int) throws(StorageError) {
         var written = 0
-        while written < bytes.count {
+        while written < count {
             let put = bytes.withUnsafeBytes {
-                pwrite(descriptor, $0.baseAddress! + written, bytes.count - written, off_t(written))
+                pwrite(descriptor, $0.baseAddress! + written, count - written, off_t(offset + written))
             }
             if put < 0 && errno == EINTR { continue }
             guard put >= 0 else { throw .fromErrno(errno, operation: "write", path: path) }
@@ -162,8 +166,24 @@ final class OpenFile: Sendable {
         }
     }
 
+    /// Makes the file `end` bytes long, with blocks behind every byte (F4) and zeros from `start` on.
+    ///
+    /// Writing the zeros brings the pages into memory in one call: first touching each through a mapping of
+    /// reserved blocks costs more than three times as much.
+    func extend(from start: Int, to end: Int) throws(StorageError) {
+        try preallocate(end)
+        var offset = start
+        while offset < end {
+            let count = min(end - offset, OpenFile.zeros.count)
+            try write(OpenFile.zeros, count: count, at: offset)
+            offset += count
+        }
+    }
+
+    private static let zeros = [UInt8](repeating: 0, count: 1 << 20)
+
     /// Reserves blocks so that the first `bytes` bytes can be written through a mapping without SIGBUS (F4).
-    func preallocate(_ bytes: Int) throws(StorageError) {
+    private func preallocate(_ bytes: Int) throws(StorageError) {
         let failure = cp_preallocate(descriptor, off_t(bytes))
         guard failure == 0 else { throw .fromErrno(failure, operation: "extend", path: path) }
     }

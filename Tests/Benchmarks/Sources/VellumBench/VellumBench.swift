@@ -81,7 +81,8 @@ struct VellumBench: ParsableCommand {
             \(Figures.grouped(entries)) entries, keys of \(KeyBatch.keyBytes) bytes, values of \
             \(Plan.valueBytes) bytes, \(runs) runs; one thread; file system \(fileSystem.name)\(memory)
             durability: what a call stored survives the death of the process at once, for all
-            Vellum: a cache whose limit is just reached by that many entries
+            Vellum: a collection, which like its peers never evicts; in P10 a cache whose limit is just reached by that \
+            many entries
             LMDB \(LMDBSystem.version): MDB_NOSYNC, a transaction for each put, with and without MDB_WRITEMAP (the \
             slower of both in the first run only); for each look-up a read transaction renewed, or one for all
             SQLite \(SQLiteSystem.version): WAL, synchronous=NORMAL, WITHOUT ROWID, file mapped, prepared select

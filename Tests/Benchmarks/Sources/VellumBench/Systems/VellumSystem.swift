@@ -1,6 +1,7 @@
 import StorageEngine
 
-/// One archive of the engine: a cache with exactly the limit that it is given.
+/// One archive of the engine: a cache with exactly the limit that it is given, or, without one, a collection,
+/// which never evicts, like its peers.
 final class VellumSystem: KeyValueSystem {
     let name = "Vellum"
     let store: Store
@@ -8,11 +9,13 @@ final class VellumSystem: KeyValueSystem {
 
     static let archiveName = "Benchmark"
 
-    init(at path: String, limit: Int) throws {
+    init(at path: String, limit: Int? = nil) throws {
         store = try Store.open(at: path)
         archive = try store.archive(
             named: VellumSystem.archiveName,
-            orCreate: ArchiveConfiguration(kind: .cache, diskLimit: UInt64(limit), memoryLimit: nil))
+            orCreate: ArchiveConfiguration(
+                kind: limit == nil ? .collection : .cache, diskLimit: limit.map(UInt64.init), memoryLimit: nil
+            ))
     }
 
     func put(_ batch: KeyBatch, _ values: ValuePool, generation: Int) throws {

@@ -40,7 +40,7 @@ struct AccessWorkload {
     private func filledSystems() throws -> [any KeyValueSystem] {
         plan.say("P6, P7: filling")
         let fill = KeyBatch(plan.shuffledEntries(5, run: 0))
-        let vellum = try VellumSystem(at: plan.scratch.fresh("access-vellum"), limit: plan.limit)
+        let vellum = try VellumSystem(at: plan.scratch.fresh("access-vellum"))
         try vellum.put(fill, plan.values, generation: 0)
         let folder = try plan.scratch.fresh("access-lmdb")
         let loader = try LMDBSystem(at: folder, name: "", writeMap: true, mapBytes: plan.mapBytes)

@@ -20,7 +20,7 @@ struct OpeningWorkload {
     }
 
     private func fillStore(at path: String, _ fill: KeyBatch) throws {
-        let system = try VellumSystem(at: path, limit: plan.limit)
+        let system = try VellumSystem(at: path)
         defer { system.close() }
         try system.put(fill, plan.values, generation: 0)
     }

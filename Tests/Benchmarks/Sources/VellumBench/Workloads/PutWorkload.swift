@@ -14,7 +14,7 @@ struct PutWorkload {
     /// Our store and LMDB's, empty; of LMDB's configurations the slower one, once known, no more.
     private func systems(without slower: String?) throws -> [any KeyValueSystem] {
         var systems: [any KeyValueSystem] = [
-            try VellumSystem(at: plan.scratch.fresh("put-vellum"), limit: plan.limit)
+            try VellumSystem(at: plan.scratch.fresh("put-vellum"))
         ]
         for (name, writeMap) in [("LMDB", false), ("LMDB, WRITEMAP", true)] where name != slower {
             systems.append(
