@@ -19,7 +19,13 @@ let package = Package(
     ],
     targets: [
         .target(name: "CPlatform"),
-        .target(name: "CNcurses", linkerSettings: [.linkedLibrary("ncursesw")]),
+        .target(
+            name: "CNcurses",
+            linkerSettings: [
+                .linkedLibrary("ncursesw", .when(platforms: [.linux])),
+                // The system's own curses has wide characters under the plain name.
+                .linkedLibrary("ncurses", .when(platforms: [.macOS])),
+            ]),
         .target(name: "CBOR", swiftSettings: strict),
         .target(name: "StorageEngine", dependencies: ["CPlatform"], swiftSettings: strict),
         .target(name: "TerminalKit", swiftSettings: strict),

@@ -147,16 +147,19 @@ enum FrameExtension {
 
     static let maximumEvictions = (Frame.maximumExtensionBytes - partHeaderBytes) / 8
 
-    static func writeEvictions(_ locations: [Location], into bytes: inout [UInt8]) {
-        guard !locations.isEmpty else { return }
-        bytes.append(Tag.evictions.rawValue)
-        bytes.append(0)
-        let length = UInt16(8 * locations.count)
-        bytes.append(UInt8(truncatingIfNeeded: length))
-        bytes.append(UInt8(truncatingIfNeeded: length >> 8))
-        for location in locations {
-            withUnsafeBytes(of: location.raw.littleEndian) { bytes.append(contentsOf: $0) }
-        }
+    static func writeEvictionHeader(_ count: Int, into buffer: UnsafeMutableRawBufferPointer) {
+        guard buffer.count >= partHeaderBytes else { return }
+        buffer[0] = Tag.evictions.rawValue
+        buffer[1] = 0
+        buffer.storeBytes(
+            of: UInt16(truncatingIfNeeded: 8 * count).littleEndian, toByteOffset: 2, as: UInt16.self)
+    }
+
+    static func writeEviction(_ location: Location, at place: Int, into buffer: UnsafeMutableRawBufferPointer)
+    {
+        let offset = partHeaderBytes + 8 * place
+        guard offset + 8 <= buffer.count else { return }
+        buffer.storeBytes(of: location.raw.littleEndian, toByteOffset: offset, as: UInt64.self)
     }
 
     /// The locations that a frame says were evicted with it; empty when it says none.

@@ -65,93 +65,100 @@ extension ArchiveEngine {
     private func putEvicting(
         _ content: FrameContent, tag: UInt32, replaced: UInt32, excess: Int
     ) throws(StorageError) {
+        let count = try evictAllButLast(toFree: excess, sparing: replaced)
         var content = content
-        let victims = try victims(toFree: excess, sparing: replaced)
-        var extensionBytes: [UInt8] = []
-        FrameExtension.writeEvictions(victims.map(\.location), into: &extensionBytes)
-        let result: Result<Void, StorageError> = extensionBytes.withUnsafeBytes { bytes in
-            do throws(StorageError) {
-                content.extensionBytes = bytes
-                content.sequence = nextSequence()
-                let location = try append(content)
-                for victim in victims { remove(victim.number) }
-                applyPut(content, tag: tag, number: replaced, at: location)
-                commit(location, bytes: content.frameBytes)
-                return .success(())
-            } catch {
-                return .failure(error)
-            }
+        try withEvictions(count, sparing: replaced) { (bytes) throws(StorageError) in
+            content.extensionBytes = bytes
+            content.sequence = nextSequence()
+            let location = try append(content)
+            removeLeastRecent(count, sparing: replaced)
+            applyPut(content, tag: tag, number: replaced, at: location)
+            commit(location, bytes: content.frameBytes)
         }
-        try result.get()
-        index.add(.evictions, UInt64(victims.count))
-    }
-
-    struct Victim {
-        var number: UInt32
-        var location: Location
-    }
-
-    /// The least recent entries whose values make up at least `bytes`. More than one frame can name are
-    /// evicted at once, in frames of their own, and the rest is returned.
-    private func victims(toFree bytes: Int, sparing: UInt32) throws(StorageError) -> [Victim] {
-        var victims: [Victim] = []
-        var freed = 0
-        var number = index.leastRecent
-        while freed < bytes, let slot = index.entry(number) {
-            let next = slot.newer
-            if number != sparing {
-                victims.append(Victim(number: number, location: slot.location))
-                freed += Int(slot.valueBytes)
-                if victims.count == FrameExtension.maximumEvictions {
-                    try evict(victims)
-                    victims.removeAll(keepingCapacity: true)
-                }
-            }
-            number = next
-        }
-        return victims
     }
 
     /// Evicts the least recent entries until the values fit into `limit`. Needs the lock.
     func evict(downTo limit: UInt64) throws(StorageError) {
         guard valueBytes > limit else { return }
-        let rest = try victims(toFree: Int(valueBytes - limit), sparing: 0)
-        if !rest.isEmpty { try evict(rest) }
+        let count = try evictAllButLast(toFree: Int(valueBytes - limit), sparing: 0)
+        try evict(count, sparing: 0)
     }
 
-    private func evict(_ victims: [Victim]) throws(StorageError) {
-        var extensionBytes: [UInt8] = []
-        FrameExtension.writeEvictions(victims.map(\.location), into: &extensionBytes)
-        try appendBare(
-            .evict, key: UnsafeRawBufferPointer(start: nil, count: 0), extensionBytes: extensionBytes
-        ) {
-            for victim in victims { remove(victim.number) }
+    /// How many of the least recent entries make up at least `bytes`, as far as one frame can name them; what
+    /// is more is evicted here, in frames of its own.
+    private func evictAllButLast(toFree bytes: Int, sparing: UInt32) throws(StorageError) -> Int {
+        var count = 0
+        var freed = 0
+        var number = index.leastRecent
+        while freed < bytes, let slot = index.entry(number) {
+            let isSpared = number == sparing
+            number = slot.newer
+            if isSpared { continue }
+            count += 1
+            freed += Int(slot.valueBytes)
+            if count == FrameExtension.maximumEvictions {
+                try evict(count, sparing: sparing)
+                count = 0
+                number = index.leastRecent
+            }
         }
-        index.add(.evictions, UInt64(victims.count))
+        return count
+    }
+
+    private func evict(_ count: Int, sparing: UInt32) throws(StorageError) {
+        guard count > 0 else { return }
+        try withEvictions(count, sparing: sparing) { (bytes) throws(StorageError) in
+            try appendBare(.evict, key: UnsafeRawBufferPointer(start: nil, count: 0), extensionBytes: bytes) {
+                removeLeastRecent(count, sparing: sparing)
+            }
+        }
+    }
+
+    /// Calls `body` with the extension that names the `count` least recent entries.
+    @inline(__always)
+    private func withEvictions(
+        _ count: Int, sparing: UInt32, _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        let bytes = FrameExtension.evictionBytes(count)
+        let result = withUnsafeTemporaryAllocation(byteCount: bytes, alignment: 8) { buffer in
+            FrameExtension.writeEvictionHeader(count, into: buffer)
+            var written = 0
+            var number = index.leastRecent
+            while written < count, let slot = index.entry(number) {
+                if number != sparing {
+                    FrameExtension.writeEviction(slot.location, at: written, into: buffer)
+                    written += 1
+                }
+                number = slot.newer
+            }
+            return Result { () throws(StorageError) in try body(UnsafeRawBufferPointer(buffer)) }
+        }
+        try result.get()
+    }
+
+    private func removeLeastRecent(_ count: Int, sparing: UInt32) {
+        for _ in 0..<count {
+            var number = index.leastRecent
+            if number == sparing { number = index.entry(number)?.newer ?? 0 }
+            remove(number)
+        }
+        index.add(.evictions, UInt64(count))
     }
 
     /// Appends a frame without a value, applies what it says and commits it.
     func appendBare(
-        _ kind: FrameKind, key: UnsafeRawBufferPointer, extensionBytes: [UInt8] = [],
-        inNewSegment: Bool = false,
-        apply: () -> Void
+        _ kind: FrameKind, key: UnsafeRawBufferPointer,
+        extensionBytes: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
+        inNewSegment: Bool = false, apply: () -> Void
     ) throws(StorageError) {
         let now = cp_coarse_time()
-        let recency = index.stampsDrained
-        let result: Result<Void, StorageError> = extensionBytes.withUnsafeBytes { bytes in
-            do throws(StorageError) {
-                let content = FrameContent(
-                    kind: kind, sequence: nextSequence(), recency: recency, time: now, created: now, key: key,
-                    value: UnsafeRawBufferPointer(start: nil, count: 0), extensionBytes: bytes)
-                let location = try append(content, inNewSegment: inNewSegment)
-                apply()
-                commit(location, bytes: content.frameBytes)
-                return .success(())
-            } catch {
-                return .failure(error)
-            }
-        }
-        try result.get()
+        let content = FrameContent(
+            kind: kind, sequence: nextSequence(), recency: index.stampsDrained, time: now, created: now,
+            key: key,
+            value: UnsafeRawBufferPointer(start: nil, count: 0), extensionBytes: extensionBytes)
+        let location = try append(content, inNewSegment: inNewSegment)
+        apply()
+        commit(location, bytes: content.frameBytes)
     }
 
     // MARK: Applying to the index. Both need the lock; both are also what a replay of the log does.

@@ -44,11 +44,34 @@ import Testing
 
     @Test(arguments: [false, true])
     func twoWritersKilledAtRandom(removesIndex: Bool) async throws {
+        let figures = try await storm(removesIndex: removesIndex, seed: 42) { $0 < 20 }
+        #expect(figures.acknowledged > 1000)
+    }
+
+    private static let soakSeconds =
+        Double(ProcessInfo.processInfo.environment["VELLUM_SOAK_SECONDS"] ?? "") ?? 0
+
+    /// The same for as long as is asked for; `make soak DURATION=…` sets the variable.
+    @Test(.enabled(if: soakSeconds > 0, "runs for VELLUM_SOAK_SECONDS seconds"))
+    func soakWithKilledWriters() async throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("soak: seed \(seed)")
+        let end = Date().addingTimeInterval(KillTests.soakSeconds)
+        let figures = try await storm(removesIndex: false, seed: seed) { _ in Date() < end }
+        print("soak: \(figures.kills) kills, \(figures.acknowledged) operations acknowledged, none lost")
+    }
+
+    /// Two writers are started, killed and checked, again and again.
+    private func storm(
+        removesIndex: Bool, seed: UInt64, goesOn: (Int) -> Bool
+    ) async throws -> (kills: Int, acknowledged: Int) {
         let folder = try TemporaryFolder()
-        var random = SeededGenerator(seed: 42)
+        var random = SeededGenerator(seed: seed)
         var expected: [String: Expectation] = [:]
         var acknowledged = 0
-        for round in 0..<20 {
+        var round = 0
+        while goesOn(round) {
+            defer { round += 1 }
             // Keys belong to a seed, so both seeds stay the same over the rounds.
             let first = try Worker(["write", folder.store, "Killed", "1"], in: folder)
             let second = try Worker(["write", folder.store, "Killed", "2"], in: folder)
@@ -82,6 +105,6 @@ import Testing
             #expect(status.diskBytes == report.valueBytes)
             store.close()
         }
-        #expect(acknowledged > 1000)
+        return (2 * round, acknowledged)
     }
 }

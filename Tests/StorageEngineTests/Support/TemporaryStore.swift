@@ -22,6 +22,10 @@ final class TemporaryFolder {
         try FileManager.default.contentsOfDirectory(atPath: store + "/" + name + ".archive").sorted()
     }
 
+    func removeIndex(_ name: String) throws {
+        try FileManager.default.removeItem(atPath: archivePath(name, "index"))
+    }
+
     func archivePath(_ name: String, _ file: String) -> String { store + "/" + name + ".archive/" + file }
 }
 

@@ -1,0 +1,198 @@
+import StorageEngine
+import Testing
+
+/// What each operation promises, one at a time.
+@Suite struct ArchiveTests {
+    private func archive(
+        _ folder: TemporaryFolder, limit: UInt64? = 10_000, kind: ArchiveKind = .cache
+    ) throws -> Archive {
+        let store = try Store.open(at: folder.store)
+        return try store.archive(named: "A", orCreate: ArchiveConfiguration(kind: kind, diskLimit: limit))
+    }
+
+    private func bytes(_ count: Int, _ byte: UInt8 = 1) -> [UInt8] { [UInt8](repeating: byte, count: count) }
+
+    @Test func accessMakesMostRecentAndPeekLeavesNoTrace() throws {
+        let folder = try TemporaryFolder()
+        let archive = try archive(folder)
+        for key in ["a", "b", "c"] { try archive.put(bytes(10), forKey: key) }
+        _ = try archive.peek("a")
+        #expect(try archive.entries().keys == ["c", "b", "a"])
+        _ = try archive.access("a")
+        #expect(try archive.entries().keys == ["a", "c", "b"])
+        #expect(try archive.access("nothing") == nil)
+        let status = try archive.status()
+        #expect(status.hits == 1 && status.misses == 1 && status.records == 3)
+        let metadata = try #require(try archive.metadata("a"))
+        #expect(metadata.hits == 1 && metadata.valueBytes == 10 && metadata.tier == .disk)
+        #expect(try archive.entries().metadata(at: 0)?.rank == 1)
+    }
+
+    /// S3, S5: the least recent go, exactly as many as must.
+    @Test func evictsLeastRecentUntilItFits() throws {
+        let folder = try TemporaryFolder()
+        let archive = try archive(folder, limit: 100)
+        for number in 0..<10 { try archive.put(bytes(10), forKey: "\(number)") }
+        _ = try archive.access("0")
+        try archive.put(bytes(25), forKey: "new")
+        #expect(
+            try archive.entries(order: .leastRecentFirst).keys == ["4", "5", "6", "7", "8", "9", "0", "new"])
+        #expect(try archive.status().evictions == 3)
+        // Overwriting with a larger value evicts others, never the entry itself.
+        try archive.put(bytes(95), forKey: "4")
+        #expect(try archive.entries().keys == ["4"])
+    }
+
+    /// S4: a value that alone exceeds the limit is refused, and everything stays.
+    @Test func refusesWhatCannotFit() throws {
+        let folder = try TemporaryFolder()
+        let archive = try archive(folder, limit: 100)
+        for number in 0..<10 { try archive.put(bytes(10), forKey: "\(number)") }
+        #expect(throws: StorageError.valueTooLarge(bytes: 101, limit: 100, archive: "A")) {
+            try archive.put(bytes(101), forKey: "3")
+        }
+        #expect(try archive.entries().count == 10)
+        #expect(try archive.peek("3") == bytes(10))
+        #expect(try archive.status().rejections == 1)
+        try archive.put(bytes(100), forKey: "fits")
+        #expect(try archive.entries().keys == ["fits"])
+    }
+
+    /// One frame can name some 8,000 evictions; a large value may need more.
+    @Test func oneValueEvictsTensOfThousands() throws {
+        let folder = try TemporaryFolder()
+        let archive = try archive(folder, limit: 20_000)
+        for number in 0..<20_000 { try archive.put(bytes(1), forKey: "\(number)") }
+        try archive.put(bytes(19_990), forKey: "large")
+        #expect(
+            try archive.entries(order: .leastRecentFirst).keys == (19_990..<20_000).map(String.init) + [
+                "large"
+            ])
+        #expect(try archive.invariantViolations() == [])
+        #expect(try archive.check().clean)
+        // And the log says the same without the index.
+        archive.close()
+        try folder.removeIndex("A")
+        let again = try Store.open(at: folder.store).archive(named: "A")
+        #expect(try again.entries().count == 11)
+    }
+
+    @Test func updateKeepsCreationAndPutDoesNot() throws {
+        let folder = try TemporaryFolder()
+        let archive = try archive(folder)
+        try archive.put(bytes(1), forKey: "k")
+        let first = try #require(try archive.metadata("k"))
+        while Timestamp.now() <= first.created {}
+        try archive.update(bytes(2), forKey: "k")
+        let second = try #require(try archive.metadata("k"))
+        #expect(second.created == first.created && second.sequence > first.sequence && second.valueBytes == 2)
+        try archive.put(bytes(3), forKey: "k")
+        #expect(try #require(try archive.metadata("k")).created > first.created)
+    }
+
+    @Test func deletesByPlan() throws {
+        let folder = try TemporaryFolder()
+        let archive = try archive(folder)
+        try archive.put(bytes(1), forKey: "k")
+        let planned = try #require(try archive.metadata("k")).sequence
+        try archive.put(bytes(2), forKey: "k")
+        #expect(try archive.delete("k", ifSequence: planned) == .changed)
+        #expect(try archive.peek("k") == bytes(2))
+        let now = try #require(try archive.metadata("k")).sequence
+        #expect(try archive.delete("k", ifSequence: now) == .deleted)
+        #expect(try archive.delete("k", ifSequence: now) == .absent)
+        #expect(try !archive.delete("k"))
+    }
+
+    @Test func deleteAllFreesTheFilesAndStaysDone() throws {
+        let folder = try TemporaryFolder()
+        let archive = try archive(folder, limit: 4_000_000)
+        for number in 0..<3000 { try archive.put(bytes(1000), forKey: "\(number)") }
+        let full = try archive.status().footprint
+        let removal = try archive.deleteAll()
+        #expect(removal.entries == 3000 && removal.bytes == 3_000_000)
+        #expect(try archive.status().footprint < full - 2_500_000)
+        #expect(try archive.entries().isEmpty)
+        #expect(try archive.invariantViolations() == [])
+        try archive.put(bytes(5), forKey: "after")
+        archive.close()
+        try folder.removeIndex("A")
+        #expect(try Store.open(at: folder.store).archive(named: "A").entries().keys == ["after"])
+    }
+
+    @Test func smallerLimitEvictsAtOnceAndIsKept() throws {
+        let folder = try TemporaryFolder()
+        let archive = try archive(folder, limit: 1000)
+        for number in 0..<100 { try archive.put(bytes(10), forKey: "\(number)") }
+        try archive.setLimits(disk: 55, memory: nil)
+        #expect(try archive.entries().keys == ["99", "98", "97", "96", "95"])
+        #expect(try archive.configuration().diskLimit == 55)
+        #expect(throws: StorageError.self) { try archive.put(bytes(56), forKey: "x") }
+    }
+
+    /// A value larger than a segment's stride of addresses takes several.
+    @Test func hugeValues() throws {
+        let folder = try TemporaryFolder()
+        let archive = try archive(folder, limit: nil, kind: .collection)
+        var huge = bytes(70_000_000, 7)
+        huge[69_999_999] = 9
+        try archive.put(bytes(10), forKey: "before")
+        try archive.put(huge, forKey: "huge")
+        try archive.put(bytes(10), forKey: "after")
+        #expect(try archive.peek("huge", range: 69_999_998..<80_000_000) == [7, 9])
+        #expect(try archive.withPeek("huge") { $0.count } == 70_000_000)
+        archive.close()
+        try folder.removeIndex("A")
+        let again = try Store.open(at: folder.store).archive(named: "A")
+        #expect(try again.entries().keys == ["after", "huge", "before"])
+        #expect(try again.check().clean)
+        #expect(try again.delete("huge"))
+        for number in 0..<2000 { try again.put(bytes(1000), forKey: "\(number)") }
+        #expect(try again.status().footprint < 10_000_000, "the huge value's segment is reclaimed")
+    }
+
+    @Test func keysOfAllKinds() throws {
+        let folder = try TemporaryFolder()
+        let archive = try archive(folder)
+        let keys = [
+            "/", "..", "a\u{0}b", "日本", "e\u{301}", "\u{e9}", "👨‍👩‍👧", String(repeating: "x", count: 1024),
+        ]
+        for (number, key) in keys.enumerated() { try archive.put(bytes(number + 1), forKey: key) }
+        for (number, key) in keys.enumerated() { #expect(try archive.peek(key)?.count == number + 1) }
+        for key in ["", String(repeating: "x", count: 1025)] {
+            #expect { try archive.put(bytes(1), forKey: key) } throws: {
+                guard case .invalidKey? = $0 as? StorageError else { return false }
+                return true
+            }
+        }
+        try archive.put([], forKey: "empty value")
+        #expect(try archive.peek("empty value") == [])
+    }
+
+    @Test func removedArchivesAreGoneForAllHandles() throws {
+        let folder = try TemporaryFolder()
+        let archive = try archive(folder)
+        try archive.put(bytes(1), forKey: "k")
+        let other = try Store.open(at: folder.store)
+        let handle = try other.archive(named: "A")
+        let remover = try Store.open(at: folder.store)
+        try remover.removeArchive(named: "A")
+        #expect(try remover.archiveNames() == [])
+        #expect(throws: StorageError.closed(name: "A")) { try handle.put(bytes(1), forKey: "k") }
+        #expect(throws: StorageError.noSuchArchive(name: "A", store: folder.store)) {
+            try remover.archive(named: "A")
+        }
+    }
+
+    /// R11: keys are hashed under a secret, and many entries with few hash bits in common stay found.
+    @Test func growsToManyEntries() throws {
+        let folder = try TemporaryFolder()
+        let archive = try archive(folder, limit: nil, kind: .collection)
+        for number in 0..<30_000 { try archive.put(bytes(4, UInt8(number & 255)), forKey: "n\(number)") }
+        for number in stride(from: 0, to: 30_000, by: 3) { try archive.delete("n\(number)") }
+        #expect(try archive.invariantViolations() == [])
+        for number in 0..<30_000 {
+            #expect(try archive.peek("n\(number)")?.first == (number % 3 == 0 ? nil : UInt8(number & 255)))
+        }
+    }
+}
