@@ -53,7 +53,7 @@ import Testing
 
     /// The same for as long as is asked for; `make soak DURATION=…` sets the variable.
     @Test(.enabled(if: soakSeconds > 0, "runs for VELLUM_SOAK_SECONDS seconds"))
-    func soakWithKilledWriters() async throws {
+    func killedWritersSoak() async throws {
         let seed = UInt64.random(in: 0...UInt64.max)
         print("soak: seed \(seed)")
         let end = Date().addingTimeInterval(KillTests.soakSeconds)
