@@ -85,14 +85,19 @@ public final class Store: Sendable {
 
     /// Names of the archives, sorted.
     public func archiveNames() throws(StorageError) -> [String] {
-        try folder.names().compactMap(ArchiveName.name(ofFolder:)).sorted()
+        try folder.names().compactMap(ArchiveName.name(ofFolder:)).filter(hasArchive).sorted()
+    }
+
+    /// A folder whose descriptor is not there yet, because its maker is at work or was killed, is no archive.
+    private func hasArchive(_ name: String) -> Bool {
+        folder.hasEntry(named: ArchiveName.folder(for: name) + "/" + Descriptor.fileName)
     }
 
     /// The existing archive of that name.
     public func archive(named name: String) throws(StorageError) -> Archive {
         try ArchiveName.validate(name)
         return try cached(name) { () throws(StorageError) in
-            guard folder.hasEntry(named: ArchiveName.folder(for: name)) else {
+            guard hasArchive(name) else {
                 throw .noSuchArchive(name: name, store: path)
             }
         }
@@ -104,8 +109,7 @@ public final class Store: Sendable {
     ) throws(StorageError) -> Archive {
         try ArchiveName.validate(name)
         return try cached(name) { () throws(StorageError) in
-            let exists = folder.hasEntry(named: ArchiveName.folder(for: name) + "/" + Descriptor.fileName)
-            guard !exists else { return }
+            guard !hasArchive(name) else { return }
             guard mode == .readWrite else { throw .noSuchArchive(name: name, store: path) }
             try configuration.validate()
             try ArchiveOpening.create(in: folder, name: name, configuration: configuration)

@@ -1,3 +1,4 @@
+import Foundation
 import StorageEngine
 import Testing
 
@@ -167,6 +168,18 @@ import Testing
         }
         try archive.put([], forKey: "empty value")
         #expect(try archive.peek("empty value") == [])
+    }
+
+    /// A maker that was killed left the folder without a descriptor, and every other opener failed on it.
+    @Test func halfMadeArchivesAreNone() throws {
+        let folder = try TemporaryFolder()
+        let store = try Store.open(at: folder.store)
+        try FileManager.default.createDirectory(
+            atPath: folder.store + "/A.archive", withIntermediateDirectories: false)
+        #expect(try store.archiveNames() == [])
+        #expect(throws: StorageError.noSuchArchive(name: "A", store: folder.store)) { try store.archive(named: "A") }
+        try store.archive(named: "A", orCreate: ArchiveConfiguration()).put(bytes(1), forKey: "k")
+        #expect(try store.archiveNames() == ["A"])
     }
 
     @Test func removedArchivesAreGoneForAllHandles() throws {
