@@ -64,8 +64,7 @@ extension ArchiveEngine {
         var findings = ReplayFindings()
         let numbers = try belongingSegments(&findings)
         var segmentBytes = 0
-        // A table that need not be split while it fills; the log has about a fifth more frames than entries.
-        try index.prepare(forEntries: numbers.reduce(0) { $0 + log.countPuts(in: $1) } * 4 / 5)
+        try index.prepare(forEntries: estimatedEntries(numbers))
         // Frames wait for a moment, so that the buckets they need arrive together.
         var waiting: [(frame: Frame, location: Location, tag: UInt32)] = []
         waiting.reserveCapacity(32)
@@ -103,6 +102,14 @@ extension ArchiveEngine {
         index.set64(IndexLayout.segmentBytesOffset, UInt64(segmentBytes))
         sortRecencyList()
         return findings
+    }
+
+    /// About how many entries the log has, judged by its oldest and its newest segment, so that the table need
+    /// not be split while it fills; a fifth of the frames is taken to be stored anew later.
+    private func estimatedEntries(_ numbers: [UInt32]) -> Int {
+        let sample = Set([numbers.first, numbers.last].compactMap { $0 })
+        let puts = sample.reduce(0) { $0 + log.countPuts(in: $1) }
+        return puts * numbers.count / max(sample.count, 1) * 4 / 5
     }
 
     /// Numbers of the segments that are part of the log; leftovers of an interrupted removal are not.
