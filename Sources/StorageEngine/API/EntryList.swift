@@ -102,8 +102,8 @@ extension ArchiveEngine {
             )
         }
         var references: [EntryReference] = []
-        references.reserveCapacity(entryCount)
-        for number in 0..<index.word32(IndexLayout.entryHighWaterOffset) {
+        references.reserveCapacity(min(entryCount, Int(index.usedEntries)))
+        for number in 0..<index.usedEntries {
             guard let slot = index.entry(number + 1) else { break }
             let location = slot.location
             guard location != .none else { continue }
@@ -163,9 +163,9 @@ extension ArchiveEngine {
         let living = slots.filter(\.identity.isAlive)
         return ArchiveStatus(
             name: name, configuration: configuration, entries: entryCount, diskBytes: valueBytes,
-            memoryBytes: living.reduce(0) { $0 + $1.memoryBytes }, footprint: try footprint(),
-            hits: slots.reduce(index.count(.hits)) { $0 + $1.hits },
-            misses: slots.reduce(index.count(.misses)) { $0 + $1.misses },
+            memoryBytes: living.reduce(0) { $0 &+ $1.memoryBytes }, footprint: try footprint(),
+            hits: slots.reduce(index.count(.hits)) { $0 &+ $1.hits },
+            misses: slots.reduce(index.count(.misses)) { $0 &+ $1.misses },
             records: index.count(.records), deletes: index.count(.deletes),
             evictions: index.count(.evictions),
             expirations: index.count(.expirations), rejections: index.count(.rejections),

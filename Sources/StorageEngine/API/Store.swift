@@ -88,9 +88,13 @@ public final class Store: Sendable {
         try folder.names().compactMap(ArchiveName.name(ofFolder:)).filter(hasArchive).sorted()
     }
 
-    /// A folder whose descriptor is not there yet, because its maker is at work or was killed, is no archive.
+    /// Whether the folder of that archive holds one. Without a descriptor it is none (its maker is at work or
+    /// was killed), unless it has segments: then it is one that nobody can read, and must not be made anew.
     private func hasArchive(_ name: String) -> Bool {
-        folder.hasEntry(named: ArchiveName.folder(for: name) + "/" + Descriptor.fileName)
+        let path = ArchiveName.folder(for: name)
+        if folder.hasEntry(named: path + "/" + Descriptor.fileName) { return true }
+        guard let names = try? folder.folder(named: path).names() else { return false }
+        return names.contains { SegmentHeader.number(ofFileName: $0) != nil }
     }
 
     /// The existing archive of that name.

@@ -66,6 +66,7 @@ enum IndexLayout {
     enum State: UInt32 {
         case building = 1
         case ready = 2
+        case damaged = 3
     }
 
     enum Counter: Int, CaseIterable {

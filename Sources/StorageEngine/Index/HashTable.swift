@@ -72,6 +72,8 @@ struct Bucket {
 /// the lock").
 extension IndexMemory {
     static let firstBuckets: UInt32 = 64
+    /// No chain is nearly as long; a walk that gets there goes round in a damaged index.
+    static let longestChain = 4096
 
     @inline(__always)
     func bucketNumber(of tag: UInt32, count: UInt32) -> UInt32 {
@@ -146,13 +148,17 @@ extension IndexMemory {
             return
         }
         var current = bucket.overflow
-        while let candidate = entry(current) {
+        var steps = 0
+        while let candidate = entry(current), steps < IndexMemory.longestChain {
             if candidate.chainNext == number {
                 candidate.chainNext = slot.chainNext
                 return
             }
             current = candidate.chainNext
+            steps += 1
         }
+        // Not where it must be: links of this index cannot be relied on.
+        declareDamaged()
     }
 
     /// Lets the entry name another frame; readers see the old or the new one, so this is no structure change.
@@ -170,7 +176,7 @@ extension IndexMemory {
     @inline(__always)
     func reserveEntry() throws(StorageError) {
         guard word32(IndexLayout.freeHeadOffset) == 0 else { return }
-        let next = word32(IndexLayout.entryHighWaterOffset) + 1
+        let next = word32(IndexLayout.entryHighWaterOffset) &+ 1
         if next > word32(IndexLayout.entryCapacityOffset) { try grow(toHold: Int(next) + Int(next) / 16) }
     }
 
@@ -182,7 +188,7 @@ extension IndexMemory {
             set32(IndexLayout.freeHeadOffset, slot.chainNext)
             return free
         }
-        let next = word32(IndexLayout.entryHighWaterOffset) + 1
+        let next = word32(IndexLayout.entryHighWaterOffset) &+ 1
         set32(IndexLayout.entryHighWaterOffset, next)
         let count = Int(bucketCount)
         if Int(next) * IndexLayout.chunkBuckets > count * IndexLayout.chunkEntries { splitNextBucket() }
@@ -213,7 +219,9 @@ extension IndexMemory {
             chain = old.number(place)
         }
         var chained = old.overflow
-        while let slot = entry(chained) {
+        var steps = 0
+        while let slot = entry(chained), steps < IndexMemory.longestChain {
+            steps += 1
             let next = slot.chainNext
             slot.chainNext = chain
             chain = chained
@@ -221,11 +229,13 @@ extension IndexMemory {
         }
         old.clear()
         new.clear()
-        set32(IndexLayout.bucketCountOffset, count + 1)
-        while let slot = entry(chain) {
+        set32(IndexLayout.bucketCountOffset, count &+ 1)
+        if steps == IndexMemory.longestChain { declareDamaged() }
+        while let slot = entry(chain), steps >= -Bucket.cells {
+            steps -= 1
             let number = chain
             chain = slot.chainNext
-            let belongs = bucketNumber(of: slot.tag, count: count + 1) == count ? new : old
+            let belongs = bucketNumber(of: slot.tag, count: count &+ 1) == count ? new : old
             insert(number, slot, into: belongs)
         }
     }

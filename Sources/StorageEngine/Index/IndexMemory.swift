@@ -44,6 +44,32 @@ final class IndexMemory: @unchecked Sendable {
         cp_relaxed64(base + IndexLayout.countersOffset + 8 * counter.rawValue)
     }
 
+    /// A count or a sum of bytes. No honest one reaches 2⁴⁸; capped there, so that arithmetic on what a damaged
+    /// index says cannot overflow (F4).
+    @inline(__always)
+    func size(_ offset: Int) -> Int { Int(truncatingIfNeeded: min(word64(offset), 1 << 48)) }
+
+    /// Entry numbers that may be in use: 1 to this.
+    var usedEntries: UInt32 {
+        let claimed = word32(IndexLayout.entryHighWaterOffset)
+        return holds(claimed) ? claimed : cp_relaxed32(knownCapacity)
+    }
+
+    /// Bucket numbers that may be in use: 0 to one less than this.
+    var usedBuckets: UInt32 {
+        let most = Int(usedCapacity) / IndexLayout.chunkEntries * IndexLayout.chunkBuckets
+        return min(bucketCount, UInt32(most))
+    }
+
+    private var usedCapacity: UInt32 {
+        _ = learnCapacity(atLeast: 0)
+        return cp_relaxed32(knownCapacity)
+    }
+
+    /// Marks the index as damaged: nobody changes the archive through it any more, and the next who opens the
+    /// archive builds a new one from the log. Needs the lock.
+    func declareDamaged() { set32(IndexLayout.stateOffset, IndexLayout.State.damaged.rawValue) }
+
     func bytes(at offset: Int, count: Int) -> [UInt8] {
         Array(UnsafeRawBufferPointer(start: base + offset, count: count))
     }
@@ -116,7 +142,7 @@ final class IndexMemory: @unchecked Sendable {
         guard bytes <= window.bytes else {
             throw .system(operation: "extend", path: file?.path ?? "the index", code: 12)
         }
-        try file?.extend(from: Int(word64(IndexLayout.indexBytesOffset)), to: bytes)
+        try file?.extend(from: min(size(IndexLayout.indexBytesOffset), bytes), to: bytes)
         set32(IndexLayout.entryCapacityOffset, UInt32(chunks * IndexLayout.chunkEntries))
         set64(IndexLayout.indexBytesOffset, UInt64(bytes))
         _ = learnCapacity(atLeast: 0)

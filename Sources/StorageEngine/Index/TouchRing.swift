@@ -56,7 +56,7 @@ extension IndexMemory {
     func takeStampAndDrain() -> UInt64 {
         let stamp = nextStamp()
         drainTouches(before: stamp)
-        set64(IndexLayout.touchDrainedOffset, stamp + 1)
+        set64(IndexLayout.touchDrainedOffset, stamp &+ 1)
         return stamp
     }
 
@@ -64,8 +64,20 @@ extension IndexMemory {
     func drainTouches(before end: UInt64) {
         var stamp = stampsDrained
         guard stamp < end else { return }
+        // Stamps further ahead than the ring is long belong to writers that found it full, and published nothing.
+        if end &- stamp > UInt64(8 * IndexLayout.touchCells) {
+            set64(IndexLayout.touchDrainedOffset, end)
+            drain(stamp, before: stamp &+ UInt64(IndexLayout.touchCells))
+            stamp = end &- UInt64(IndexLayout.touchCells)
+        }
+        drain(stamp, before: end)
+        set64(IndexLayout.touchDrainedOffset, end)
+    }
+
+    private func drain(_ first: UInt64, before end: UInt64) {
+        var stamp = first
         while stamp < end {
-            let batchEnd = min(end, stamp + 64)
+            let batchEnd = min(end, stamp &+ 64)
             for ahead in stamp..<batchEnd {
                 let word = cp_relaxed64(cell(ahead))
                 if word >= lap(ahead), let slot = entry(UInt32(truncatingIfNeeded: word)) {

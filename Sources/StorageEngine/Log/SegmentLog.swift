@@ -140,10 +140,7 @@ final class SegmentLog: @unchecked Sendable {
             do throws(StorageError) {
                 guard cp_load32(slot(segment)) != segment else { return .success(()) }
                 let file = try folder.file(named: SegmentHeader.fileName(segment), writable: writable)
-                let header = try SegmentHeader.decode(file.read(atMost: SegmentHeader.bytes), path: file.path)
-                guard header.archive == identity, header.segment == segment else {
-                    throw .corrupted(path: file.path, offset: 16, reason: "belongs to another archive")
-                }
+                _ = try header(of: file, segment)
                 try publish(segment, file, &files)
                 return .success(())
             } catch {
@@ -151,6 +148,33 @@ final class SegmentLog: @unchecked Sendable {
             }
         }
         try result.get()
+    }
+
+    private func header(of file: OpenFile, _ segment: UInt32) throws(StorageError) -> SegmentHeader {
+        let header = try SegmentHeader.decode(file.read(atMost: SegmentHeader.bytes), path: file.path)
+        guard header.archive == identity else {
+            throw .corrupted(path: file.path, offset: 16, reason: "belongs to another archive")
+        }
+        guard header.segment == segment else {
+            throw .corrupted(
+                path: file.path, offset: 12, reason: "is segment \(header.segment) under another name")
+        }
+        return header
+    }
+
+    /// The header of a segment's file, if it is this archive's.
+    @discardableResult
+    func checkHeader(of segment: UInt32) throws(StorageError) -> SegmentHeader {
+        let file = try folder.file(named: SegmentHeader.fileName(segment), writable: false)
+        return try header(of: file, segment)
+    }
+
+    /// Whether a segment's header was never written: its maker is at work, or was killed.
+    func isUnwritten(_ segment: UInt32) -> Bool {
+        guard let file = try? folder.file(named: SegmentHeader.fileName(segment), writable: false),
+            let bytes = try? file.read(atMost: SegmentHeader.bytes)
+        else { return false }
+        return bytes.allSatisfy { $0 == 0 }
     }
 
     private func publish(
@@ -218,7 +242,9 @@ final class SegmentLog: @unchecked Sendable {
 
     /// The smallest number above `segment`, and not above `last`, of a segment that exists.
     func nextSegment(after segment: UInt32, upTo last: UInt32) -> UInt32 {
-        var next = segment + 1
+        guard segment < last else { return last }
+        // Segments of one log are never further apart; a damaged index may say so.
+        var next = max(segment + 1, last - min(last, UInt32(SegmentLayout.slots)))
         while next < last, !folder.hasEntry(named: SegmentHeader.fileName(next)) { next += 1 }
         return next
     }

@@ -32,7 +32,7 @@ extension ArchiveEngine {
 
     @inline(__always)
     func nextSequence() -> UInt64 {
-        let sequence = index.word64(IndexLayout.sequenceOffset) + 1
+        let sequence = index.word64(IndexLayout.sequenceOffset) &+ 1
         index.set64(IndexLayout.sequenceOffset, sequence)
         return sequence
     }
@@ -79,13 +79,13 @@ extension ArchiveEngine {
         var number: UInt32 = 1
         if head != .none {
             let strides = SegmentLayout.slots(forBytes: head.offset)
-            number = head.segment + UInt32(strides)
+            number = head.segment &+ UInt32(strides)
         }
         let needed = UInt32(SegmentLayout.slots(forBytes: bytes))
         let slot = number & SegmentLayout.slotMask
-        if slot + needed > UInt32(SegmentLayout.slots) { number += UInt32(SegmentLayout.slots) - slot }
-        let last = number + needed - 1
-        guard oldestSegment == 0 || last - oldestSegment < UInt32(SegmentLayout.slots) else {
+        if slot + needed > UInt32(SegmentLayout.slots) { number &+= UInt32(SegmentLayout.slots) - slot }
+        let last = number &+ needed &- 1
+        guard oldestSegment == 0 || last &- oldestSegment < UInt32(SegmentLayout.slots) else {
             throw .noSpace(path: folder.path + " (more segments than an archive may have)")
         }
         return number

@@ -39,10 +39,10 @@ extension ArchiveEngine {
     /// Empties the index. Needs the lock.
     func clearEntries() {
         index.beginStructureChange()
-        for number in 0..<index.word32(IndexLayout.entryHighWaterOffset) {
+        for number in 0..<index.usedEntries {
             index.entry(number + 1)?.location = .none
         }
-        for number in 0..<index.bucketCount { index.bucket(number)?.clear() }
+        for number in 0..<index.usedBuckets { index.bucket(number)?.clear() }
         for offset in [
             IndexLayout.entryHighWaterOffset, IndexLayout.freeHeadOffset, IndexLayout.recencyFirstOffset,
             IndexLayout.recencyLastOffset,

@@ -70,7 +70,7 @@ extension ArchiveEngine {
     ) -> FoundEntry? {
         var number = bucket.overflow
         var steps = 0
-        while let slot = index.entry(number), steps < 4096 {
+        while let slot = index.entry(number), steps < IndexMemory.longestChain {
             let location = slot.location
             if slot.tag == tag, location != .none,
                 let found = compare(key, number, slot, location, &unreadable)
@@ -130,7 +130,7 @@ extension ArchiveEngine {
             }
             if attempt < 100 { cp_pause() } else { sched_yield() }
         }
-        for number in 0..<index.word32(IndexLayout.entryHighWaterOffset) {
+        for number in 0..<index.usedEntries {
             guard let slot = index.entry(number + 1), slot.tag == tag else { continue }
             let location = slot.location
             guard location != .none, let pin = log.pin(location.segment) else { continue }

@@ -42,7 +42,7 @@ extension ArchiveEngine {
         if let limit, Int(valueBytes) - replacedBytes + value.count > limit {
             try putEvicting(
                 content, tag: tag, replaced: replacedNumber,
-                excess: Int(valueBytes) - replacedBytes + value.count - Int(limit))
+                excess: Int(valueBytes) - replacedBytes + value.count - Int(clamping: limit))
         } else {
             content.sequence = nextSequence()
             let location = try append(content)
@@ -90,7 +90,9 @@ extension ArchiveEngine {
         var count = 0
         var freed = 0
         var number = index.leastRecent
-        while freed < bytes, let slot = index.entry(number) {
+        var steps = 0
+        while freed < bytes, let slot = index.entry(number), steps <= entryCount {
+            steps += 1
             let isSpared = number == sparing
             number = slot.newer
             if isSpared { continue }
@@ -100,8 +102,10 @@ extension ArchiveEngine {
                 try evict(count, sparing: sparing)
                 count = 0
                 number = index.leastRecent
+                steps = 0
             }
         }
+        if freed < bytes { index.declareDamaged() }
         return count
     }
 
@@ -124,7 +128,7 @@ extension ArchiveEngine {
             FrameExtension.writeEvictionHeader(count, into: buffer)
             var written = 0
             var number = index.leastRecent
-            while written < count, let slot = index.entry(number) {
+            while written < count, let slot = index.entry(number), slot.newer != number {
                 if number != sparing {
                     FrameExtension.writeEviction(slot.location, at: written, into: buffer)
                     written += 1

@@ -10,20 +10,21 @@ extension ArchiveEngine {
     /// collection has no limit; it may have half as many bytes again as its values, which makes storing
     /// anew some three times cheaper than a fifth would.
     private var allowedSegmentBytes: Int {
-        let limit = Double(diskLimit ?? valueBytes + valueBytes / 2)
+        let limit = Double(
+            diskLimit.map { min($0, ArchiveConfiguration.maximumDiskLimit) } ?? valueBytes + valueBytes / 2)
         let bound = 1.25 * (limit + 128 * Double(entryCount)) + 1_048_576
         let target = segmentTarget
         let margin = target + 2 * SegmentLayout.stepBytes(target: target) + 65_536
         // Where the rule leaves no room (long keys, tiny values), reclaiming must not go round in circles.
-        let live = Double(index.word64(IndexLayout.liveFrameBytesOffset))
+        let live = Double(index.size(IndexLayout.liveFrameBytesOffset))
         let least = Int(live * 1.09) + 2 * target
-        return max(Int(bound) - Int(index.word64(IndexLayout.indexBytesOffset)) - margin, least)
+        return max(Int(bound) - index.size(IndexLayout.indexBytesOffset) - margin, least)
     }
 
     /// Does the share of reclaiming that appending `bytes` owes. Needs the lock.
     @inline(__always)
     func reclaim(forAppended bytes: Int) {
-        let used = Int(index.word64(IndexLayout.segmentBytesOffset))
+        let used = index.size(IndexLayout.segmentBytesOffset)
         if used > allowedSegmentBytes { reclaimSlowly(share: 8 * bytes + 1024) }
     }
 
@@ -33,7 +34,7 @@ extension ArchiveEngine {
         let hard = allowed + segmentTarget
         var work = 0
         while true {
-            let used = Int(index.word64(IndexLayout.segmentBytesOffset))
+            let used = index.size(IndexLayout.segmentBytesOffset)
             guard used > allowed, work < share || used > hard, oldestSegment < head.segment else { return }
             let segment = oldestSegment
             if index.liveBytes(ofSegment: segment) == 0 {
@@ -118,7 +119,7 @@ extension ArchiveEngine {
         for place in 0..<Bucket.cells where bucket.cell(place) == cell { return bucket.number(place) }
         var number = bucket.overflow
         var steps = 0
-        while let slot = index.entry(number), steps < 1_000_000 {
+        while let slot = index.entry(number), steps < IndexMemory.longestChain {
             if slot.location == location { return number }
             number = slot.chainNext
             steps += 1
@@ -144,7 +145,7 @@ extension ArchiveEngine {
     /// Drops a segment of which no more can be read; entries that it alone held are gone (R6).
     private func abandon(_ segment: UInt32) {
         if index.liveBytes(ofSegment: segment) != 0 {
-            for number in 0..<index.word32(IndexLayout.entryHighWaterOffset) {
+            for number in 0..<index.usedEntries {
                 guard let slot = index.entry(number + 1), slot.location.segment == segment else { continue }
                 remove(number + 1)
             }

@@ -77,9 +77,15 @@ final class ArchiveEngine: Sendable {
 
     @inline(never)
     private func recoverSection() throws(StorageError) {
-        guard index.word32(IndexLayout.stateOffset) == IndexLayout.State.ready.rawValue else {
+        let state = index.word32(IndexLayout.stateOffset)
+        guard state == IndexLayout.State.ready.rawValue else {
             lock.release()
-            throw .closed(name: name)
+            if state == IndexLayout.State.building.rawValue { throw .closed(name: name) }
+            throw .corrupted(
+                path: folder.path + "/" + ArchiveOpening.indexName, offset: 0,
+                reason:
+                    "the index contradicts itself; it is built anew when all processes have closed the archive"
+            )
         }
         do throws(StorageError) {
             try repair()
@@ -130,8 +136,8 @@ final class ArchiveEngine: Sendable {
         set { index.set64(IndexLayout.headOffset, newValue.raw) }
     }
     var oldestSegment: UInt32 { index.word32(IndexLayout.oldestSegmentOffset) }
-    var valueBytes: UInt64 { index.word64(IndexLayout.valueBytesOffset) }
-    var entryCount: Int { Int(index.word64(IndexLayout.entryCountOffset)) }
+    var valueBytes: UInt64 { UInt64(index.size(IndexLayout.valueBytesOffset)) }
+    var entryCount: Int { index.size(IndexLayout.entryCountOffset) }
     /// `nil`: no limit.
     var diskLimit: UInt64? {
         let limit = index.word64(IndexLayout.diskLimitOffset)

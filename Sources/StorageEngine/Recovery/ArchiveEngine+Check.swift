@@ -21,13 +21,9 @@ extension ArchiveEngine {
         var words: [[UInt8]: LastWord] = [:]
         var keyOfLocation: [Location: [UInt8]] = [:]
         var findings = ReplayFindings()
-        for number in try log.segmentNumbers() where number >= oldest {
-            guard let pin = log.pin(number) else {
-                // Reclaimed just now, or just being made.
-                guard number >= oldestSegment, number <= end.segment else { continue }
-                findings.note("\(log.path(of: number)): cannot be read as a segment of this archive")
-                continue
-            }
+        for number in try log.segmentNumbers() {
+            if let problem = foreignSegment(number, newest: end.segment) { findings.note(problem) }
+            guard number >= oldest, let pin = log.pin(number) else { continue }
             defer { log.unpin(pin) }
             let result = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
                 switch item {
@@ -43,7 +39,11 @@ extension ArchiveEngine {
                 findings.note("\(log.path(of: number)): no valid entry from byte \(result.end) on")
             }
         }
-        compare(references, words, begin: begin, &findings)
+        // Segments that were reclaimed meanwhile said things that are no longer known: what was live in them
+        // has been copied, perhaps to a segment that is younger than this check.
+        let reclaimed = oldestSegment
+        words = words.filter { $0.value.location.segment >= reclaimed }
+        compare(references.filter { $0.location.segment >= reclaimed }, words, begin: begin, &findings)
         let live = words.values.filter { !$0.isRemoved }
         let bytes = live.reduce(UInt64(0)) { $0 + UInt64($1.valueBytes) }
         // Nobody is in the middle of a change, and whoever was has moved the head: the totals hold still.
@@ -54,8 +54,20 @@ extension ArchiveEngine {
             )
         }
         return CheckReport(
-            entries: live.count, valueBytes: bytes, damaged: findings.damaged, salvaged: 0,
-            problems: findings.problems)
+            entries: isQuiet ? live.count : totals.0, valueBytes: isQuiet ? bytes : totals.1,
+            damaged: findings.damaged, salvaged: 0, problems: findings.problems)
+    }
+
+    /// What is wrong with a segment file whose header isn't one of this archive's.
+    private func foreignSegment(_ number: UInt32, newest: UInt32) -> String? {
+        do throws(StorageError) {
+            try log.checkHeader(of: number)
+            return nil
+        } catch {
+            // Gone meanwhile, or just being made.
+            guard case .corrupted = error, number <= newest || !log.isUnwritten(number) else { return nil }
+            return error.description
+        }
     }
 
     private func note(

@@ -17,11 +17,10 @@ extension ArchiveEngine {
 
     /// Chains, recency, free list and totals from the entries alone.
     private func relink() {
-        let highWater = min(
-            index.word32(IndexLayout.entryHighWaterOffset), index.word32(IndexLayout.entryCapacityOffset))
+        let highWater = index.usedEntries
         var live: [(recency: UInt64, number: UInt32)] = []
         var valueBytes = 0
-        for number in 0..<index.bucketCount { index.bucket(number)?.clear() }
+        for number in 0..<index.usedBuckets { index.bucket(number)?.clear() }
         for slot in 0..<UInt32(SegmentLayout.slots) { index.setLiveBytes(ofSegment: slot, 0) }
         for offset in [
             IndexLayout.freeHeadOffset, IndexLayout.recencyFirstOffset, IndexLayout.recencyLastOffset,

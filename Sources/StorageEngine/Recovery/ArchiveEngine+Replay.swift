@@ -119,29 +119,18 @@ extension ArchiveEngine {
         var readable: [UInt32] = []
         for number in numbers {
             do throws(StorageError) {
-                let file = try folder.file(named: SegmentHeader.fileName(number), writable: false)
-                let header = try SegmentHeader.decode(file.read(atMost: SegmentHeader.bytes), path: file.path)
-                guard header.archive == log.identity, header.segment == number else {
-                    throw .corrupted(path: file.path, offset: 16, reason: "belongs to another archive")
-                }
+                let header = try log.checkHeader(of: number)
                 oldest = max(oldest, header.oldest)
                 readable.append(number)
             } catch {
                 // A segment whose header was never written held nothing acknowledged.
                 let isLast = number == numbers.last
-                if case .corrupted = error, isLast, isUnwritten(number) { continue }
+                if case .corrupted = error, isLast, log.isUnwritten(number) { continue }
                 guard case .corrupted = error else { throw error }
                 findings.note(error.description)
             }
         }
         return readable.filter { $0 >= oldest }
-    }
-
-    private func isUnwritten(_ number: UInt32) -> Bool {
-        guard let file = try? folder.file(named: SegmentHeader.fileName(number), writable: false),
-            let bytes = try? file.read(atMost: SegmentHeader.bytes)
-        else { return false }
-        return bytes.allSatisfy { $0 == 0 }
     }
 
     /// Relinks all entries in the order of their stamps, if they are not in it already.
@@ -161,8 +150,8 @@ extension ArchiveEngine {
         }
         guard !isSorted else { return }
         var order: [(recency: UInt64, number: UInt32)] = []
-        order.reserveCapacity(entryCount)
-        for number in 0..<index.word32(IndexLayout.entryHighWaterOffset) {
+        order.reserveCapacity(min(entryCount, Int(index.usedEntries)))
+        for number in 0..<index.usedEntries {
             guard let slot = index.entry(number + 1), slot.location != .none else { continue }
             order.append((slot.recency, number + 1))
         }

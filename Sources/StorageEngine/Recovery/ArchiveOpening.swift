@@ -16,6 +16,11 @@ struct ArchiveOpening {
     init(folder: OpenFile, options: StoreOptions) throws(StorageError) {
         self.folder = folder
         self.options = options
+        guard folder.hasEntry(named: Descriptor.fileName) else {
+            throw .corrupted(
+                path: folder.path + "/" + Descriptor.fileName, offset: 0,
+                reason: "the archive's descriptor is missing; put it back, or move the folder away")
+        }
         let file = try folder.file(named: Descriptor.fileName, writable: false)
         descriptor = try Descriptor.decode(file.read(atMost: Descriptor.maximumBytes), path: file.path)
     }

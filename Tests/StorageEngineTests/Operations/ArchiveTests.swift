@@ -177,7 +177,9 @@ import Testing
         try FileManager.default.createDirectory(
             atPath: folder.store + "/A.archive", withIntermediateDirectories: false)
         #expect(try store.archiveNames() == [])
-        #expect(throws: StorageError.noSuchArchive(name: "A", store: folder.store)) { try store.archive(named: "A") }
+        #expect(throws: StorageError.noSuchArchive(name: "A", store: folder.store)) {
+            try store.archive(named: "A")
+        }
         try store.archive(named: "A", orCreate: ArchiveConfiguration()).put(bytes(1), forKey: "k")
         #expect(try store.archiveNames() == ["A"])
     }

@@ -108,6 +108,46 @@ import Testing
         #expect(previous == 0)
     }
 
+    /// A segment that is not this archive's, or no segment, was left out in silence by a rebuilt index.
+    @Test func segmentsThatDoNotBelongAreReported() throws {
+        let folder = try TemporaryFolder()
+        try filled(folder)
+        let other = try TemporaryFolder()
+        try filled(other)
+        let segment = folder.archivePath("A", "00000001.segment")
+        let original = try Data(contentsOf: URL(fileURLWithPath: segment))
+        let foreign = try Data(contentsOf: URL(fileURLWithPath: other.archivePath("A", "00000001.segment")))
+        for (name, content) in [
+            ("00000001.segment", original.prefix(30)), ("00000001.segment", foreign),
+            ("000000f0.segment", foreign),
+            ("00000002.segment", original),
+        ] {
+            try content.write(to: URL(fileURLWithPath: folder.archivePath("A", name)))
+            try? folder.removeIndex("A")
+            let archive = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
+            let report = try archive.check()
+            #expect(!report.clean && report.problems.contains { $0.contains(name) }, "\(report.problems)")
+            try FileManager.default.removeItem(atPath: folder.archivePath("A", name))
+            try original.write(to: URL(fileURLWithPath: segment))
+        }
+    }
+
+    /// Without its descriptor an archive was made anew over the old segments.
+    @Test func missingDescriptorIsNoNewArchive() throws {
+        let folder = try TemporaryFolder()
+        try filled(folder)
+        let descriptor = folder.archivePath("A", "descriptor")
+        try FileManager.default.moveItem(atPath: descriptor, toPath: folder.path + "/descriptor")
+        let store = try Store.open(at: folder.store)
+        #expect { try store.archive(named: "A", orCreate: ArchiveConfiguration()) } throws: {
+            guard case .corrupted(descriptor, _, _)? = $0 as? StorageError else { return false }
+            return true
+        }
+        #expect(try store.archiveNames() == ["A"])
+        try FileManager.default.moveItem(atPath: folder.path + "/descriptor", toPath: descriptor)
+        #expect(try store.archive(named: "A").entries().count == 200)
+    }
+
     @Test func foldersThatAreNoStore() throws {
         let folder = try TemporaryFolder()
         #expect(throws: StorageError.storeNotFound(path: folder.store)) {
