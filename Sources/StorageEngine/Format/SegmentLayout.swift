@@ -11,6 +11,10 @@ enum SegmentLayout {
     static let leastTargetBytes = 64 << 10
     static let commonTargetBytes = 16 << 20
 
+    /// Room behind the frames of the newest segment that only deletes and evictions may use, so that a full disk
+    /// does not keep anyone from making room.
+    static let reserveBytes = 4096
+
     /// How many bytes a segment is to have before the next one is begun: a 64th of what the archive
     /// is to hold, so that what the newest and the oldest segment waste stays small (S3); and for archives
     /// of many gigabytes so large that `slots` numbers are enough.

@@ -7,18 +7,23 @@ extension ArchiveEngine {
     func append(_ content: FrameContent, inNewSegment: Bool = false) throws(StorageError) -> Location {
         let bytes = content.frameBytes
         let place = head
-        let room = SegmentLayout.strideBytes
         let target = segmentTarget
-        if inNewSegment || place == .none || place.offset >= target || place.offset + bytes > room {
-            return try appendToNewSegment(content, bytes: bytes, target: target)
+        if inNewSegment || place == .none || place.offset + SegmentLayout.reserveBytes >= target
+            || place.offset + bytes + SegmentLayout.reserveBytes > SegmentLayout.strideBytes
+        {
+            do throws(StorageError) {
+                return try appendToNewSegment(content, bytes: bytes, target: target)
+            } catch {
+                guard place != .none, content.kind.mayUseReserve else { throw error }
+            }
         }
         guard let pin = log.pin(place.segment) else {
-            throw .corrupted(
-                path: log.path(of: place.segment), offset: 0, reason: "the newest segment is gone")
+            throw .corrupted(path: log.path(of: place.segment), offset: 0, reason: "the newest segment is gone")
         }
         defer { log.unpin(pin) }
-        if place.offset + bytes > log.fileBytes(pin) {
-            try extend(pin, by: bytes, at: place.offset, target: target)
+        let reserve = content.kind.mayUseReserve ? 0 : SegmentLayout.reserveBytes
+        if place.offset + bytes + reserve > log.fileBytes(pin) {
+            try extend(pin, by: bytes + reserve, at: place.offset, target: target)
         }
         log.write(content, pin, at: place.offset)
         return place
@@ -48,8 +53,9 @@ extension ArchiveEngine {
         let before = log.fileBytes(pin, atLeast: offset + bytes)
         guard before < offset + bytes else { return }
         let step = SegmentLayout.stepBytes(target: target)
-        let wanted = (max(offset + bytes, before + step) + 4095) & ~4095
-        try log.extend(pin, to: min(wanted, SegmentLayout.strideBytes))
+        let least = (offset + bytes + 4095) & ~4095
+        let wanted = max(least, min(before + step, target))
+        try log.extend(pin, to: wanted)
         adjust(IndexLayout.segmentBytesOffset, by: log.fileBytes(pin) - before)
     }
 
@@ -57,7 +63,8 @@ extension ArchiveEngine {
     private func appendToNewSegment(
         _ content: FrameContent, bytes: Int, target: Int
     ) throws(StorageError) -> Location {
-        let size = (max(SegmentHeader.bytes + bytes, SegmentLayout.stepBytes(target: target)) + 4095) & ~4095
+        let least = SegmentHeader.bytes + bytes + SegmentLayout.reserveBytes
+        let size = (max(least, SegmentLayout.stepBytes(target: target)) + 4095) & ~4095
         let number = try nextSegmentNumber(forBytes: size)
         let oldest = oldestSegment == 0 ? number : oldestSegment
         try log.create(number, oldest: oldest, bytes: size)
@@ -78,7 +85,8 @@ extension ArchiveEngine {
     private func nextSegmentNumber(forBytes bytes: Int) throws(StorageError) -> UInt32 {
         var number: UInt32 = 1
         if head != .none {
-            let strides = SegmentLayout.slots(forBytes: head.offset)
+            // As many as its file may take, the room behind its frames included.
+            let strides = SegmentLayout.slots(forBytes: head.offset + SegmentLayout.reserveBytes + 4095)
             number = head.segment &+ UInt32(strides)
         }
         let needed = UInt32(SegmentLayout.slots(forBytes: bytes))

@@ -17,7 +17,8 @@ extension ArchiveEngine {
         let margin = target + 2 * SegmentLayout.stepBytes(target: target) + 65_536
         // Where the rule leaves no room (long keys, tiny values), reclaiming must not go round in circles.
         let live = Double(index.size(IndexLayout.liveFrameBytesOffset))
-        let least = Int(live * 1.09) + 2 * target
+        let unused = Double(2 * SegmentLayout.reserveBytes) / Double(target)
+        let least = Int(live * (1.09 + unused)) + 2 * target
         return max(Int(bound) - index.size(IndexLayout.indexBytesOffset) - margin, least)
     }
 
@@ -32,10 +33,14 @@ extension ArchiveEngine {
     private func reclaimSlowly(share: Int) {
         let allowed = allowedSegmentBytes
         let hard = allowed + segmentTarget
+        // Going once over the whole log frees all that can be freed.
+        let lap = index.size(IndexLayout.segmentBytesOffset)
         var work = 0
         while true {
             let used = index.size(IndexLayout.segmentBytesOffset)
-            guard used > allowed, work < share || used > hard, oldestSegment < head.segment else { return }
+            guard used > allowed, work < share || (used > hard && work < lap), oldestSegment < head.segment else {
+                return
+            }
             let segment = oldestSegment
             if index.liveBytes(ofSegment: segment) == 0 {
                 dropSegments(before: log.nextSegment(after: segment, upTo: head.segment))
