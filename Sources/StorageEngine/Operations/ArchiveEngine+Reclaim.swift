@@ -14,7 +14,9 @@ extension ArchiveEngine {
             diskLimit.map { min($0, ArchiveConfiguration.maximumDiskLimit) } ?? valueBytes + valueBytes / 2)
         let bound = 1.25 * (limit + 128 * Double(entryCount)) + 1_048_576
         let target = segmentTarget
-        let margin = target + 2 * SegmentLayout.stepBytes(target: target) + 65_536
+        // The segment being written, the step it grows by, and a block of the file system's own for each file.
+        let files = index.size(IndexLayout.segmentBytesOffset) / target + 8
+        let margin = target + 2 * SegmentLayout.stepBytes(target: target) + 8192 * files
         // Where the rule leaves no room (long keys, tiny values), reclaiming must not go round in circles.
         let live = Double(index.size(IndexLayout.liveFrameBytesOffset))
         let unused = Double(2 * SegmentLayout.reserveBytes) / Double(target)

@@ -78,6 +78,27 @@ import Testing
         #expect(try again.entries().count == 11)
     }
 
+    /// S3, with each entry stored anew again and again at random: the worst for a log.
+    @Test(arguments: [(10_000_000, 5000), (10_000_000, 300_000), (3_000_000, 200), (1_000_000, 40_000), (300_000, 50)])
+    func footprintStaysBounded(limit: Int, size: Int) throws {
+        let folder = try TemporaryFolder()
+        let archive = try archive(folder, limit: UInt64(limit))
+        var random = SeededGenerator(seed: 11)
+        let keys = limit / size * 3 / 2
+        var worst = 0.0
+        for step in 0..<(3 * keys) {
+            let key = "key \(Int.random(in: 0..<keys, using: &random))"
+            try archive.put(bytes(Int.random(in: size / 2...size, using: &random)), forKey: key)
+            guard step % max(1, keys / 50) == 0 else { continue }
+            let status = try archive.status()
+            let bound = 1.25 * Double(limit + 128 * status.entries) + 1_048_576
+            worst = max(worst, Double(status.footprint) / bound)
+            #expect(status.diskBytes <= UInt64(limit))
+        }
+        #expect(worst <= 1, "limit \(limit), values of \(size): \(worst) of the bound")
+        #expect(try archive.invariantViolations() == [])
+    }
+
     @Test func updateKeepsCreationAndPutDoesNot() throws {
         let folder = try TemporaryFolder()
         let archive = try archive(folder)
