@@ -36,7 +36,9 @@ repeated() { awk -v key="$1" -v count="$2" 'BEGIN { while (count-- > 0) printf "
 browse 32 "<enter>$(repeated R 30000)<left>" >"$folder/archives.svg"
 browse 32 "<enter>G$(repeated k 44)" >"$folder/entries.svg"
 browse 22 "<down><down><enter>/Kyoto<enter><enter>E" >"$folder/value.svg"
+bars='█|▉|▊|▋|▌|▍|▎|▏|▁|▂|▃|▄|▅|▆|▇|░|│|─|┌|┐|└|┘'
 for name in archives entries value; do
-    # Characters as high as their line, so that boxes and bars have no gaps.
-    sed 's/font-size="14"/font-size="14.6"/' "$folder/$name.svg" >"$here/$name.svg"
+    # Lines and bars as high as their row, so that they have no gaps. Letters keep their width.
+    sed -E "s@<text ([^>]*)>($bars)</text>@<text \\1 font-size=\"14.6\">\\2</text>@" \
+        "$folder/$name.svg" >"$here/$name.svg"
 done
