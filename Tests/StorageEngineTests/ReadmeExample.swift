@@ -21,8 +21,8 @@ func example(in folder: String) throws {
 
     do {
         try pages.put([UInt8](repeating: 0, count: 30_000_000), forKey: "too-large")
-    } catch .valueTooLarge(let bytes, let limit, _) {
-        print(bytes, "bytes don't fit into", limit)  // nothing was stored or evicted
+    } catch {
+        print(error)  // a StorageError: one line that says what, where and what to do; nothing was evicted
     }
     try pages.setLimits(disk: 10_000_000, memory: nil)  // for all processes; evicts what no longer fits
     try pages.delete("/index.html")
