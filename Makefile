@@ -24,7 +24,7 @@ INSTALL := install
 .DEFAULT_GOAL := help
 # SwiftPM locks its build folder: two targets at once would only wait for each other.
 .NOTPARALLEL:
-.PHONY: help deps test-deps bench-deps build run test lint format bench soak install clean
+.PHONY: help deps test-deps bench-deps build run test lint format bench soak pictures install clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s  %s\n", $$1, $$2 }' Makefile
@@ -66,6 +66,9 @@ soak: test-deps ## run the long tests for DURATION=60 seconds
 	@# A filter that matches nothing would pass.
 	@$(SWIFT) test list --skip-build $(TEST_BUILD) | grep -q Soak || { echo 'vellum: there are no soak tests' >&2; exit 1; }
 	VELLUM_SOAK_SECONDS=$(DURATION) $(SWIFT) test --skip-build --disable-xctest $(TEST_BUILD) --filter Soak
+
+pictures: build ## draw the pictures of README.md anew
+	sh Assets/pictures/make.sh $(BINARY)
 
 # `sudo make install` after `make build` installs what was built: root may have no Swift, and must
 # not leave its own files in the build folder.

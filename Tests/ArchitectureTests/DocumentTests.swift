@@ -1,0 +1,46 @@
+import Foundation
+import Testing
+
+/// What `Sources/ARCHITECTURE.md` and `README.md` name is there.
+@Suite struct DocumentTests {
+    private static let root = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    private func read(_ path: String) throws -> String {
+        try String(contentsOf: Self.root.appending(path: path), encoding: .utf8)
+    }
+
+    private func exists(_ path: String) -> Bool {
+        FileManager.default.fileExists(atPath: Self.root.appending(path: path).path)
+    }
+
+    @Test func everySourceFileThatTheArchitectureNamesExists() throws {
+        let names = Set(try SourceTree.ofThisPackage().files.map { ($0.path as NSString).lastPathComponent })
+        let cited = try read("Sources/ARCHITECTURE.md").matches(of: /[A-Za-z+…]+\.swift\b/)
+            .map { String($0.output) }.filter { !$0.contains("…") }
+        #expect(cited.count > 40)
+        for name in cited { #expect(names.contains(name), "\(name)") }
+    }
+
+    @Test func everyFolderThatTheArchitectureNamesExists() throws {
+        let pattern =
+            /`((?:StorageEngine|CBOR|TerminalKit|TerminalCurses|BrowserCore|VellumCommand|Tests|Assets)\/[^`…]+)`/
+        let cited = try read("Sources/ARCHITECTURE.md").matches(of: pattern).map { String($0.output.1) }
+        #expect(cited.count > 8)
+        for path in cited { #expect(exists(path) || exists("Sources/" + path), "\(path)") }
+    }
+
+    @Test func everyModuleHasItsRow() throws {
+        let text = try read("Sources/ARCHITECTURE.md")
+        for target in ManifestRules.declaredTargets(in: try SourceTree.ofThisPackage().manifest)
+        where exists("Sources/" + target.name) {
+            #expect(text.contains("| `\(target.name)` |"), "\(target.name)")
+        }
+    }
+
+    @Test func everyFileThatTheReadmeLinksToExists() throws {
+        let links = try read("README.md").matches(of: /\]\(([^)\s:]+)\)/).map { String($0.output.1) }
+        #expect(links.count >= 4)
+        for path in links { #expect(exists(path), "\(path)") }
+    }
+}

@@ -1,0 +1,30 @@
+import Foundation
+import StorageEngine
+import Testing
+
+@Suite struct ReadmeTests {
+    private static let root = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+
+    @Test func theExampleIsTheOneThatIsCompiledHere() throws {
+        let readme = try String(
+            contentsOf: Self.root.appending(path: "README.md"), encoding: .utf8)
+        let source = try String(
+            contentsOf: Self.root.appending(path: "Tests/StorageEngineTests/ReadmeExample.swift"),
+            encoding: .utf8)
+        let code = source.drop { $0 != "\n" }.dropFirst()
+        #expect(code.hasPrefix("import StorageEngine\n"))
+        #expect(readme.contains("```swift\n\(code)```\n"))
+    }
+
+    @Test func theExampleDoesWhatItSays() throws {
+        let folder = try TemporaryFolder()
+        try example(in: folder.store)
+        let store = try Store.open(at: folder.store, mode: .readOnly)
+        let status = try store.archive(named: "Pages").status()
+        #expect(status.hits == 1)
+        #expect(status.rejections == 1)
+        #expect(status.entries == 0)
+        #expect(status.configuration.diskLimit == 10_000_000)
+    }
+}
