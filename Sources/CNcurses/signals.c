@@ -11,8 +11,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-// Everything that a handler touches is below. A handler calls only fcntl, write, tcsetattr, sigaction and raise, all
-// async-signal-safe by POSIX.
+// Everything that a handler touches is below. A handler calls only fcntl, write, tcsetattr, getpid, sigaction and raise,
+// all async-signal-safe by POSIX.
 
 static struct {
     volatile sig_atomic_t armed;
@@ -108,10 +108,28 @@ static void on_noticed(int number) {
     wake();
 }
 
-static void on_ending(int number) {
+// Whether another process sent the signal, so that returning from a handler goes on as if nothing had happened. A fault
+// comes again then, and abort() raises its signal again.
+static bool is_sent(const siginfo_t *info) {
+    return (info->si_code == SI_USER || info->si_code == SI_QUEUE) && info->si_pid != getpid();
+}
+
+static bool is_crash(int number) {
+    return number != SIGHUP && number != SIGINT && number != SIGTERM;
+}
+
+static void on_ending(int number, siginfo_t *info, void *context) {
+    (void)context;
     restore();
+    struct sigaction standard;
+    memset(&standard, 0, sizeof standard);
+    sigemptyset(&standard.sa_mask);
+    standard.sa_handler = SIG_DFL;
     for (int i = 0; i < ENDING; i++) {
-        if (ending[i] == number) sigaction(number, &ending_before[i], NULL);
+        if (ending[i] != number) continue;
+        // The runtime's handler of crashes prints a backtrace and returns, relying on the fault to come again. After
+        // a signal that was sent it doesn't: the process would go on with a terminal that it has given back.
+        sigaction(number, is_crash(number) && is_sent(info) ? &standard : &ending_before[i], NULL);
     }
     // Blocked until this handler returns; then the handler that was there before takes it.
     raise(number);
@@ -131,8 +149,8 @@ void cnc_signals_install(int descriptor) {
     struct sigaction action;
     memset(&action, 0, sizeof action);
     sigfillset(&action.sa_mask);
-    action.sa_handler = on_ending;
-    action.sa_flags = SA_ONSTACK;
+    action.sa_sigaction = on_ending;
+    action.sa_flags = SA_ONSTACK | SA_SIGINFO;
     for (int i = 0; i < ENDING; i++) {
         sigaction(ending[i], NULL, &ending_before[i]);
         // Who ignores a signal, as nohup does, has a reason.

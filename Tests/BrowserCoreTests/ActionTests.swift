@@ -55,6 +55,21 @@ struct ActionTests {
         #expect(CommandLine.words(for: try Fixture.browser(Fixture.source(), keys: keys).model) == words)
     }
 
+    /// A key may be spelled like an option: `rm City --all` would plan to delete everything.
+    @Test func commandLineKeepsKeysFromBecomingOptions() throws {
+        let source = Fixture.source()
+        source.with { state in
+            state.archives["City"]?.insert(Fixture.record("--all", number: 0, bytes: [0x31]), at: 0)
+        }
+        let marked = try Fixture.browser(source, keys: "j<enter>gm")
+        #expect(
+            CommandLine.words(for: marked.model)
+                == "vellum --store /home/ada/.cache/demo rm --dry-run -- City --all")
+        let opened = try Fixture.browser(source, keys: "j<enter>g<enter>")
+        #expect(
+            CommandLine.words(for: opened.model) == "vellum --store /home/ada/.cache/demo get -- City --all")
+    }
+
     @Test func remappedKeysAreUsedAndShown() throws {
         let model = Model(
             size: Size(columns: 80, rows: 24), look: Fixture.unicode, store: Fixture.storePath,

@@ -12,6 +12,29 @@ struct DeleteTests {
         #expect(text.contains("• Bandung"))
     }
 
+    /// Keys are data: line breaks in one must not read as lines of the plan, and a long one must not push the other
+    /// keys and the plan's own words out of the box.
+    @Test(arguments: [(80, 24), (40, 12), (20, 8)])
+    func aKeyIsOneLineOfThePlan(columns: Int, rows: Int) throws {
+        let source = Fixture.source()
+        source.with { state in
+            state.archives["City"]?.insert(
+                contentsOf: [
+                    Fixture.record("\r\nx\nEntries\u{2028}y", number: 0, bytes: [0x31]),
+                    Fixture.record(String(repeating: "long 漢", count: 120), number: 0, bytes: [0x31]),
+                    Fixture.record("last", number: 0, bytes: [0x31]),
+                ], at: 0)
+        }
+        let browser = try Fixture.browser(source, columns: columns, rows: rows, keys: "j<enter>gmmmD")
+        let lines = browser.frame.plainText.split(separator: "\n").filter { $0.contains("• ") }
+        #expect(browser.model.planned?.count == 3)
+        let shown = max(1, min(3, rows - 9))
+        #expect(lines.count == shown + (shown < 3 ? 1 : 0), "\(browser.frame.plainText)")
+        #expect(browser.frame.plainText.contains("• \\r\\nx\\n"))
+        if shown == 3 { #expect(browser.frame.plainText.contains("• last")) }
+        #expect(browser.frame.plainText.contains("[ Cancel ]"))
+    }
+
     @Test(arguments: ["<enter>", "<esc>", "n", "<tab><tab><enter>"])
     func defaultIsCancel(keys: String) throws {
         let source = Fixture.source()

@@ -65,6 +65,9 @@ struct FiguresTests {
         ("City", "City"), ("/a/b-c.d", "/a/b-c.d"), ("", "''"), ("two words", "'two words'"),
         ("it's", "'it'\\''s'"),
         ("$(rm)", "'$(rm)'"), ("東京", "'東京'"),
+        // Single quotes would keep these, but a terminal wouldn't show them.
+        ("two\nlines", "$'two\\012lines'"), ("\u{1b}[31m it's \\ 東", "$'\\033[31m it\\'s \\\\ 東'"),
+        ("\u{9b}1", "$'\\302\\2331'"),
     ])
     func shellWords(word: String, quoted: String) {
         #expect(ShellWord.quoted(word) == quoted)

@@ -51,6 +51,16 @@ import Testing
         try expectRestored(probe, before)
     }
 
+    /// The runtime's handler prints a backtrace and returns, so that the fault comes again. A signal that was sent doesn't:
+    /// the program went on and drew on a terminal that it had given back.
+    @Test(arguments: [SIGSEGV, SIGQUIT, SIGABRT])
+    func signalThatIsSentWhileTheRuntimePrintsBacktraces(_ number: Int32) throws {
+        let (probe, before) = try started(["SWIFT_BACKTRACE": "enable=yes,interactive=no"])
+        probe.signal(number)
+        #expect(try probe.waitForEnd() == .signal(number))
+        try expectRestored(probe, before)
+    }
+
     @Test func crash() throws {
         let (probe, before) = try started()
         try probe.send("!")

@@ -91,6 +91,51 @@ struct EndingTests {
         #expect(try store.run("keys", "A").status == 3)
     }
 
+    /// An archive that can't be opened is one finding among others, not the end of the check.
+    @Test func checkGoesOnAfterAnArchiveThatCannotBeOpened() throws {
+        try store.done("put", "B", "k", input: "1")
+        try Data("garbage".utf8).write(to: URL(fileURLWithPath: store.path + "/A.archive/descriptor"))
+        let check = try store.run("check", "--json")
+        #expect(check.status == 1)
+        #expect(check.errors.isEmpty)
+        let report = try JSON.object(check.text)
+        #expect(report["clean"] as? Bool == false)
+        #expect(report["entries"] as? Int == 1)
+        #expect(report["damaged"] as? Int == 1)
+        let archives = try #require(report["archives"] as? [[String: Any]])
+        #expect(archives.map { $0["archive"] as? String } == ["A", "B"])
+        #expect(archives.map { $0["clean"] as? Bool } == [false, true])
+        #expect((archives[0]["problems"] as? [String])?.first?.contains("A.archive/descriptor") == true)
+        let text = try store.run("check")
+        #expect(text.status == 1)
+        #expect(text.text.contains("A: NOT CLEAN") && text.text.contains("B: clean, 1 entry"))
+    }
+
+    /// A segment that lost its end takes the keys of its entries with it: what is left is listed, and how many are not.
+    @Test func entriesLostWithTheirKeysAreNotPassedOverInSilence() throws {
+        let lines = (0..<2000).map { "{\"id\":\($0),\"text\":\"\(String(repeating: "x", count: 200))\"}\n" }
+        try store.done("import", "Many", "-", "--key", "id", "--format", "ndjson", input: lines.joined())
+        let archive = store.path + "/Many.archive"
+        let segments = try FileManager.default.contentsOfDirectory(atPath: archive)
+            .filter { $0.hasSuffix(".segment") }.sorted()
+        try #require(segments.count > 1)
+        let handle = try FileHandle(
+            forWritingTo: URL(fileURLWithPath: archive + "/" + (try #require(segments.first))))
+        try handle.truncate(atOffset: 5000)
+        try handle.close()
+
+        let entries = try #require(try store.archives()["Many"]?["entries"] as? Int)
+        for command in [["keys", "Many"], ["export", "Many"], ["export", "Many", "--format", "csv"]] {
+            let result = try Vellum.run(command + ["--store", store.path])
+            let printed = result.lines.count - (command.count > 2 ? 1 : 0)
+            #expect(printed > 0 && printed < entries)
+            #expect(result.status == 3, "\(command)")
+            let missing = "vellum: \(entries - printed) entries cannot be read"
+            #expect(result.errors.hasPrefix(missing), "\(command): \(result.errors)")
+            #expect(result.errors.split(separator: "\n").count == 1)
+        }
+    }
+
     @Test func aCleanStoreChecksClean() throws {
         let report = try JSON.object(try store.done("check", "--json").text)
         #expect(report["clean"] as? Bool == true)

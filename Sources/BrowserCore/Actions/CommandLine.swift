@@ -7,22 +7,27 @@ package enum CommandLine {
         var words = ["vellum"]
         if let store = model.store { words += ["--store", store] }
         switch model.screen {
-        case .stores: words += ["browse"]
-        case .archives: words += ["ls"]
+        case .stores: words.append("browse")
+        case .archives: words.append("ls")
         case .entries:
             guard let entries = model.entries else { break }
-            if entries.marks.isEmpty {
-                words += ["keys", entries.archive] + order(entries.order)
-            } else {
-                words += ["rm", entries.archive] + entries.marks.list.prefix(maximumKeys).map(\.key)
-                words.append("--dry-run")
-            }
+            words +=
+                entries.marks.isEmpty
+                ? command("keys", [entries.archive], order(entries.order))
+                : command(
+                    "rm", [entries.archive] + entries.marks.list.prefix(maximumKeys).map(\.key), ["--dry-run"]
+                )
         case .value:
             guard let value = model.value else { break }
-            words += ["get", value.archive, value.key]
-            if value.mode == .hex { words.append("--hex") }
+            words += command("get", [value.archive, value.key], value.mode == .hex ? ["--hex"] : [])
         }
         return words.map(ShellWord.quoted).joined(separator: " ")
+    }
+
+    /// A name or key that looks like an option, such as `--all`, must not become one.
+    private static func command(_ name: String, _ arguments: [String], _ options: [String]) -> [String] {
+        arguments.contains { $0.hasPrefix("-") }
+            ? [name] + options + ["--"] + arguments : [name] + arguments + options
     }
 
     /// The options for an order, as far as the command line has it.

@@ -32,7 +32,14 @@ enum OverlayPlaces {
         ]
         let shown = max(1, min(8, model.size.rows - 9))
         let bullet = model.look.glyphs.bullet
-        body += plan.targets.prefix(shown).map { "\(bullet) \($0.key)" }
+        // A key is one line: one with line breaks or of a thousand characters mustn't pass for the plan's own words or
+        // push the others out of sight.
+        let columns = max(1, min(model.size.columns, Dialog.defaultColumns) - 4 - 2)
+        body += plan.targets.prefix(shown).map { target in
+            let key = TextWidth.truncate(
+                TerminalText.sanitized(target.key), to: columns, ellipsis: model.look.glyphs.ellipsis)
+            return "\(bullet) \(key)"
+        }
         if count > shown { body.append("\(bullet) and \(Figures.count(count - shown)) more") }
         if model.size.rows >= 12 { body.append("Entries that change from now on are left alone.") }
         return Dialog(title: what, body: body, buttons: ["Cancel", "Delete"], selectedButton: plan.button)

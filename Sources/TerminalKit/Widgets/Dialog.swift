@@ -13,9 +13,12 @@ public struct Dialog: Widget {
     /// The widest that the box becomes, in columns.
     public var maximumColumns: Int
 
+    /// The widest that a box becomes if nothing else is asked for, in columns.
+    public static let defaultColumns = 72
+
     public init(
         title: String, body: [String] = [], buttons: [String] = [], selectedButton: Int = 0,
-        firstLine: Int = 0, contentRows: Int = 0, maximumColumns: Int = 72
+        firstLine: Int = 0, contentRows: Int = 0, maximumColumns: Int = Self.defaultColumns
     ) {
         self.title = title
         self.body = body

@@ -7,7 +7,8 @@ struct CheckCommand: ParsableCommand {
         commandName: "check",
         abstract: "Verifies every frame of a store, and its indexes against them.",
         discussion: """
-            Changes nothing. Exit code 1 if anything is wrong. With --json, one object: clean, entries, damaged, \
+            Changes nothing. Exit code 1 if anything is wrong, 3 if an archive could not be read for another reason \
+            than damage; the others are checked all the same. With --json, one object: clean, entries, damaged, \
             salvaged, and archives, an array of the same by archive with valueBytes and problems.
             """)
 
@@ -18,50 +19,88 @@ struct CheckCommand: ParsableCommand {
 
     func run() throws {
         let store = try store.openForLooking()
-        var reports: [(name: String, report: CheckReport)] = []
+        var findings: [Finding] = []
+        var isUnreadable = false
         for name in try store.archiveNames() {
-            reports.append((name, try store.archive(named: name).check()))
+            do throws(StorageError) {
+                findings.append(Finding(name, try store.archive(named: name).check()))
+            } catch {
+                // One archive that can't even be opened doesn't hide the others.
+                let finding = Finding(name, error)
+                findings.append(finding)
+                if finding.damaged == 0 { isUnreadable = true }
+            }
         }
         let output = OutputWriter()
         if json {
-            try printJSON(reports, to: output)
+            try printJSON(findings, to: output)
         } else {
-            try printText(reports, to: output)
+            try printText(findings, to: output)
         }
         try output.flush()
-        if !reports.allSatisfy(\.report.clean) { throw CommandFailure(nil, status: .nothing) }
+        if isUnreadable { throw CommandFailure(nil, status: .storeFailure) }
+        if !findings.allSatisfy(\.clean) { throw CommandFailure(nil, status: .nothing) }
     }
 
-    private func printText(_ reports: [(name: String, report: CheckReport)], to output: OutputWriter) throws {
-        for (name, report) in reports {
-            var line = "\(name): \(report.clean ? "clean" : "NOT CLEAN"), "
-            line += HumanText.entries(report.entries, bytes: report.valueBytes)
-            if report.damaged > 0 { line += ", \(report.damaged) damaged" }
-            if report.salvaged > 0 { line += ", \(report.salvaged) salvaged" }
+    private func printText(_ findings: [Finding], to output: OutputWriter) throws {
+        for finding in findings {
+            var line = "\(finding.name): \(finding.clean ? "clean" : "NOT CLEAN"), "
+            line += HumanText.entries(finding.entries, bytes: finding.valueBytes)
+            if finding.damaged > 0 { line += ", \(finding.damaged) damaged" }
+            if finding.salvaged > 0 { line += ", \(finding.salvaged) salvaged" }
             line += "\n"
-            for problem in report.problems { line += "  \(problem)\n" }
+            for problem in finding.problems { line += "  \(problem)\n" }
             try TerminalSafe.write(Array(line.utf8), to: output)
         }
     }
 
-    private func printJSON(_ reports: [(name: String, report: CheckReport)], to output: OutputWriter) throws {
+    private func printJSON(_ findings: [Finding], to output: OutputWriter) throws {
         let total = Self.members(
-            clean: reports.allSatisfy(\.report.clean), entries: reports.reduce(0) { $0 + $1.report.entries },
-            damaged: reports.reduce(0) { $0 + $1.report.damaged },
-            salvaged: reports.reduce(0) { $0 + $1.report.salvaged })
+            clean: findings.allSatisfy(\.clean), entries: findings.reduce(0) { $0 + $1.entries },
+            damaged: findings.reduce(0) { $0 + $1.damaged }, salvaged: findings.reduce(0) { $0 + $1.salvaged }
+        )
         var text = "{\(total),\"archives\":["
-        for (index, (name, report)) in reports.enumerated() {
+        for (index, finding) in findings.enumerated() {
             let figures = Self.members(
-                clean: report.clean, entries: report.entries, damaged: report.damaged,
-                salvaged: report.salvaged)
-            let problems = report.problems.map(JSONText.string).joined(separator: ",")
-            text += (index == 0 ? "" : ",") + "{\"archive\":\(JSONText.string(name)),\(figures),"
-            text += "\"valueBytes\":\(report.valueBytes),\"problems\":[\(problems)]}"
+                clean: finding.clean, entries: finding.entries, damaged: finding.damaged,
+                salvaged: finding.salvaged)
+            let problems = finding.problems.map(JSONText.string).joined(separator: ",")
+            text += (index == 0 ? "" : ",") + "{\"archive\":\(JSONText.string(finding.name)),\(figures),"
+            text += "\"valueBytes\":\(finding.valueBytes),\"problems\":[\(problems)]}"
         }
         try TerminalSafe.write(Array((text + "]}\n").utf8), to: output)
     }
 
     private static func members(clean: Bool, entries: Int, damaged: Int, salvaged: Int) -> String {
         "\"clean\":\(clean),\"entries\":\(entries),\"damaged\":\(damaged),\"salvaged\":\(salvaged)"
+    }
+
+    /// Sendable value type. What the check of one archive came to.
+    private struct Finding: Sendable {
+        let name: String
+        let clean: Bool
+        var entries = 0
+        var valueBytes: UInt64 = 0
+        let damaged: Int
+        var salvaged = 0
+        let problems: [String]
+
+        init(_ name: String, _ report: CheckReport) {
+            self.name = name
+            clean = report.clean
+            entries = report.entries
+            valueBytes = report.valueBytes
+            damaged = report.damaged
+            salvaged = report.salvaged
+            problems = report.problems
+        }
+
+        /// An archive that could not be opened or read: one damaged place if it is damaged.
+        init(_ name: String, _ error: StorageError) {
+            self.name = name
+            clean = false
+            if case .corrupted = error { damaged = 1 } else { damaged = 0 }
+            problems = [error.description]
+        }
     }
 }

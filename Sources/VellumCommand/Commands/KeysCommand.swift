@@ -45,14 +45,19 @@ struct KeysCommand: ParsableCommand {
         var printer = RowPrinter(
             MetadataColumns.columns, layout: .fitting(output, json: json ? .jsonLines : nil), output: output)
         var left = limit ?? .max
+        var missing = 0
         for index in order.arrange(entries, reversed: reverse) {
             guard left > 0 else { break }
-            // Without metadata it has been removed or replaced since the list was made.
-            guard let metadata = entries.metadata(at: index) else { continue }
+            guard let metadata = entries.metadata(at: index) else {
+                if entries.isMissing(at: index) { missing += 1 }
+                continue
+            }
             try printer.print(MetadataColumns.cells(metadata))
             left -= 1
         }
         try printer.finish()
+        Narration.complainOfMissing(missing)
+        if missing > 0 { throw CommandFailure(nil, status: .storeFailure) }
     }
 }
 

@@ -87,11 +87,13 @@ struct Exporter {
         return names
     }
 
-    /// Returns how many entries can't be read; unless `isSilent`, each is reported. The others are not lost with them.
+    /// Returns how many entries can't be read; unless `isSilent`, each whose place is known is reported, and the others
+    /// together. What can be read is not lost with them.
     private func forEachValue(
         isSilent: Bool = false, _ body: (String, StoredValue) throws -> Void
     ) throws -> Int {
         var damaged = 0
+        var missing = 0
         for index in entries.indices {
             if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
             let encoding = entries.metadata(at: index)?.encoding ?? .unknown
@@ -104,11 +106,14 @@ struct Exporter {
                 damaged += 1
                 continue
             }
-            // Without a key or a value the entry has been removed and reclaimed since the list was made.
-            guard let bytes, let key = entries.key(at: index) else { continue }
+            guard let bytes, let key = entries.key(at: index) else {
+                if entries.isMissing(at: index) { missing += 1 }
+                continue
+            }
             try body(key, StoredValue(bytes, encoding: encoding))
         }
-        return damaged
+        if !isSilent { Narration.complainOfMissing(missing) }
+        return damaged + missing
     }
 
     private func object(_ key: String, _ value: StoredValue) throws -> CBORMap? {
