@@ -18,7 +18,8 @@ extension ArchiveEngine {
             }
         }
         guard let pin = log.pin(place.segment) else {
-            throw .corrupted(path: log.path(of: place.segment), offset: 0, reason: "the newest segment is gone")
+            throw .corrupted(
+                path: log.path(of: place.segment), offset: 0, reason: "the newest segment is gone")
         }
         defer { log.unpin(pin) }
         let reserve = content.kind.mayUseReserve ? 0 : SegmentLayout.reserveBytes

@@ -40,7 +40,8 @@ extension ArchiveEngine {
         var work = 0
         while true {
             let used = index.size(IndexLayout.segmentBytesOffset)
-            guard used > allowed, work < share || (used > hard && work < lap), oldestSegment < head.segment else {
+            guard used > allowed, work < share || (used > hard && work < lap), oldestSegment < head.segment
+            else {
                 return
             }
             let segment = oldestSegment

@@ -79,7 +79,9 @@ import Testing
     }
 
     /// S3, with each entry stored anew again and again at random: the worst for a log.
-    @Test(arguments: [(10_000_000, 5000), (10_000_000, 300_000), (3_000_000, 200), (1_000_000, 40_000), (300_000, 50)])
+    @Test(arguments: [
+        (10_000_000, 5000), (10_000_000, 300_000), (3_000_000, 200), (1_000_000, 40_000), (300_000, 50),
+    ])
     func footprintStaysBounded(limit: Int, size: Int) throws {
         let folder = try TemporaryFolder()
         let archive = try archive(folder, limit: UInt64(limit))
