@@ -49,7 +49,8 @@ struct BrowseTests {
     @Test func itOpensInATerminalAndGivesItBack() throws {
         let (status, text) = try PseudoTerminal.run("--store '\(store.path)'", input: "q")
         #expect(status == 0)
-        #expect(text.contains("City"))
+        // The key may come before the archives are read.
+        #expect(text.contains("vellum › store"))
         // Enters and leaves the alternate screen.
         let entered = try #require(text.range(of: "\u{1b}[?1049h"))
         let left = try #require(text.range(of: "\u{1b}[?1049l"))
