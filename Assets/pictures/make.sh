@@ -33,12 +33,6 @@ workload 1200 1 &
 
 # A screen without a terminal reads the store when a key asks for it: the points of the graphs come from R.
 repeated() { awk -v key="$1" -v count="$2" 'BEGIN { while (count-- > 0) printf "%s", key }'; }
-browse 32 "<enter>$(repeated R 30000)<left>" >"$folder/archives.svg"
-browse 32 "<enter>G$(repeated k 44)" >"$folder/entries.svg"
-browse 22 "<down><down><enter>/Kyoto<enter><enter>E" >"$folder/value.svg"
-bars='█|▉|▊|▋|▌|▍|▎|▏|▁|▂|▃|▄|▅|▆|▇|░|│|─|┌|┐|└|┘'
-for name in archives entries value; do
-    # Lines and bars as high as their row, so that they have no gaps. Letters keep their width.
-    sed -E "s@<text ([^>]*)>($bars)</text>@<text \\1 font-size=\"14.6\">\\2</text>@" \
-        "$folder/$name.svg" >"$here/$name.svg"
-done
+browse 32 "<enter>$(repeated R 30000)<left>" >"$here/archives.svg"
+browse 32 "<enter>G$(repeated k 44)" >"$here/entries.svg"
+browse 22 "<down><down><enter>/Kyoto<enter><enter>E" >"$here/value.svg"

@@ -28,13 +28,32 @@ struct ActionTests {
         }
     }
 
+    /// On a terminal of 80 columns no line is cut, and the keys that move are there too.
+    @Test func helpIsWholeOnASmallScreen() throws {
+        let places = ["", "<enter>", "<enter>j<enter>", "<enter>j<enter><enter>"]
+        for (screen, keys) in zip(Screen.allCases, places) {
+            for action in ActionTable.keyMap().actions(in: screen) {
+                var browser = try Fixture.browser(Fixture.source(), store: nil, keys: keys + "?")
+                browser.press(action.title.map { Key.character($0) })
+                #expect(browser.frame.plainText.contains(action.help), "\(screen): \(action.title)")
+                let lines = browser.frame.plainText.split(separator: "\n")
+                #expect(
+                    lines.contains { $0.contains(" \(action.title) ") && $0.contains(action.help) },
+                    "\(screen): \(action.title)")
+            }
+        }
+        var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>?")
+        browser.press(try Key.script("row up"))
+        #expect(browser.frame.plainText.contains("up, k "))
+    }
+
     @Test func helpIsSearchedAndRuns() throws {
         var browser = try Fixture.browser(Fixture.source(), keys: "j<enter>?")
         #expect(browser.frame.plainText.contains("Help: entries"))
         browser.press(try Key.script("sort by key"))
-        #expect(browser.frame.plainText.contains("1         Sort by key"))
+        #expect(browser.frame.plainText.contains("1             Sort by key"))
         browser.press([Key(.enter)])
-        #expect(browser.frame.plainText.contains("key▲"))
+        #expect(browser.frame.plainText.contains("key ▲"))
         browser.press(try Key.script("?zzzz"))
         #expect(browser.frame.plainText.contains("No action is called so."))
         browser.press(try Key.script("<enter>"))
@@ -107,9 +126,9 @@ struct ActionTests {
         let size = try #require(
             header.range(of: "size").map { header.distance(from: header.startIndex, to: $0.lowerBound) })
         browser.send(click(size, 2))
-        #expect(browser.frame.plainText.contains("size▼"))
+        #expect(browser.frame.plainText.contains("size ▼"))
         browser.send(click(size, 2))
-        #expect(browser.frame.plainText.contains("size▲"))
+        #expect(browser.frame.plainText.contains("size ▲"))
         // The footer's hints run what they name.
         let footer = browser.frame.plainText.split(separator: "\n", omittingEmptySubsequences: false)[23]
         let help = try #require(

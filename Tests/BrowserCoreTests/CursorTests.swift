@@ -29,6 +29,25 @@ struct CursorTests {
         #expect(browser.model.cursorRow == 0)
     }
 
+    /// Nor does Enter open what came to the top before a person moved at all.
+    @Test func holdsToTheFirstKeyUntilFollowIsAskedFor() throws {
+        let source = Fixture.source()
+        let clock = TestClock()
+        var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>")
+        #expect(browser.model.cursorKey == "Jakarta")
+        source.access("Quito", archive: "City", at: clock.now)
+        clock.advance(1)
+        browser.refresh()
+        #expect(browser.model.cursorKey == "Jakarta")
+        #expect(!browser.frame.plainText.contains("following"))
+        browser.press([Key(.enter)])
+        #expect(browser.model.screen == .value)
+        #expect(browser.model.cursorKey == "Jakarta")
+        // A new order that is asked for before that shows its first rows.
+        browser.press([Key(.escape), .character("1"), .character("r")])
+        #expect(browser.model.cursorRow == 0)
+    }
+
     @Test func takesTheNextKeyWhenItsOwnGoes() throws {
         let source = Fixture.source()
         let clock = TestClock()
@@ -53,6 +72,8 @@ struct CursorTests {
         let clock = TestClock()
         var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>")
         #expect(browser.model.pace == .live)
+        browser.press([Key(.down), Key(.up)])
+        #expect(!browser.frame.plainText.contains("frozen"), "not before a second")
         clock.advance(2)
         browser.press([Key(.down)])
         source.access("Malé", archive: "City", at: clock.now)
@@ -114,7 +135,7 @@ struct CursorTests {
     @Test func newAndChangedRowsAreHighlightedForAMoment() throws {
         let source = Fixture.source()
         let clock = TestClock()
-        var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>")
+        var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>F")
         clock.advance(1)
         source.record("Oslo", Array("{}".utf8), archive: "City", at: clock.now)
         source.record("Bandung", Array("{}".utf8), archive: "City", at: clock.now)

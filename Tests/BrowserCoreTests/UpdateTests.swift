@@ -33,6 +33,7 @@ struct UpdateTests {
     @Test func anUnchangedArchiveIsNotListedAgain() {
         let source = Fixture.source()
         var test = entries(source)
+        test.press(.character("F"), expecting: [])
         let before = source.with { $0.listings }
         for second in 1...5 {
             test.send(
@@ -94,7 +95,7 @@ struct UpdateTests {
         test.press(Key(.escape), expecting: ["stop"])
         #expect(test.text.contains("Stopped: sorting"))
         // What is shown is still in LRU order, and says so.
-        #expect(test.text.contains("idle▲"))
+        #expect(test.text.contains("idle ▲"))
         test.press(.character("r"), expecting: ["arrange City by idle descending"])
     }
 

@@ -110,4 +110,34 @@ struct ValueTests {
             #expect(!frame.plainText.contains("\u{1b}"))
         }
     }
+
+    /// What the pane showed of an entry is still shown when it goes before it is opened.
+    @Test func opensWhatWasSeenOfAnEntryThatIsGone() throws {
+        let source = Fixture.source()
+        let clock = TestClock()
+        var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>jj")
+        let key = try #require(browser.model.cursorKey)
+        source.remove(key, archive: "City")
+        browser.press([Key(.enter)])
+        #expect(browser.model.screen == .value)
+        #expect(browser.frame.plainText.contains("Evicted or removed since; this is what it was."))
+        #expect(browser.frame.plainText.contains(" hits  idle "), "the entry's own line and value are there")
+        clock.advance(4)
+        browser.refresh()
+        browser.press([.character("R")])
+        #expect(browser.model.screen == .value)
+        #expect(browser.frame.plainText.contains("Evicted or removed since; this is what it was."))
+        #expect(browser.frame.plainText.contains(" hits  idle "))
+    }
+
+    /// Nothing was seen of it, so the list stays.
+    @Test func staysOnTheListWhenAnUnseenEntryIsGone() throws {
+        let source = Fixture.source()
+        var browser = try Fixture.browser(source, keys: "j<enter>pjj")
+        let key = try #require(browser.model.cursorKey)
+        source.remove(key, archive: "City")
+        browser.press([Key(.enter)])
+        #expect(browser.model.screen == .entries)
+        #expect(browser.frame.plainText.contains("Evicted or removed since: \(key)"))
+    }
 }

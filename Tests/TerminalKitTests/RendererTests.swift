@@ -63,6 +63,17 @@ import FoundationXML
         #expect(svg.contains("fill=\"#010203\" font-weight=\"bold\""))
     }
 
+    /// A bar is a rectangle as high as its row, not a letter of a font that is lower.
+    @Test func svgDrawsBlocksAsRectangles() {
+        var frame = Frame(size: Size(columns: 3, rows: 1))
+        frame.write("█▄│", at: Point(column: 0, row: 0), style: .plain, within: frame.bounds)
+        let svg = frame.svg()
+        #expect(!svg.contains("<text"))
+        #expect(svg.contains("<rect x=\"0\" y=\"0\" width=\"8.4\" height=\"17\""))
+        #expect(svg.contains("<rect x=\"8.4\" y=\"8.5\" width=\"8.4\" height=\"8.5\""))
+        #expect(svg.contains("<rect x=\"20.5\" y=\"0\" width=\"1\" height=\"17\""))
+    }
+
     @Test func svgStaysTheSame() throws {
         try expectGolden(frame.svg(), "frame.svg")
     }

@@ -17,8 +17,9 @@ struct EntriesState: Sendable {
     var key: String?
     /// The first row in view.
     var top = 0
-    /// Whether the cursor stays at the top row instead of at a key.
-    var follows = true
+    /// Whether the cursor stays at the top row instead of at a key: only when a person asked for it, or Enter would
+    /// open whatever came under the cursor meanwhile.
+    var follows = false
     var marks = Marks()
     var flashes: [String: Flash] = [:]
     var preview = Preview()

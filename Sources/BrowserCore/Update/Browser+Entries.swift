@@ -49,6 +49,12 @@ extension Browser {
 
     private static func arrange(_ model: inout Model, by order: EntryOrder) -> [Effect] {
         model.entries?.order = order
+        // Nobody chose the row under the cursor yet: what is first in the new order is what was asked for.
+        if model.touched == nil {
+            model.entries?.cursor = 0
+            model.entries?.top = 0
+            model.entries?.key = nil
+        }
         return rearrange(&model, takingListing: false, isForced: true)
     }
 

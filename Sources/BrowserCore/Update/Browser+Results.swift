@@ -79,10 +79,31 @@ extension Browser {
             model.value?.isPending = false
             switch result {
             case .success(let load?): model.value?.show(load)
-            case .success(nil): model.value?.problem = "The entry is gone."
+            case .success(nil): return showGone(&model)
             case .failure(let error): model.value?.problem = error.description
             }
         }
+        return []
+    }
+
+    /// What is said beside a value whose entry isn't there any more: the store doesn't tell why.
+    private static let goneText = "Evicted or removed since; this is what it was."
+
+    /// The entry that was to be opened or read again isn't there: what was seen of it stays on the screen, and
+    /// without that the list does.
+    private static func showGone(_ model: inout Model) -> [Effect] {
+        guard let value = model.value else { return [] }
+        if value.load == nil {
+            guard let seen = model.entries?.preview.load, seen.entry.key == value.key,
+                model.entries?.archive == value.archive
+            else {
+                let effects = leaveValue(&model)
+                model.say("Evicted or removed since: \(value.key)", role: .warning)
+                return effects
+            }
+            model.value?.show(seen)
+        }
+        model.value?.problem = goneText
         return []
     }
 
@@ -99,7 +120,7 @@ extension Browser {
             if bytes.isEmpty { model.value?.isStale = true }
         case .success(nil):
             model.value?.add([], chunk: offset / ValueState.chunk)
-            model.value?.problem = "The entry is gone."
+            model.value?.problem = goneText
         case .failure(let error):
             model.value?.add([], chunk: offset / ValueState.chunk)
             model.value?.problem = error.description
@@ -118,7 +139,7 @@ extension Browser {
             model.value?.isStale = entry.sequence != shown.sequence
             if entry.sequence == shown.sequence { model.value?.load?.entry = entry }
             model.value?.problem = nil
-        case .success(nil): model.value?.problem = "The entry is gone; this is what it was."
+        case .success(nil): model.value?.problem = goneText
         case .failure(let error): model.value?.problem = error.description
         }
         return []

@@ -29,10 +29,16 @@ enum EntriesView {
         let now = model.shownNow
         return Table(
             columns: columns.map { column in
+                let title = column.column?.rawValue ?? ""
                 var arrow: Table.Column.Order?
-                if column.column == order.column { arrow = order.descending ? .descending : .ascending }
+                var width = column.width
+                if column.column == order.column {
+                    arrow = order.descending ? .descending : .ascending
+                    // Room for the arrow and a space before it.
+                    if case .fixed(let columns) = width { width = .fixed(max(columns, title.count + 2)) }
+                }
                 return Table.Column(
-                    column.column?.rawValue ?? "", width: column.width, alignment: column.alignment,
+                    title, width: width, alignment: column.alignment,
                     priority: column.priority, order: arrow)
             }, rowCount: entries?.count ?? 0, firstRow: entries?.top ?? 0,
             selectedRow: entries?.count == 0 ? nil : entries?.cursor,

@@ -107,9 +107,15 @@ enum OverlayView {
         -> List.Item
     {
         guard list.isHelp else { return List.Item(action.title, trailing: action.keyList) }
-        var spans = [Span(TextWidth.pad(action.keys.first?.description ?? "", to: 9) + " ", look[.key])]
+        // As many of the keys as fit; what is said of the selected line names them all.
+        var keys = ""
+        for key in action.keys {
+            let longer = keys.isEmpty ? key.description : "\(keys), \(key.description)"
+            if keys.isEmpty || longer.count <= 13 { keys = longer }
+        }
+        var spans = [Span(TextWidth.pad(keys, to: 13) + " ", look[.key])]
         // A column stays for the scroll bar.
-        let room = columns - 10 - 18 - 1
+        let room = columns - 14 - 18 - 1
         if room >= 16 {
             spans.append(Span(TextWidth.pad(action.title, to: 17) + " "))
             spans.append(

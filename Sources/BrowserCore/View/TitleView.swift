@@ -52,7 +52,8 @@ enum TitleView {
         let look = model.look
         if model.archives.problem != nil { return Span(" UNREACHABLE ", look[.badge]) }
         switch model.pace {
-        case .live:
+        // Rows that old are as good as live, and a sign with every key would only flicker.
+        case .live, .frozen(..<1):
             let follows = model.screen == .entries && model.entries?.follows == true
             return Span("\(look.glyphs.marked) \(follows ? "following" : "live") ", look[.good])
         case .frozen(let seconds):

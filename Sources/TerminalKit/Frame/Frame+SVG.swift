@@ -64,6 +64,21 @@ extension Frame {
                 }
                 guard run.text.contains(where: { $0 != " " }) || run.style.attributes.isDrawnOnBlank
                 else { continue }
+                if let shape = BlockShape(run.text) {
+                    let isDim = run.style.attributes.contains(.dim)
+                    let opacity = shape.cover * (isDim ? 0.6 : 1)
+                    for part in shape.parts {
+                        texts += """
+                            <rect x="\(number(x + part.x * cell.width))" \
+                            y="\(number(y + part.y * cell.height))" \
+                            width="\(number(part.width * cell.width))" \
+                            height="\(number(part.height * cell.height))" \
+                            fill="\(hex(ink))" opacity="\(opacity)" shape-rendering="crispEdges"/>
+
+                            """
+                    }
+                    continue
+                }
                 texts += """
                     <text x="\(number(x))" y="\(number(y + 13))" textLength="\(number(runWidth))" \
                     lengthAdjust="spacingAndGlyphs" fill="\(hex(ink))"\(fontAttributes(run.style.attributes))>\

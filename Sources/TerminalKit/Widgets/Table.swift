@@ -118,6 +118,8 @@ public struct Table: Widget {
             if let order = column.order {
                 arrow = String(order == .ascending ? look.glyphs.ascending : look.glyphs.descending)
             }
+            // A space keeps the arrow from looking like a letter, as long as the title stays whole.
+            if !arrow.isEmpty, TextWidth.width(of: column.title) + 2 <= line.columns { arrow = " " + arrow }
             let room = max(0, line.columns - arrow.count)
             let title = TextWidth.truncate(column.title, to: room, ellipsis: look.glyphs.ellipsis)
             let text = TextWidth.pad(title + arrow, to: line.columns, alignment: column.alignment)

@@ -39,7 +39,7 @@ struct DemoFigures: Sendable {
 
     /// One line for the person who watches.
     var progress: String {
-        "\(Int(seconds.rounded())) s: \(HumanText.entries(after.entries, bytes: after.diskBytes)), "
+        "\(Int(seconds.rounded())) s: \(HumanText.entries(after.entries, size: after.diskBytes)), "
             + "\(operations) operations, hit ratio \(HumanText.fixed(hitRatio, digits: 3)), "
             + "\(HumanText.count(evictions, "eviction", "evictions"))"
     }

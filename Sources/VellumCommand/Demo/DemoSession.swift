@@ -85,7 +85,7 @@ final class DemoSession {
         for (key, value) in zip(data.keys, data.values) {
             try archive.put(value, forKey: key, encoding: .cbor)
         }
-        let total = HumanText.entries(data.keys.count, bytes: UInt64(data.bytes))
+        let total = HumanText.entries(data.keys.count, size: UInt64(data.bytes))
         Narration.say("recorded \(total) into an archive for half of them")
     }
 }

@@ -38,6 +38,11 @@ enum HumanText {
         count(entries, "entry", "entries") + ", " + count(bytes, "byte", "bytes")
     }
 
+    /// Entries and about how much their values are: `6204 entries, 634.8 KB`.
+    static func entries(_ entries: Int, size bytes: UInt64) -> String {
+        count(entries, "entry", "entries") + ", " + size(bytes)
+    }
+
     /// A number with `digits` digits after the point, 1 or more.
     static func fixed(_ number: Double, digits: Int) -> String {
         var scale = 1.0
