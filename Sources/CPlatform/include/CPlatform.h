@@ -29,9 +29,6 @@ static inline bool cp_cas64(void *p, uint64_t expected, uint64_t desired) {
 }
 // Stores before it are seen before stores after it.
 static inline void cp_store_fence(void) { __atomic_thread_fence(__ATOMIC_RELEASE); }
-// Loads before it happen before loads after it.
-static inline void cp_load_fence(void) { __atomic_thread_fence(__ATOMIC_ACQUIRE); }
-static inline void cp_fence(void) { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 static inline void cp_prefetch(const void *p) { __builtin_prefetch(p, 0, 3); }
 static inline void cp_pause(void) {
 #if defined(__x86_64__)

@@ -70,9 +70,6 @@ final class IndexMemory: @unchecked Sendable {
     /// archive builds a new one from the log. Needs the lock.
     func declareDamaged() { set32(IndexLayout.stateOffset, IndexLayout.State.damaged.rawValue) }
 
-    func bytes(at offset: Int, count: Int) -> [UInt8] {
-        Array(UnsafeRawBufferPointer(start: base + offset, count: count))
-    }
     func setBytes(_ bytes: [UInt8], at offset: Int) {
         bytes.withUnsafeBytes {
             UnsafeMutableRawBufferPointer(start: base + offset, count: bytes.count).copyMemory(from: $0)

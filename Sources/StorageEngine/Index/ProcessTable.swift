@@ -33,7 +33,10 @@ struct ProcessSlot: Sendable {
     @inline(__always) func addHit() { _ = cp_add64(base + 24, 1) }
     @inline(__always) func addMiss() { _ = cp_add64(base + 32, 1) }
     var memoryBytes: UInt64 { cp_relaxed64(base + 40) }
-    var memoryLimit: UInt64 { cp_relaxed64(base + 48) }
+    var memoryLimit: UInt64 {
+        get { cp_relaxed64(base + 48) }
+        nonmutating set { cp_relaxed_store64(base + 48, newValue) }
+    }
 
     var name: String {
         get {
@@ -81,6 +84,7 @@ extension IndexMemory {
         slot.start = identity.start
         slot.attached = cp_coarse_time()
         slot.name = name
+        slot.memoryLimit = memoryLimit
         slot.pid = UInt32(bitPattern: identity.pid)
         return slot
     }
