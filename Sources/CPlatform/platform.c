@@ -16,7 +16,9 @@
 #include <libproc.h>
 #include <sys/sysctl.h>
 #else
+#include <linux/futex.h>
 #include <sys/random.h>
+#include <sys/syscall.h>
 #endif
 
 int cp_openat(int directory, const char *name, int flags, mode_t mode) {
@@ -52,6 +54,35 @@ int64_t cp_coarse_time(void) {
     clock_gettime(CLOCK_REALTIME, &now);
 #endif
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+int64_t cp_boot_time(void) {
+    struct timespec now;
+#if defined(CLOCK_BOOTTIME)
+    clock_gettime(CLOCK_BOOTTIME, &now);
+#else
+    // macOS: unlike its name, this one goes on while the machine sleeps.
+    clock_gettime(CLOCK_MONOTONIC_RAW, &now);
+#endif
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+void cp_wait_word(const void *p, uint32_t value, int64_t nanoseconds) {
+#if defined(__linux__)
+    struct timespec most = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+    syscall(SYS_futex, p, FUTEX_WAIT, value, &most, NULL, 0);
+#else
+    int64_t pause = 20000000;
+    if (cp_load32(p) == value) cp_sleep(nanoseconds < pause ? nanoseconds : pause);
+#endif
+}
+
+void cp_wake_word(void *p) {
+#if defined(__linux__)
+    syscall(SYS_futex, p, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+#else
+    (void)p;
+#endif
 }
 
 void cp_sleep(int64_t nanoseconds) {

@@ -21,12 +21,16 @@ static inline void cp_relaxed_store32(void *p, uint32_t v) { __atomic_store_n((u
 static inline void cp_relaxed_store64(void *p, uint64_t v) { __atomic_store_n((uint64_t *)p, v, __ATOMIC_RELAXED); }
 static inline uint64_t cp_add64(void *p, uint64_t v) { return __atomic_fetch_add((uint64_t *)p, v, __ATOMIC_SEQ_CST); }
 static inline uint32_t cp_add32(void *p, uint32_t v) { return __atomic_fetch_add((uint32_t *)p, v, __ATOMIC_SEQ_CST); }
+static inline void cp_or64(void *p, uint64_t bits) { __atomic_fetch_or((uint64_t *)p, bits, __ATOMIC_SEQ_CST); }
+static inline void cp_and64(void *p, uint64_t bits) { __atomic_fetch_and((uint64_t *)p, bits, __ATOMIC_SEQ_CST); }
 static inline bool cp_cas32(void *p, uint32_t expected, uint32_t desired) {
     return __atomic_compare_exchange_n((uint32_t *)p, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
 static inline bool cp_cas64(void *p, uint64_t expected, uint64_t desired) {
     return __atomic_compare_exchange_n((uint64_t *)p, &expected, desired, false, __ATOMIC_SEQ_CST, __ATOMIC_SEQ_CST);
 }
+// Loads before it are done before loads after it.
+static inline void cp_load_fence(void) { __atomic_thread_fence(__ATOMIC_ACQUIRE); }
 // Stores before it are seen before stores after it.
 static inline void cp_store_fence(void) { __atomic_thread_fence(__ATOMIC_RELEASE); }
 static inline void cp_prefetch(const void *p) { __builtin_prefetch(p, 0, 3); }
@@ -66,6 +70,13 @@ int cp_openat(int directory, const char *name, int flags, mode_t mode);
 int cp_preallocate(int descriptor, off_t length);
 /// Microseconds since 1970 from the cheapest clock that is right within a few milliseconds.
 int64_t cp_coarse_time(void);
+/// Microseconds since the machine was started, suspension included; no change of the wall clock moves it.
+int64_t cp_boot_time(void);
+/// Waits while the word at `p`, in memory that processes share, has this value; at most `nanoseconds`, and
+/// perhaps shorter. Where the system has no such call it sleeps a part of the time.
+void cp_wait_word(const void *p, uint32_t value, int64_t nanoseconds);
+/// Wakes everyone who waits for a change of the word at `p`.
+void cp_wake_word(void *p);
 /// Sleeps; a signal may end it early.
 void cp_sleep(int64_t nanoseconds);
 /// Sixteen bytes that name this boot of the machine. 0 or an errno.

@@ -75,42 +75,61 @@ public final class Archive: Sendable {
     // MARK: Storing
 
     /// Stores `value` under `key`, replacing what is there, and makes it the most recent entry. A cache
-    /// evicts its least recent entries until the limit is kept; both happen or neither.
+    /// evicts its least recent entries until the limit is kept; both happen or neither. Lifetime and owner of what
+    /// was there are replaced as well.
     ///
     /// The entry survives the death of this process as soon as the call returns.
-    /// - Throws: also `valueTooLarge`, and then nothing is stored or evicted.
-    public func put(_ value: [UInt8], forKey key: String, encoding: ValueEncoding = .unknown)
-        throws(StorageError)
-    {
-        let result: Result<Void, StorageError> = value.withUnsafeBytes { bytes in
-            Result { () throws(StorageError) in try put(bytes: bytes, forKey: key, encoding: encoding) }
-        }
-        try result.get()
-    }
-
-    /// As ``put(_:forKey:encoding:)`` for bytes that the caller has in memory.
+    /// - Throws: also `valueTooLarge`, and then nothing is stored or evicted; `invalidOwner`; `wrongKind` for a log.
     public func put(
-        bytes: UnsafeRawBufferPointer, forKey key: String, encoding: ValueEncoding = .unknown
+        _ value: [UInt8], forKey key: String, encoding: ValueEncoding = .unknown,
+        attributes: EntryAttributes = .none
     ) throws(StorageError) {
-        let engine = try engine()
-        try withBytes(of: key) { (key) throws(StorageError) in
-            try engine.put(bytes, key: key, encoding: encoding, keepsCreation: false)
-        }
+        try store(value, forKey: key, encoding, attributes, keepsCreation: false)
     }
 
-    /// As ``put(_:forKey:encoding:)``, but an entry that exists keeps its creation time.
-    public func update(_ value: [UInt8], forKey key: String, encoding: ValueEncoding = .unknown)
-        throws(StorageError)
-    {
-        let engine = try engine()
+    /// As ``put(_:forKey:encoding:attributes:)`` for bytes that the caller has in memory.
+    public func put(
+        bytes: UnsafeRawBufferPointer, forKey key: String, encoding: ValueEncoding = .unknown,
+        attributes: EntryAttributes = .none
+    ) throws(StorageError) {
+        try store(bytes: bytes, forKey: key, encoding, attributes, keepsCreation: false)
+    }
+
+    /// As ``put(_:forKey:encoding:attributes:)``, but an entry that exists keeps its creation time.
+    public func update(
+        _ value: [UInt8], forKey key: String, encoding: ValueEncoding = .unknown,
+        attributes: EntryAttributes = .none
+    ) throws(StorageError) {
+        try store(value, forKey: key, encoding, attributes, keepsCreation: true)
+    }
+
+    @inline(__always)
+    private func store(
+        _ value: [UInt8], forKey key: String, _ encoding: ValueEncoding, _ attributes: EntryAttributes,
+        keepsCreation: Bool
+    ) throws(StorageError) {
         let result: Result<Void, StorageError> = value.withUnsafeBytes { bytes in
             Result { () throws(StorageError) in
-                try withBytes(of: key) { (key) throws(StorageError) in
-                    try engine.put(bytes, key: key, encoding: encoding, keepsCreation: true)
-                }
+                try store(bytes: bytes, forKey: key, encoding, attributes, keepsCreation: keepsCreation)
             }
         }
         try result.get()
+    }
+
+    @inline(__always)
+    private func store(
+        bytes: UnsafeRawBufferPointer, forKey key: String, _ encoding: ValueEncoding,
+        _ attributes: EntryAttributes, keepsCreation: Bool
+    ) throws(StorageError) {
+        let engine = try engine()
+        try attributes.withTraits { (traits) throws(StorageError) in
+            try withBytes(of: key) { (key) throws(StorageError) in
+                try engine.put(
+                    PutRequest(
+                        value: bytes, encoding: encoding, keepsCreation: keepsCreation, traits: traits),
+                    key: key)
+            }
+        }
     }
 
     // MARK: Reading
@@ -169,7 +188,11 @@ public final class Archive: Sendable {
         let engine = try engine()
         let pending = engine.index.pendingTouches()
         var metadata: EntryMetadata?
-        try visit(key, counts: false) { metadata = engine.metadata(of: $0, pending: pending, rank: nil) }
+        try withBytes(of: key) { (key) throws(StorageError) in
+            try engine.withPeek(key, evenInMemoryOnly: true) {
+                metadata = engine.metadata(of: $0, pending: pending, rank: nil)
+            }
+        }
         return metadata
     }
 
@@ -248,20 +271,4 @@ public final class Archive: Sendable {
         closed.store(true, ordering: .relaxed)
         current.withLock { $0 = nil }
     }
-}
-
-/// Calls `body` with the UTF-8 bytes of a key.
-@inline(__always)
-private func withBytes<Value>(
-    of key: String, _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Value
-) throws(StorageError) -> Value {
-    var key = key
-    let result: Result<Value, StorageError> = key.withUTF8 { bytes in
-        do throws(StorageError) {
-            return .success(try body(UnsafeRawBufferPointer(bytes)))
-        } catch {
-            return .failure(error)
-        }
-    }
-    return try result.get()
 }

@@ -4,7 +4,7 @@ public enum ArchiveKind: UInt8, Sendable, Hashable, CaseIterable {
     case cache = 1
     /// Keeps everything until it is deleted.
     case collection = 2
-    /// A ring of messages. The format reserves it; this version refuses to make one.
+    /// A bounded ring of messages: no keys; the oldest go first.
     case log = 3
 }
 

@@ -8,13 +8,48 @@ public enum RecencyOrder: Sendable, Hashable {
 
 /// One entry of a list: what can be known without reading its key.
 public struct EntryReference: Sendable, Hashable {
-    public let valueBytes: UInt32
-    public let hits: UInt32
     /// The stamp of its last use.
     public let recency: UInt64
     public let accessed: Timestamp
-    let number: UInt32
+    /// Microseconds since 1970; 0: never. (An optional would make a list of a million entries a third larger.)
+    private let expiry: Int64
     let location: Location
+    public let valueBytes: UInt32
+    public let hits: UInt32
+    let number: UInt32
+    public let tier: Tier
+
+    /// When it expires; `nil`: never.
+    public var expires: Timestamp? { expiry == 0 ? nil : Timestamp(microseconds: expiry) }
+
+    init(
+        _ slot: EntrySlot, number: UInt32, location: Location, tier: Tier, expiry: Int64, touch: PendingTouch?
+    ) {
+        var recency = slot.recency
+        var hits = slot.hits
+        var accessed = slot.accessed
+        if let touch, touch.tag == slot.tag, touch.stamp > recency {
+            recency = touch.stamp
+            hits = hits.addingReportingOverflow(touch.count).overflow ? .max : hits + touch.count
+            accessed = touch.time
+        }
+        self.recency = recency
+        self.accessed = Timestamp(microseconds: accessed)
+        self.expiry = expiry
+        self.location = location
+        valueBytes = slot.shownBytes
+        self.hits = hits
+        self.number = number
+        self.tier = tier
+    }
+}
+
+/// Accesses of one entry that wait to be applied: the last of them, and how many.
+struct PendingTouch {
+    var tag: UInt32
+    var stamp: UInt64
+    var time: Int64
+    var count: UInt32
 }
 
 /// The entries of an archive as they were at one moment, in recency order; a value that is safe to share.
@@ -60,11 +95,11 @@ public struct EntryList: Sendable, RandomAccessCollection {
         guard isCurrent(at: index), let slot = engine.index.entry(reference.number) else { return nil }
         return engine.withFrame(at: reference.location) { frame in
             EntryMetadata(
-                key: String(decoding: frame.key, as: UTF8.self), valueBytes: frame.valueBytes,
+                key: String(decoding: frame.key, as: UTF8.self), valueBytes: Int(reference.valueBytes),
                 encoding: frame.encoding, created: Timestamp(microseconds: frame.created),
                 accessed: reference.accessed, expires: engine.deadline(of: slot), hits: reference.hits,
-                owner: nil, rank: rank(at: index), recency: reference.recency, sequence: frame.sequence,
-                tier: .disk)
+                owner: engine.ownerName(in: frame), rank: rank(at: index), recency: reference.recency,
+                sequence: frame.sequence, tier: reference.tier)
         }
     }
 
@@ -93,36 +128,35 @@ public struct EntryList: Sendable, RandomAccessCollection {
 }
 
 extension ArchiveEngine {
-    /// Every live entry with its last use, those included that wait to be applied. Needs no lock.
-    func liveReferences() -> [EntryReference] {
-        var pending: [UInt32: (tag: UInt32, stamp: UInt64, time: Int64, count: UInt32)] = [:]
+    /// Every live entry with its last use, those included that wait to be applied. Needs no lock. Expired entries
+    /// that nobody has removed yet are left out, unless all are asked for.
+    func liveReferences(all: Bool = false) -> [EntryReference] {
+        var pending: [UInt32: PendingTouch] = [:]
         for touch in index.pendingTouches() {
-            pending[touch.number] = (
-                touch.tag, touch.stamp, touch.time, (pending[touch.number]?.count ?? 0) + 1
-            )
+            pending[touch.number] = PendingTouch(
+                tag: touch.tag, stamp: touch.stamp, time: touch.time,
+                count: (pending[touch.number]?.count ?? 0) + 1)
         }
+        let now = Clock.read()
+        let living = index.word32(IndexLayout.residencyUsedOffset) == 0 ? 0 : index.livingLines
         var references: [EntryReference] = []
         references.reserveCapacity(min(entryCount, Int(index.usedEntries)))
         for number in 0..<index.usedEntries {
             guard let slot = index.entry(number + 1) else { break }
             let location = slot.location
-            guard location != .none else { continue }
-            var recency = slot.recency
-            var hits = slot.hits
-            var accessed = slot.accessed
-            if let touch = pending[number + 1], touch.tag == slot.tag, touch.stamp > recency {
-                recency = touch.stamp
-                hits = hits.addingReportingOverflow(touch.count).overflow ? .max : hits + touch.count
-                accessed = touch.time
-            }
-            let bytes = slot.valueBytes
+            guard location != .none, !slot.isSetAside else { continue }
+            let deadline = slot.deadline
+            if deadline != Deadline.never, now.boot >= deadline, !all { continue }
+            let isHeld = living != 0 && index.residency(number + 1) & living != 0
+            if slot.isMemoryOnly, !isHeld, !all { continue }
+            let reference = EntryReference(
+                slot, number: number + 1, location: location,
+                tier: slot.isMemoryOnly ? .memory : isHeld ? .both : .disk,
+                expiry: deadline == Deadline.never ? 0 : now.wall.addingSaturating(deadline - now.boot),
+                touch: pending.isEmpty ? nil : pending[number + 1])
             // Removed or used again while it was being read: the removal or the new entry came later.
             guard slot.location == location else { continue }
-            references.append(
-                EntryReference(
-                    valueBytes: bytes, hits: hits, recency: recency,
-                    accessed: Timestamp(microseconds: accessed),
-                    number: number + 1, location: location))
+            references.append(reference)
         }
         return references
     }
@@ -135,7 +169,14 @@ extension ArchiveEngine {
 
     func deadline(of slot: EntrySlot) -> Timestamp? {
         let deadline = slot.deadline
-        return deadline == 0 ? nil : Timestamp(microseconds: deadline)
+        guard deadline != Deadline.never else { return nil }
+        let now = Clock.read()
+        return Timestamp(microseconds: now.wall.addingSaturating(deadline.subtractingSaturating(now.boot)))
+    }
+
+    func ownerName(in frame: Frame) -> String? {
+        let owner = frame.owner
+        return owner.isEmpty ? nil : String(decoding: owner, as: UTF8.self)
     }
 
     func metadata(
@@ -152,10 +193,11 @@ extension ArchiveEngine {
             accessed = touch.time
         }
         return EntryMetadata(
-            key: String(decoding: entry.frame.key, as: UTF8.self), valueBytes: entry.frame.valueBytes,
+            key: String(decoding: entry.frame.key, as: UTF8.self), valueBytes: Int(slot.shownBytes),
             encoding: entry.frame.encoding, created: Timestamp(microseconds: entry.frame.created),
-            accessed: Timestamp(microseconds: accessed), expires: deadline(of: slot), hits: hits, owner: nil,
-            rank: rank, recency: recency, sequence: entry.frame.sequence, tier: .disk)
+            accessed: Timestamp(microseconds: accessed), expires: deadline(of: slot), hits: hits,
+            owner: ownerName(in: entry.frame), rank: rank, recency: recency, sequence: entry.frame.sequence,
+            tier: slot.isMemoryOnly ? .memory : isHeld(entry.number) ? .both : .disk)
     }
 
     func status(configuration: ArchiveConfiguration) throws(StorageError) -> ArchiveStatus {

@@ -26,6 +26,9 @@ public enum StorageError: Error, Sendable, Hashable {
     case invalidKey(reason: String)
     case invalidArchiveName(reason: String)
     case invalidConfiguration(reason: String)
+    case invalidOwner(reason: String)
+    /// The archive is of a kind that has no such operation.
+    case wrongKind(archive: String, kind: ArchiveKind, operation: String)
     /// Bytes on disk are not what the format says; what could be read is intact.
     case corrupted(path: String, offset: Int, reason: String)
     case unsupportedVersion(path: String, found: UInt32, supported: UInt32)
@@ -60,6 +63,10 @@ extension StorageError: CustomStringConvertible {
         case .invalidKey(let reason): "invalid key: \(reason)"
         case .invalidArchiveName(let reason): "invalid archive name: \(reason)"
         case .invalidConfiguration(let reason): "invalid archive configuration: \(reason)"
+        case .invalidOwner(let reason): "invalid owner: \(reason)"
+        case .wrongKind(let archive, let kind, let operation):
+            "cannot \(operation): archive \"\(archive)\" is a \(kind); "
+                + (kind == .log ? "append to it, and read its messages" : "only a log takes messages")
         case .corrupted(let path, let offset, let reason):
             "\(path) is damaged at byte \(offset): \(reason); run a check to see what is affected"
         case .unsupportedVersion(let path, let found, let supported):

@@ -164,19 +164,15 @@ public final class Store: Sendable {
 
 extension ArchiveConfiguration {
     func validate() throws(StorageError) {
-        guard kind != .log else {
-            throw .invalidConfiguration(
-                reason: "log archives are not made by this version; use cache or collection")
-        }
         guard kind == .collection || diskLimit != nil else {
-            throw .invalidConfiguration(reason: "a cache needs a disk limit")
+            throw .invalidConfiguration(reason: "a \(kind) needs a disk limit")
         }
         if let diskLimit {
             guard diskLimit > 0, diskLimit <= ArchiveConfiguration.maximumDiskLimit else {
                 throw .invalidConfiguration(
                     reason: "a disk limit is 1 byte to 200 GiB, not \(diskLimit) bytes")
             }
-            guard kind == .cache else {
+            guard kind != .collection else {
                 throw .invalidConfiguration(reason: "a collection never evicts, so it has no disk limit")
             }
         }

@@ -6,13 +6,25 @@ enum FrameKind: UInt8, Sendable {
     case delete = 2
     /// There are no entries.
     case deleteAll = 3
-    /// The entries at the listed locations were evicted.
+    /// The entries at the listed locations were removed; why is in the extension.
     case evict = 4
     /// A live `put` frame copied to here because its segment is being reclaimed.
     case move = 5
+    /// The entry of this key has another deadline; its value stays.
+    case deadline = 6
+    /// The entries that one reversible action removed are back.
+    case restore = 7
+    /// A message of a log archive.
+    case message = 8
+    /// The entry of this key is in the memory of one process and nowhere else.
+    case resident = 9
+    /// A removed entry that can still be brought back, copied to here because its segment is being reclaimed.
+    case kept = 11
 
     /// Whether the frame makes room, and so may use what is kept free for that.
     var mayUseReserve: Bool { self == .delete || self == .deleteAll || self == .evict }
+    /// Whether the frame holds the value of an entry.
+    var storesEntry: Bool { self == .put || self == .move || self == .resident }
 }
 
 /// What to put into a frame. Layout: OnDiskFormat, "Frames".
@@ -26,9 +38,20 @@ struct FrameContent {
     var key: UnsafeRawBufferPointer
     var value: UnsafeRawBufferPointer
     var extensionBytes: UnsafeRawBufferPointer
+    /// What the extension says of the entry, as the index keeps it.
+    var deadline: Int64 = Deadline.never
+    var ownerTag: UInt32 = 0
+    var residentBytes: UInt64 = 0
 
     var frameBytes: Int {
         Frame.bytes(key: key.count, extension: extensionBytes.count, value: value.count)
+    }
+
+    mutating func take(_ traits: EntryTraits, ownerTag: UInt32) {
+        deadline = traits.deadline
+        residentBytes = traits.residentBytes
+        self.ownerTag = ownerTag
+        if residentBytes != 0 { kind = .resident }
     }
 }
 
@@ -132,54 +155,5 @@ struct Frame {
         }
         let sum = Checksum.crc32c(UnsafeRawBufferPointer(start: base + 4, count: length - 4), seed: seed)
         base.storeBytes(of: sum, as: UInt32.self)
-    }
-}
-
-/// The parts of a frame's extension. Layout: OnDiskFormat, "Frame extensions".
-enum FrameExtension {
-    enum Tag: UInt8 {
-        case evictions = 1
-        case deadline = 2
-        case memoryInterval = 3
-        case owner = 4
-    }
-
-    static let partHeaderBytes = 4
-
-    static func evictionBytes(_ count: Int) -> Int { count == 0 ? 0 : partHeaderBytes + 8 * count }
-
-    static let maximumEvictions = (Frame.maximumExtensionBytes - partHeaderBytes) / 8
-
-    static func writeEvictionHeader(_ count: Int, into buffer: UnsafeMutableRawBufferPointer) {
-        guard buffer.count >= partHeaderBytes else { return }
-        buffer[0] = Tag.evictions.rawValue
-        buffer[1] = 0
-        buffer.storeBytes(
-            of: UInt16(truncatingIfNeeded: 8 * count).littleEndian, toByteOffset: 2, as: UInt16.self)
-    }
-
-    static func writeEviction(_ location: Location, at place: Int, into buffer: UnsafeMutableRawBufferPointer)
-    {
-        let offset = partHeaderBytes + 8 * place
-        guard offset + 8 <= buffer.count else { return }
-        buffer.storeBytes(of: location.raw.littleEndian, toByteOffset: offset, as: UInt64.self)
-    }
-
-    /// The locations that a frame says were evicted with it; empty when it says none.
-    static func evictions(of frame: Frame) -> [Location] {
-        let bytes = frame.extension
-        var offset = 0
-        while offset + partHeaderBytes <= bytes.count {
-            let length = Int(bytes.loadUnaligned(fromByteOffset: offset + 2, as: UInt16.self))
-            let start = offset + partHeaderBytes
-            guard start + length <= bytes.count else { return [] }
-            if bytes[offset] == Tag.evictions.rawValue {
-                return stride(from: start, to: start + length - 7, by: 8).map {
-                    Location(raw: bytes.loadUnaligned(fromByteOffset: $0, as: UInt64.self))
-                }
-            }
-            offset = start + length
-        }
-        return []
     }
 }

@@ -1,7 +1,7 @@
 /// Where things are in an index file. The meaning of each field: OnDiskFormat, "The index".
 enum IndexLayout {
     static let magic: UInt64 = 0x5845_444E_494D_4C56  // "VLMINDEX" read as a little-endian integer
-    static let version: UInt32 = 1
+    static let version: UInt32 = 2
 
     // Header page
     static let magicOffset = 0
@@ -36,6 +36,17 @@ enum IndexLayout {
     static let diskLimitOffset = 576
     static let memoryLimitOffset = 584
     static let countersOffset = 640
+    static let appendedBytesOffset = 560
+    static let nextDeadlineOffset = 608
+    static let newDeadlineOffset = 616
+    static let setAsideNewestOffset = 624
+    static let setAsideOldestOffset = 628
+    static let setAsideCountOffset = 632
+    static let nextGroupOffset = 636
+    static let eventHeadOffset = 704
+    static let eventWaitersOffset = 712
+    static let firstMessageOffset = 720
+    static let residencyUsedOffset = 728
 
     // Tables
     static let processTableOffset = 4096
@@ -46,14 +57,21 @@ enum IndexLayout {
     static let touchCells = 2048
     static let touchCellBytes = 32
     static let eventRingOffset = 110_592
-    static let reservedOffset = 241_664
+    static let events = 2048
+    static let eventBytes = 64
+    static let undoTableOffset = 241_664
+    static let undoLines = 64
+    static let undoLineBytes = 64
     static let chunksOffset = 262_144
 
-    // Chunks: 1,024 entries, then 320 buckets
+    // Chunks: 1,024 entries, 320 buckets, and for each entry a word of residency
     static let chunkEntries = 1024
     static let chunkBuckets = 320
     static let entryBytes = 64
-    static let chunkBytes = chunkEntries * entryBytes + chunkBuckets * Bucket.bytes
+    static let residencyBytes = 8
+    static let bucketsInChunkOffset = chunkEntries * entryBytes
+    static let residencyInChunkOffset = bucketsInChunkOffset + chunkBuckets * Bucket.bytes
+    static let chunkBytes = residencyInChunkOffset + chunkEntries * residencyBytes
 
     /// Addresses reserved for an index: room for some 200 million entries.
     static let windowBytes = 16 << 30

@@ -39,9 +39,20 @@ struct EntrySlot {
         get { cp_relaxed32(base + 28) }
         nonmutating set { cp_relaxed_store32(base + 28, newValue) }
     }
+    /// Bytes that count against the disk limit; 0 for an entry that is only in memory.
     @inline(__always) var valueBytes: UInt32 {
-        get { cp_relaxed32(base + 32) }
+        get {
+            let word = cp_relaxed32(base + 32)
+            return word & EntrySlot.flag == 0 ? word : 0
+        }
         nonmutating set { cp_relaxed_store32(base + 32, newValue) }
+    }
+    /// Whether the entry is only in the memory of one process (S11).
+    @inline(__always) var isMemoryOnly: Bool { cp_relaxed32(base + 32) & EntrySlot.flag != 0 }
+    /// The size of the value, or of what that process holds.
+    var shownBytes: UInt32 { cp_relaxed32(base + 32) & ~EntrySlot.flag }
+    func setMemoryOnly(bytes: UInt64) {
+        cp_relaxed_store32(base + 32, UInt32(min(bytes, UInt64(Frame.maximumValueBytes))) | EntrySlot.flag)
     }
     @inline(__always) var hits: UInt32 {
         get { cp_relaxed32(base + 36) }
@@ -51,14 +62,34 @@ struct EntrySlot {
         get { Int64(bitPattern: cp_relaxed64(base + 40)) }
         nonmutating set { cp_relaxed_store64(base + 40, UInt64(bitPattern: newValue)) }
     }
-    /// Microseconds since 1970 after which the entry is expired; 0: never.
+    /// Microseconds on the boot clock from which on the entry is expired; 0: never.
     @inline(__always) var deadline: Int64 {
         get { Int64(bitPattern: cp_relaxed64(base + 48)) }
         nonmutating set { cp_relaxed_store64(base + 48, UInt64(bitPattern: newValue)) }
     }
+    /// Setting it takes the mark of ``isSetAside`` away.
     @inline(__always) var frameBytes: UInt32 {
-        get { cp_relaxed32(base + 56) }
+        get { cp_relaxed32(base + 56) & ~EntrySlot.flag }
         nonmutating set { cp_relaxed_store32(base + 56, newValue) }
     }
-    // base + 60: four bytes reserved for the owner.
+    /// Whether the entry was removed and can still be brought back (S12): no look-up finds it, and it is in the
+    /// list of those instead of the recency list.
+    @inline(__always) var isSetAside: Bool { cp_relaxed32(base + 56) & EntrySlot.flag != 0 }
+    func markSetAside(frameBytes: UInt32) { cp_relaxed_store32(base + 56, frameBytes | EntrySlot.flag) }
+    /// The reversible action that removed an entry that is set aside.
+    var group: UInt32 {
+        get { chainNext }
+        nonmutating set { chainNext = newValue }
+    }
+    /// Low bits of the hash of the owner's name; 0: none.
+    @inline(__always) var owner: UInt32 {
+        get { cp_relaxed32(base + 60) }
+        nonmutating set { cp_relaxed_store32(base + 60, newValue) }
+    }
+    /// Whether look-ups find the entry.
+    @inline(__always) var isLive: Bool { location != .none && !isSetAside }
+    /// Whether a look-up must read this line before it believes the frame; cells say so.
+    @inline(__always) var needsLook: Bool { deadline != Deadline.never || isMemoryOnly }
+
+    private static let flag: UInt32 = 1 << 31
 }

@@ -40,17 +40,26 @@ struct Bucket {
         return nil
     }
 
-    /// What is in the high 16 bits of a cell: bits of the hash that the bucket's own number does not tell.
+    /// The bit of a cell that sends look-ups to the entry's own line: it has a deadline, or only one process has it.
+    static let look: UInt64 = 1 << 63
+
+    /// What is in the 15 bits below: bits of the hash that the bucket's own number does not tell.
     @inline(__always)
-    static func mark(_ tag: UInt32) -> UInt64 {
-        UInt64(UInt16(truncatingIfNeeded: (tag &* 0x9E37_79B1) >> 16))
-    }
+    static func mark(_ tag: UInt32) -> UInt64 { UInt64((tag &* 0x9E37_79B1) >> 17) }
+
+    @inline(__always)
+    static func mark(in cell: UInt64) -> UInt64 { (cell << 1) >> 49 }
 
     /// Mark, 25 bits of the segment's number and 23 bits of the offset divided by 8: a frame begins in the
     /// first 64 MiB of its segment, and segments that exist at the same time are never 2²⁵ apart.
     @inline(__always)
     static func cell(tag: UInt32, location: Location) -> UInt64 {
         mark(tag) << 48 | UInt64(location.segment & 0x1ff_ffff) << 23 | location.raw & 0x7f_ffff
+    }
+
+    @inline(__always)
+    static func cell(of slot: EntrySlot, at location: Location) -> UInt64 {
+        cell(tag: slot.tag, location: location) | (slot.needsLook ? look : 0)
     }
 
     /// The location in a cell, given the number of a segment that exists at about the same time. (The newest
@@ -123,7 +132,7 @@ extension IndexMemory {
     private func insert(_ number: UInt32, _ slot: EntrySlot, into bucket: Bucket) {
         for place in 0..<Bucket.cells where bucket.cell(place) == 0 {
             bucket.setNumber(place, number)
-            bucket.setCell(place, Bucket.cell(tag: slot.tag, location: slot.location))
+            bucket.setCell(place, Bucket.cell(of: slot, at: slot.location))
             return
         }
         slot.chainNext = bucket.overflow
@@ -166,7 +175,7 @@ extension IndexMemory {
     func setLocation(_ number: UInt32, _ slot: EntrySlot, _ location: Location) {
         slot.location = location
         if let bucket = bucket(of: slot.tag), let place = bucket.place(of: number) {
-            bucket.setCell(place, Bucket.cell(tag: slot.tag, location: location))
+            bucket.setCell(place, Bucket.cell(of: slot, at: location))
         }
     }
 
@@ -198,6 +207,7 @@ extension IndexMemory {
     @inline(__always)
     func freeEntry(_ number: UInt32, _ slot: EntrySlot) {
         slot.location = .none
+        slot.frameBytes = 0
         slot.chainNext = word32(IndexLayout.freeHeadOffset)
         set32(IndexLayout.freeHeadOffset, number)
     }

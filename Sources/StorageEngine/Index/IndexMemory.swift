@@ -107,6 +107,15 @@ final class IndexMemory: @unchecked Sendable {
         return EntrySlot(chunk + (place & 1023) * IndexLayout.entryBytes)
     }
 
+    /// The word that says which processes hold the entry's object in memory; `nil` past the capacity.
+    @inline(__always)
+    func residencyAddress(_ number: UInt32) -> UnsafeMutableRawPointer? {
+        guard number > 0, holds(number) else { return nil }
+        let place = Int(number) - 1
+        let chunk = base + IndexLayout.chunksOffset + (place >> 10) * IndexLayout.chunkBytes
+        return chunk + IndexLayout.residencyInChunkOffset + (place & 1023) * IndexLayout.residencyBytes
+    }
+
     /// The bucket of that number; `nil` past the capacity.
     @inline(__always)
     func bucket(_ number: UInt32) -> Bucket? {
@@ -114,7 +123,7 @@ final class IndexMemory: @unchecked Sendable {
         let place = Int(number) - chunk * IndexLayout.chunkBuckets
         guard holds(UInt32(truncatingIfNeeded: (chunk + 1) * IndexLayout.chunkEntries)) else { return nil }
         let first = IndexLayout.chunksOffset + chunk * IndexLayout.chunkBytes
-        return Bucket(base + first + IndexLayout.chunkEntries * IndexLayout.entryBytes + place * Bucket.bytes)
+        return Bucket(base + first + IndexLayout.bucketsInChunkOffset + place * Bucket.bytes)
     }
 
     // MARK: Live bytes of each segment

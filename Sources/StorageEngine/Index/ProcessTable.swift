@@ -8,13 +8,18 @@ struct ProcessSlot: Sendable {
     static let nameBytes = 63
 
     private let address: UInt
+    /// Its place in the table, which is its bit in words of residency.
+    let line: Int
 
     @inline(__always)
     private var base: UnsafeMutableRawPointer {
         UnsafeMutableRawPointer(bitPattern: address).unsafelyUnwrapped
     }
 
-    init(_ base: UnsafeMutableRawPointer) { address = UInt(bitPattern: base) }
+    init(_ base: UnsafeMutableRawPointer, line: Int) {
+        address = UInt(bitPattern: base)
+        self.line = line
+    }
 
     var pid: UInt32 {
         get { cp_load32(base) }
@@ -32,7 +37,10 @@ struct ProcessSlot: Sendable {
     var misses: UInt64 { cp_relaxed64(base + 32) }
     @inline(__always) func addHit() { _ = cp_add64(base + 24, 1) }
     @inline(__always) func addMiss() { _ = cp_add64(base + 32, 1) }
-    var memoryBytes: UInt64 { cp_relaxed64(base + 40) }
+    var memoryBytes: UInt64 {
+        get { cp_relaxed64(base + 40) }
+        nonmutating set { cp_relaxed_store64(base + 40, newValue) }
+    }
     var memoryLimit: UInt64 {
         get { cp_relaxed64(base + 48) }
         nonmutating set { cp_relaxed_store64(base + 48, newValue) }
@@ -65,16 +73,12 @@ struct ProcessSlot: Sendable {
 extension IndexMemory {
     func processSlot(_ number: Int) -> ProcessSlot {
         let bounded = min(max(number, 0), IndexLayout.processSlots - 1)
-        return ProcessSlot(base + IndexLayout.processTableOffset + bounded * IndexLayout.processSlotBytes)
+        return ProcessSlot(
+            base + IndexLayout.processTableOffset + bounded * IndexLayout.processSlotBytes, line: bounded)
     }
 
-    /// Takes a slot for this process; those of the dead are cleared first, their counts kept. With more
-    /// processes than slots the last one is shared. Needs the lock.
+    /// Takes a slot for this process. With more processes than slots the last one is shared. Needs the lock.
     func attach(_ identity: ProcessIdentity, name: String, memoryLimit: UInt64) -> ProcessSlot {
-        for number in 0..<IndexLayout.processSlots {
-            let slot = processSlot(number)
-            if slot.pid != 0, !slot.identity.isAlive { detach(slot) }
-        }
         let numbers = 0..<IndexLayout.processSlots
         guard let free = numbers.first(where: { processSlot($0).pid == 0 }) else {
             return processSlot(IndexLayout.processSlots - 1)
@@ -82,7 +86,7 @@ extension IndexMemory {
         let slot = processSlot(free)
         slot.clear()
         slot.start = identity.start
-        slot.attached = cp_coarse_time()
+        slot.attached = Clock.wall()
         slot.name = name
         slot.memoryLimit = memoryLimit
         slot.pid = UInt32(bitPattern: identity.pid)
@@ -94,6 +98,11 @@ extension IndexMemory {
         add(.hits, slot.hits)
         add(.misses, slot.misses)
         slot.clear()
+    }
+
+    /// One bit for each line whose process lives.
+    var livingLines: UInt64 {
+        attachedSlots.reduce(0) { $1.identity.isAlive ? $0 | 1 << UInt64($1.line) : $0 }
     }
 
     var attachedSlots: [ProcessSlot] {

@@ -26,6 +26,31 @@ extension IndexMemory {
         set32(IndexLayout.recencyFirstOffset, number)
     }
 
+    /// Links entries where their stamps put them; `items` are sorted, oldest first. Costs a walk from the old end
+    /// up to the youngest of them.
+    func linkByRecency(_ items: [(recency: UInt64, number: UInt32)]) {
+        var newer = leastRecent
+        for item in items {
+            guard let slot = entry(item.number) else { continue }
+            while let candidate = entry(newer), candidate.recency < item.recency { newer = candidate.newer }
+            let older: UInt32
+            if let candidate = entry(newer) {
+                older = candidate.older
+                candidate.older = item.number
+            } else {
+                older = mostRecent
+                set32(IndexLayout.recencyFirstOffset, item.number)
+            }
+            slot.newer = newer
+            slot.older = older
+            if let neighbour = entry(older) {
+                neighbour.newer = item.number
+            } else {
+                set32(IndexLayout.recencyLastOffset, item.number)
+            }
+        }
+    }
+
     @inline(__always)
     func unlinkFromRecency(_ number: UInt32, _ slot: EntrySlot) {
         let newer = slot.newer

@@ -107,7 +107,7 @@ extension IndexMemory {
             word = cp_load64(cell)
         }
         guard word & ~0xffff_ffff == lap, let slot = entry(UInt32(truncatingIfNeeded: word)),
-            slot.location != .none, slot.tag == UInt32(truncatingIfNeeded: cp_relaxed64(cell + 8)),
+            slot.isLive, slot.tag == UInt32(truncatingIfNeeded: cp_relaxed64(cell + 8)),
             slot.recency < stamp
         else { return }
         let number = UInt32(truncatingIfNeeded: word)

@@ -249,6 +249,16 @@ final class SegmentLog: @unchecked Sendable {
         return next
     }
 
+    /// The largest number below `segment`, and not below `first`, of a segment that exists.
+    func segment(before segment: UInt32, from first: UInt32) -> UInt32? {
+        var number = segment
+        while number > first, segment - number < UInt32(SegmentLayout.slots) {
+            number -= 1
+            if folder.hasEntry(named: SegmentHeader.fileName(number)) { return number }
+        }
+        return nil
+    }
+
     /// Makes segment `number` with room for `bytes`, replacing a leftover of the same name.
     func create(_ number: UInt32, oldest: UInt32, bytes: Int) throws(StorageError) {
         let name = SegmentHeader.fileName(number)
@@ -257,7 +267,7 @@ final class SegmentLog: @unchecked Sendable {
         do throws(StorageError) {
             try file.extend(from: 0, to: bytes)
             let header = SegmentHeader(
-                archive: identity, segment: number, oldest: oldest, created: cp_coarse_time())
+                archive: identity, segment: number, oldest: oldest, created: Clock.wall())
             try file.write(header.encoded)
             let result: Result<Void, StorageError> = files.withLock { files in
                 do throws(StorageError) {

@@ -34,6 +34,8 @@ extension ArchiveEngine {
     @inline(__always)
     func commit(_ location: Location, bytes: Int) {
         index.set64(IndexLayout.headOffset, location.advanced(by: bytes).raw)
+        index.set64(
+            IndexLayout.appendedBytesOffset, index.word64(IndexLayout.appendedBytesOffset) &+ UInt64(bytes))
     }
 
     @inline(__always)

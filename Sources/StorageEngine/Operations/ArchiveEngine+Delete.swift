@@ -12,9 +12,19 @@ extension ArchiveEngine {
         _ = index.takeStampAndDrain()
         guard let entry = try find(key, tag: tag) else { return .absent }
         let isSame = sequence == nil || entry.frame.sequence == sequence
+        let isExpired = isExpired(entry)
         letGo(entry)
+        if isExpired {
+            try removeBatch([entry.number], .expiry, .deadline)
+            return .absent
+        }
         guard isSame else { return .changed }
-        try appendBare(.delete, key: key) { remove(entry.number) }
+        try appendBare(.delete, key: key) { location, time in
+            index.note(
+                .delete, .request, tag: tag, bytes: Int(entry.slot.shownBytes), location: location, pid: pid,
+                time: time, key: key)
+            remove(entry.number)
+        }
         index.add(.deletes)
         reclaim(forAppended: Frame.bytes(key: key.count, extension: 0, value: 0))
         return .deleted
@@ -26,10 +36,13 @@ extension ArchiveEngine {
         defer { release() }
         _ = index.takeStampAndDrain()
         let removal = Removal(entries: entryCount, bytes: valueBytes)
-        guard removal.entries > 0 else { return removal }
+        guard removal.entries > 0 || index.setAsideCount > 0 else { return removal }
         // In a segment of its own, so that all older ones can be dropped at once.
-        try appendBare(.deleteAll, key: UnsafeRawBufferPointer(start: nil, count: 0), inNewSegment: true) {
+        try appendBare(.deleteAll, inNewSegment: true) { location, time in
             clearEntries()
+            index.note(
+                .delete, .request, tag: 0, bytes: Int(removal.bytes), location: location, pid: pid, time: time
+            )
         }
         index.add(.deletes, UInt64(removal.entries))
         dropSegments(before: head.segment)
@@ -41,21 +54,27 @@ extension ArchiveEngine {
         index.beginStructureChange()
         for number in 0..<index.usedEntries {
             index.entry(number + 1)?.location = .none
+            index.entry(number + 1)?.frameBytes = 0
+            index.forgetResidency(number + 1)
         }
         for number in 0..<index.usedBuckets { index.bucket(number)?.clear() }
         for offset in [
             IndexLayout.entryHighWaterOffset, IndexLayout.freeHeadOffset, IndexLayout.recencyFirstOffset,
-            IndexLayout.recencyLastOffset,
+            IndexLayout.recencyLastOffset, IndexLayout.setAsideNewestOffset, IndexLayout.setAsideOldestOffset,
+            IndexLayout.setAsideCountOffset,
         ] {
             index.set32(offset, 0)
         }
+        firstMessage = .none
         index.set32(IndexLayout.bucketCountOffset, IndexMemory.firstBuckets)
         for offset in [
             IndexLayout.entryCountOffset, IndexLayout.valueBytesOffset, IndexLayout.liveFrameBytesOffset,
+            IndexLayout.nextDeadlineOffset, IndexLayout.newDeadlineOffset,
         ] {
             index.set64(offset, 0)
         }
         for slot in 0..<UInt32(SegmentLayout.slots) { index.setLiveBytes(ofSegment: slot, 0) }
+        for line in index.undoLines { line.group = 0 }
         index.endStructureChange()
     }
 
@@ -66,7 +85,11 @@ extension ArchiveEngine {
         _ = index.takeStampAndDrain()
         index.set64(IndexLayout.diskLimitOffset, disk ?? .max)
         index.set64(IndexLayout.memoryLimitOffset, memory ?? .max)
-        if let disk { try evict(downTo: disk) }
+        if let disk, kind == .log { dropMessages(downTo: disk) }
+        if let disk, kind != .log { try evict(downTo: disk) }
+        index.note(
+            .resize, .request, tag: 0, bytes: Int(clamping: disk ?? 0), location: .none, pid: pid,
+            time: Clock.wall())
         reclaim(forAppended: 0)
     }
 }

@@ -15,6 +15,8 @@ struct FoundEntry {
     var location: Location
     var frame: Frame
     var pin: SegmentLog.Pin
+    /// Whether its line in the index says more than the frame: a deadline, or that only one process has it.
+    var needsLook: Bool
 }
 
 extension ArchiveEngine {
@@ -49,13 +51,16 @@ extension ArchiveEngine {
         var unreadable: Location?
         for place in 0..<Bucket.cells {
             let cell = bucket.cell(place)
-            guard cell >> 48 == mark, cell != 0 else { continue }
+            guard Bucket.mark(in: cell) == mark, cell != 0 else { continue }
             let location = Bucket.location(in: cell, near: head.segment)
             let number = bucket.number(place)
             guard let slot = index.entry(number) else { continue }
             // A look-up never reads the entry; a change will, so let it come while the frame does.
             if forChange { cp_prefetch(slot.base) }
-            if let found = compare(key, number, slot, location, &unreadable) { return .found(found) }
+            if var found = compare(key, number, slot, location, &unreadable) {
+                found.needsLook = cell & Bucket.look != 0
+                return .found(found)
+            }
         }
         if bucket.overflow != 0, let found = walkOverflow(bucket, key, tag: tag, &unreadable) {
             return .found(found)
@@ -72,9 +77,10 @@ extension ArchiveEngine {
         var steps = 0
         while let slot = index.entry(number), steps < IndexMemory.longestChain {
             let location = slot.location
-            if slot.tag == tag, location != .none,
-                let found = compare(key, number, slot, location, &unreadable)
+            if slot.tag == tag, slot.isLive,
+                var found = compare(key, number, slot, location, &unreadable)
             {
+                found.needsLook = slot.needsLook
                 return found
             }
             number = slot.chainNext
@@ -95,7 +101,8 @@ extension ArchiveEngine {
         }
         if let frame = log.frame(pin, at: location.offset) {
             if equal(frame.key, key) {
-                return FoundEntry(number: number, slot: slot, location: location, frame: frame, pin: pin)
+                return FoundEntry(
+                    number: number, slot: slot, location: location, frame: frame, pin: pin, needsLook: false)
             }
         } else {
             unreadable = location
@@ -133,9 +140,11 @@ extension ArchiveEngine {
         for number in 0..<index.usedEntries {
             guard let slot = index.entry(number + 1), slot.tag == tag else { continue }
             let location = slot.location
-            guard location != .none, let pin = log.pin(location.segment) else { continue }
+            guard slot.isLive, let pin = log.pin(location.segment) else { continue }
             if let frame = log.frame(pin, at: location.offset), equal(frame.key, key) {
-                return FoundEntry(number: number + 1, slot: slot, location: location, frame: frame, pin: pin)
+                return FoundEntry(
+                    number: number + 1, slot: slot, location: location, frame: frame, pin: pin,
+                    needsLook: slot.needsLook)
             }
             log.unpin(pin)
         }
@@ -158,15 +167,46 @@ extension ArchiveEngine {
 
     // MARK: Reading
 
-    /// Calls `body` with the entry if there is one, without any trace. Its bytes are valid during the call only.
+    /// Calls `body` with the entry if there is one that has not expired, without any trace. Its bytes are valid
+    /// during the call only. An entry that only a process' memory holds has no value to show.
     @inline(__always)
-    func withPeek(_ key: UnsafeRawBufferPointer, _ body: (FoundEntry) -> Void) throws(StorageError) {
+    func withPeek(
+        _ key: UnsafeRawBufferPointer, evenInMemoryOnly: Bool = false, _ body: (FoundEntry) -> Void
+    ) throws(StorageError) {
         try ArchiveEngine.validate(key: key)
         guard let entry = try find(key, tag: UInt32(truncatingIfNeeded: hash(key))) else { return }
         defer { letGo(entry) }
         try verify(entry)
+        if entry.needsLook {
+            switch look(at: entry) {
+            case .valid: break
+            case .memoryOnly where evenInMemoryOnly: break
+            default: return
+            }
+        }
         body(entry)
     }
+
+    enum Look {
+        case valid
+        case expired
+        case memoryOnly
+    }
+
+    /// What the entry's line says of it beyond its frame.
+    @inline(never)
+    func look(at entry: FoundEntry) -> Look {
+        let deadline = entry.slot.deadline
+        let isMemoryOnly = entry.slot.isMemoryOnly
+        // Another entry has taken the line: what was found is what it was.
+        guard entry.slot.location == entry.location else { return .valid }
+        if deadline != Deadline.never, Clock.boot() >= deadline { return .expired }
+        if isMemoryOnly { return isHeld(entry.number) ? .memoryOnly : .expired }
+        return .valid
+    }
+
+    @inline(__always)
+    func isExpired(_ entry: FoundEntry) -> Bool { entry.needsLook && look(at: entry) == .expired }
 
     /// As ``withPeek(_:_:)``, and makes the entry the most recent and counts a hit or a miss (S2).
     @inline(__always)
@@ -180,14 +220,22 @@ extension ArchiveEngine {
         }
         defer { letGo(entry) }
         try verify(entry)
+        if entry.needsLook {
+            let look = look(at: entry)
+            if look != .valid {
+                processSlot.addMiss()
+                if look == .expired { removeIfExpired(entry, tag: tag) }
+                return
+            }
+        }
         processSlot.addHit()
-        let touch = index.touch(entry.number, tag: tag, time: cp_coarse_time())
+        let touch = index.touch(entry.number, tag: tag, time: Clock.wall())
         if touch != .published { touchSlowly(touch, entry.number, tag: tag) }
         body(entry)
     }
 
     @inline(never)
-    private func touchSlowly(_ touch: IndexMemory.Touch, _ number: UInt32, tag: UInt32) {
+    func touchSlowly(_ touch: IndexMemory.Touch, _ number: UInt32, tag: UInt32) {
         guard touch == .ringFull else {
             drainIfFree()
             return
@@ -201,7 +249,7 @@ extension ArchiveEngine {
             } else {
                 break
             }
-            if index.touch(number, tag: tag, time: cp_coarse_time()) != .ringFull { return }
+            if index.touch(number, tag: tag, time: Clock.wall()) != .ringFull { return }
         }
         index.add(.lostTouches)
     }

@@ -1,56 +1,85 @@
 import CPlatform
 
+/// What to store under a key.
+struct PutRequest {
+    var value: UnsafeRawBufferPointer
+    var encoding: ValueEncoding
+    /// An update: an entry that exists keeps its creation time.
+    var keepsCreation = false
+    var traits = EntryTraits()
+}
+
 extension ArchiveEngine {
     /// Stores `value` as the entry of `key` and makes it the most recent, evicting the least recent until
     /// the limit is kept (S1, S3, S5). The frame carries its evictions, so both happen or neither.
     @inline(__always)
-    func put(
-        _ value: UnsafeRawBufferPointer, key: UnsafeRawBufferPointer, encoding: ValueEncoding,
-        keepsCreation: Bool
-    ) throws(StorageError) {
+    func put(_ request: PutRequest, key: UnsafeRawBufferPointer) throws(StorageError) {
         try ArchiveEngine.validate(key: key)
-        guard value.count <= Frame.maximumValueBytes else {
-            index.add(.rejections)
-            throw .valueTooLarge(bytes: value.count, limit: UInt64(Frame.maximumValueBytes), archive: name)
-        }
+        guard kind != .log else { throw .wrongKind(archive: name, kind: kind, operation: "put") }
+        let value = request.value
         let tag = UInt32(truncatingIfNeeded: hash(key))
+        guard value.count <= Frame.maximumValueBytes else {
+            throw reject(key, tag: tag, bytes: value.count, limit: UInt64(Frame.maximumValueBytes))
+        }
         try acquire()
         defer { release() }
         let limit = diskLimit
         if let limit, value.count > limit {
-            index.add(.rejections)
-            throw .valueTooLarge(bytes: value.count, limit: limit, archive: name)
+            throw reject(key, tag: tag, bytes: value.count, limit: limit)
         }
         let recency = index.takeStampAndDrain()
         if let limit, valueBytes + UInt64(value.count) > limit { prefetchVictim() }
-        let now = cp_coarse_time()
+        let now = Clock.wall()
         var content = FrameContent(
-            kind: .put, encoding: encoding, sequence: 0, recency: recency, time: now, created: now, key: key,
-            value: value, extensionBytes: UnsafeRawBufferPointer(start: nil, count: 0))
+            kind: .put, encoding: request.encoding, sequence: 0, recency: recency, time: now, created: now,
+            key: key, value: value, extensionBytes: UnsafeRawBufferPointer(start: nil, count: 0))
+        if !request.traits.isPlain { content.take(request.traits, ownerTag: ownerTag(request.traits.owner)) }
         var replaced: EntrySlot?
         var replacedNumber: UInt32 = 0
         if let existing = try find(key, tag: tag, forChange: true) {
             replaced = existing.slot
             index.prefetchNeighbours(of: existing.slot)
             replacedNumber = existing.number
-            if keepsCreation { content.created = existing.frame.created }
+            if request.keepsCreation, !isExpired(existing) { content.created = existing.frame.created }
             letGo(existing)
         } else {
             try index.reserveEntry()
         }
         let replacedBytes = replaced.map { Int($0.valueBytes) } ?? 0
-        if let limit, Int(valueBytes) - replacedBytes + value.count > limit {
-            try putEvicting(
-                content, tag: tag, replaced: replacedNumber,
-                excess: Int(valueBytes) - replacedBytes + value.count - Int(clamping: limit))
-        } else {
+        let bytes = Int(valueBytes) - replacedBytes + value.count
+        let location: Location
+        if bytes > limit ?? .max {
+            let excess = bytes - Int(clamping: limit ?? .max)
+            location = try putExtended(content, request.traits, tag, replaced: replacedNumber, excess: excess)
+        } else if request.traits.isPlain {
             content.sequence = nextSequence()
-            let location = try append(content)
+            location = try append(content)
             applyPut(content, tag: tag, number: replacedNumber, at: location)
             commit(location, bytes: content.frameBytes)
+        } else {
+            location = try putExtended(content, request.traits, tag, replaced: replacedNumber, excess: 0)
         }
         index.add(.records)
+        index.note(
+            request.keepsCreation ? .update : .record, .request, tag: tag, bytes: value.count,
+            location: location, pid: pid, time: now, key: key)
         reclaim(forAppended: content.frameBytes)
+    }
+
+    /// Counts a refusal and says why (S4).
+    @inline(never)
+    private func reject(_ key: UnsafeRawBufferPointer, tag: UInt32, bytes: Int, limit: UInt64) -> StorageError
+    {
+        index.add(.rejections)
+        index.note(
+            .rejection, .tooLarge, tag: tag, bytes: bytes, location: .none, pid: pid, time: Clock.wall(),
+            key: key)
+        return .valueTooLarge(bytes: bytes, limit: limit, archive: name)
+    }
+
+    /// What the index keeps of an owner's name; 0 for none.
+    func ownerTag(_ owner: UnsafeRawBufferPointer) -> UInt32 {
+        owner.isEmpty ? 0 : max(1, UInt32(truncatingIfNeeded: hash(owner)))
     }
 
     /// Lets the lines come that an eviction will change, while the key is being looked up.
@@ -61,27 +90,50 @@ extension ArchiveEngine {
         if let next = index.entry(victim.newer) { cp_prefetch(next.base) }
     }
 
+    /// Stores a frame that has an extension: traits, or evictions that free `excess` bytes.
     @inline(never)
-    private func putEvicting(
-        _ content: FrameContent, tag: UInt32, replaced: UInt32, excess: Int
-    ) throws(StorageError) {
-        let count = try evictAllButLast(toFree: excess, sparing: replaced)
+    private func putExtended(
+        _ content: FrameContent, _ traits: EntryTraits, _ tag: UInt32, replaced: UInt32, excess: Int
+    ) throws(StorageError) -> Location {
+        let count = excess > 0 ? try evictAllButLast(toFree: excess, sparing: replaced) : 0
         var content = content
-        try withEvictions(count, sparing: replaced) { (bytes) throws(StorageError) in
-            content.extensionBytes = bytes
+        var location = Location.none
+        let size = traits.bytes + FrameExtension.evictionBytes(count)
+        try withExtension(bytes: size) { (writer) throws(StorageError) in
+            traits.write(to: &writer)
+            nameLeastRecent(count, sparing: replaced, in: &writer)
+            content.extensionBytes = writer.written
             content.sequence = nextSequence()
-            let location = try append(content)
-            removeLeastRecent(count, sparing: replaced)
+            location = try append(content)
+            removeLeastRecent(count, sparing: replaced, time: content.time)
             applyPut(content, tag: tag, number: replaced, at: location)
             commit(location, bytes: content.frameBytes)
         }
+        return location
     }
 
-    /// Evicts the least recent entries until the values fit into `limit`. Needs the lock.
-    func evict(downTo limit: UInt64) throws(StorageError) {
-        guard valueBytes > limit else { return }
+    // MARK: Evicting
+
+    /// Evicts the least recent entries until the values fit into `limit`; returns how many. Needs the lock.
+    @discardableResult
+    func evict(downTo limit: UInt64) throws(StorageError) -> Int {
+        guard valueBytes > limit else { return 0 }
+        let before = entryCount
         let count = try evictAllButLast(toFree: Int(valueBytes - limit), sparing: 0)
         try evict(count, sparing: 0)
+        return before - entryCount
+    }
+
+    /// The next entry to evict, from `number` on. What only a process' memory holds takes no room on disk.
+    @inline(__always)
+    private func victim(from number: UInt32, sparing: UInt32) -> UInt32 {
+        var number = number
+        var steps = 0
+        while let slot = index.entry(number), number == sparing || slot.isMemoryOnly, steps <= entryCount {
+            number = slot.newer
+            steps += 1
+        }
+        return number
     }
 
     /// How many of the least recent entries make up at least `bytes`, as far as one frame can name them; what
@@ -89,19 +141,17 @@ extension ArchiveEngine {
     private func evictAllButLast(toFree bytes: Int, sparing: UInt32) throws(StorageError) -> Int {
         var count = 0
         var freed = 0
-        var number = index.leastRecent
+        var number = victim(from: index.leastRecent, sparing: sparing)
         var steps = 0
         while freed < bytes, let slot = index.entry(number), steps <= entryCount {
             steps += 1
-            let isSpared = number == sparing
-            number = slot.newer
-            if isSpared { continue }
+            number = victim(from: slot.newer, sparing: sparing)
             count += 1
             freed += Int(slot.valueBytes)
             if count == FrameExtension.maximumEvictions {
                 try evict(count, sparing: sparing)
                 count = 0
-                number = index.leastRecent
+                number = victim(from: index.leastRecent, sparing: sparing)
                 steps = 0
             }
         }
@@ -111,57 +161,63 @@ extension ArchiveEngine {
 
     private func evict(_ count: Int, sparing: UInt32) throws(StorageError) {
         guard count > 0 else { return }
-        try withEvictions(count, sparing: sparing) { (bytes) throws(StorageError) in
-            try appendBare(.evict, key: UnsafeRawBufferPointer(start: nil, count: 0), extensionBytes: bytes) {
-                removeLeastRecent(count, sparing: sparing)
+        try withExtension(bytes: FrameExtension.evictionBytes(count)) { (writer) throws(StorageError) in
+            nameLeastRecent(count, sparing: sparing, in: &writer)
+            try appendBare(.evict, extensionBytes: writer.written) { _, time in
+                removeLeastRecent(count, sparing: sparing, time: time)
             }
         }
     }
 
-    /// Calls `body` with the extension that names the `count` least recent entries.
+    /// Calls `body` with room for an extension of `bytes`.
     @inline(__always)
-    private func withEvictions(
-        _ count: Int, sparing: UInt32, _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Void
+    func withExtension(
+        bytes: Int, _ body: (inout ExtensionWriter) throws(StorageError) -> Void
     ) throws(StorageError) {
-        let bytes = FrameExtension.evictionBytes(count)
         let result = withUnsafeTemporaryAllocation(byteCount: bytes, alignment: 8) { buffer in
-            FrameExtension.writeEvictionHeader(count, into: buffer)
-            var written = 0
-            var number = index.leastRecent
-            while written < count, let slot = index.entry(number), slot.newer != number {
-                if number != sparing {
-                    FrameExtension.writeEviction(slot.location, at: written, into: buffer)
-                    written += 1
-                }
-                number = slot.newer
-            }
-            return Result { () throws(StorageError) in try body(UnsafeRawBufferPointer(buffer)) }
+            var writer = ExtensionWriter(buffer)
+            return Result { () throws(StorageError) in try body(&writer) }
         }
         try result.get()
     }
 
-    private func removeLeastRecent(_ count: Int, sparing: UInt32) {
+    /// Names the locations of the `count` least recent entries.
+    private func nameLeastRecent(_ count: Int, sparing: UInt32, in writer: inout ExtensionWriter) {
+        guard let bytes = writer.part(.evictions, bytes: 8 * count) else { return }
+        var number = victim(from: index.leastRecent, sparing: sparing)
+        var written = 0
+        while written < count, let slot = index.entry(number), slot.newer != number {
+            bytes.storeBytes(of: slot.location.raw, toByteOffset: 8 * written, as: UInt64.self)
+            written += 1
+            number = victim(from: slot.newer, sparing: sparing)
+        }
+    }
+
+    private func removeLeastRecent(_ count: Int, sparing: UInt32, time: Int64) {
         for _ in 0..<count {
-            var number = index.leastRecent
-            if number == sparing { number = index.entry(number)?.newer ?? 0 }
+            let number = victim(from: index.leastRecent, sparing: sparing)
+            guard let slot = index.entry(number) else { break }
+            index.note(
+                .eviction, .limit, tag: slot.tag, bytes: Int(slot.valueBytes), location: slot.location,
+                pid: pid, time: time)
             remove(number)
         }
         index.add(.evictions, UInt64(count))
     }
 
-    /// Appends a frame without a value, applies what it says and commits it.
+    /// Appends a frame without a value, applies what it says and commits it. `apply` gets its place and time.
     func appendBare(
-        _ kind: FrameKind, key: UnsafeRawBufferPointer,
+        _ kind: FrameKind, key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
         extensionBytes: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
-        inNewSegment: Bool = false, apply: () -> Void
+        inNewSegment: Bool = false, apply: (_ location: Location, _ time: Int64) -> Void
     ) throws(StorageError) {
-        let now = cp_coarse_time()
+        let now = Clock.wall()
         let content = FrameContent(
             kind: kind, sequence: nextSequence(), recency: index.stampsDrained, time: now, created: now,
             key: key,
             value: UnsafeRawBufferPointer(start: nil, count: 0), extensionBytes: extensionBytes)
         let location = try append(content, inNewSegment: inNewSegment)
-        apply()
+        apply(location, now)
         commit(location, bytes: content.frameBytes)
     }
 
@@ -177,6 +233,7 @@ extension ArchiveEngine {
             index.unlinkFromRecency(number, slot)
             fill(slot, content, frameBytes: frameBytes)
             index.setLocation(number, slot, location)
+            index.forgetResidency(number)
             index.linkAsMostRecent(number, slot)
         } else {
             index.beginStructureChange()
@@ -186,6 +243,7 @@ extension ArchiveEngine {
                 fill(slot, content, frameBytes: frameBytes)
                 slot.tag = tag
                 slot.location = location
+                index.forgetResidency(fresh)
                 index.insertIntoBucket(fresh, slot)
                 index.linkAsMostRecent(fresh, slot)
                 adjust(IndexLayout.valueBytesOffset, by: content.value.count)
@@ -197,22 +255,26 @@ extension ArchiveEngine {
     }
 
     @inline(__always)
-    private func fill(_ slot: EntrySlot, _ content: FrameContent, frameBytes: Int) {
+    func fill(_ slot: EntrySlot, _ content: FrameContent, frameBytes: Int) {
         slot.recency = content.recency
         slot.valueBytes = UInt32(content.value.count)
         slot.frameBytes = UInt32(frameBytes)
         slot.accessed = content.time
-        slot.deadline = 0
+        slot.deadline = content.deadline
+        slot.owner = content.ownerTag
         slot.hits = 0
+        if content.deadline != Deadline.never { index.expect(content.deadline) }
+        if content.residentBytes != 0 { slot.setMemoryOnly(bytes: content.residentBytes) }
     }
 
     /// Takes an entry out of the index.
     @inline(__always)
     func remove(_ number: UInt32) {
-        guard let slot = index.entry(number), slot.location != .none else { return }
+        guard let slot = index.entry(number), slot.isLive else { return }
         index.beginStructureChange()
         index.removeFromBucket(number, slot)
         index.unlinkFromRecency(number, slot)
+        index.forgetResidency(number)
         adjust(IndexLayout.valueBytesOffset, by: -Int(slot.valueBytes))
         adjust(IndexLayout.entryCountOffset, by: -1)
         adjustLive(slot.location, by: -Int(slot.frameBytes))

@@ -33,6 +33,7 @@ extension ArchiveEngine {
 
     @inline(never)
     private func reclaimSlowly(share: Int) {
+        if index.setAsideCount > 0 { forgetSetAside(most: 64) }
         let allowed = allowedSegmentBytes
         let hard = allowed + segmentTarget
         // Going once over the whole log frees all that can be freed.
@@ -95,7 +96,7 @@ extension ArchiveEngine {
             }
             for candidate in candidates[..<count] {
                 if let number = liveEntry(candidate, segment), let slot = index.entry(number) {
-                    guard move(candidate.frame, number, slot) else { return nil }
+                    guard move(candidate.frame, number, slot, kept: nil) else { return nil }
                 }
                 let end = candidate.offset + candidate.frame.bytes
                 index.set64(IndexLayout.cleanerOffset, Location(segment: segment, offset: end).raw)
@@ -106,13 +107,14 @@ extension ArchiveEngine {
 
     @inline(__always)
     private func liveEntry(_ candidate: Candidate, _ segment: UInt32) -> UInt32? {
-        guard candidate.frame.kind == .put || candidate.frame.kind == .move else { return nil }
+        guard let kind = candidate.frame.kind, kind.storesEntry || kind == .kept else { return nil }
         return entry(at: Location(segment: segment, offset: candidate.offset), tag: candidate.tag)
     }
 
     /// Sends the cleaner on to the next valid frame, or gives the segment up if there is none.
-    private func skipDamage(_ pin: SegmentLog.Pin, at offset: Int) -> Int {
+    private func skipDamage(_ pin: SegmentLog.Pin, at offset: Int) -> Int? {
         guard let next = log.nextValidFrame(pin, after: offset) else {
+            guard carryOnSetAside(in: pin.segment) else { return nil }
             abandon(pin.segment)
             return 4096
         }
@@ -124,7 +126,9 @@ extension ArchiveEngine {
     func entry(at location: Location, tag: UInt32) -> UInt32? {
         guard let bucket = index.bucket(of: tag) else { return nil }
         let cell = Bucket.cell(tag: tag, location: location)
-        for place in 0..<Bucket.cells where bucket.cell(place) == cell { return bucket.number(place) }
+        for place in 0..<Bucket.cells where bucket.cell(place) & ~Bucket.look == cell {
+            return bucket.number(place)
+        }
         var number = bucket.overflow
         var steps = 0
         while let slot = index.entry(number), steps < IndexMemory.longestChain {
@@ -135,16 +139,40 @@ extension ArchiveEngine {
         return nil
     }
 
-    private func move(_ frame: Frame, _ number: UInt32, _ slot: EntrySlot) -> Bool {
-        let content = FrameContent(
-            kind: .move, encoding: frame.encoding, sequence: frame.sequence, recency: slot.recency,
-            time: slot.accessed, created: frame.created, key: frame.key, value: frame.value,
-            extensionBytes: UnsafeRawBufferPointer(start: nil, count: 0))
+    /// Copies the frame of an entry to the head; with `kept`, of one that is set aside.
+    func move(_ frame: Frame, _ number: UInt32, _ slot: EntrySlot, kept: RemovalNote?) -> Bool {
+        var content = FrameContent(
+            kind: kept != nil ? .kept : frame.kind == .resident ? .resident : .move, encoding: frame.encoding,
+            sequence: frame.sequence, recency: slot.recency, time: slot.accessed, created: frame.created,
+            key: frame.key, value: frame.value, extensionBytes: UnsafeRawBufferPointer(start: nil, count: 0))
+        if frame.extensionBytes == 0, slot.deadline == Deadline.never, kept == nil {
+            return move(content, number, slot)
+        }
+        // The deadline may have changed since the frame was written; what else it says has not.
+        var traits = frame.traits
+        traits.deadline = slot.deadline
+        let size = traits.bytes + (kept == nil ? 0 : FrameExtension.partBytes(RemovalNote.bytes))
+        return withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { buffer in
+            var writer = ExtensionWriter(buffer)
+            traits.write(to: &writer)
+            if let kept { writer.append(kept) }
+            content.extensionBytes = writer.written
+            return move(content, number, slot)
+        }
+    }
+
+    @inline(__always)
+    private func move(_ content: FrameContent, _ number: UInt32, _ slot: EntrySlot) -> Bool {
         guard let location = try? append(content) else { return false }
         let bytes = content.frameBytes
         adjustLive(slot.location, by: -Int(slot.frameBytes))
-        slot.frameBytes = UInt32(bytes)
-        index.setLocation(number, slot, location)
+        if slot.isSetAside {
+            slot.markSetAside(frameBytes: UInt32(bytes))
+            slot.location = location
+        } else {
+            slot.frameBytes = UInt32(bytes)
+            index.setLocation(number, slot, location)
+        }
         adjustLive(location, by: bytes)
         commit(location, bytes: bytes)
         return true
@@ -155,7 +183,15 @@ extension ArchiveEngine {
         if index.liveBytes(ofSegment: segment) != 0 {
             for number in 0..<index.usedEntries {
                 guard let slot = index.entry(number + 1), slot.location.segment == segment else { continue }
-                remove(number + 1)
+                if slot.isSetAside {
+                    forget(number + 1, slot)
+                } else {
+                    index.note(
+                        .eviction, .damage, tag: slot.tag, bytes: Int(slot.valueBytes),
+                        location: slot.location,
+                        pid: pid, time: Clock.wall())
+                    remove(number + 1)
+                }
             }
         }
         index.setLiveBytes(ofSegment: segment, 0)

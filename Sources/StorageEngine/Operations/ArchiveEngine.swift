@@ -26,15 +26,18 @@ final class ArchiveEngine: Sendable {
     /// The file of an observed index, to notice when another takes its place.
     let indexFile: OpenFile?
     let pid: Int32
+    let kind: ArchiveKind
 
     /// How long a user of the archive waits for its lock before it gives up.
     static let patienceNanoseconds: Int64 = 10_000_000_000
 
     init(
-        name: String, folder: OpenFile, hash: KeyHash, index: IndexMemory, log: SegmentLog, lock: ArchiveLock,
+        name: String, kind: ArchiveKind, folder: OpenFile, hash: KeyHash, index: IndexMemory, log: SegmentLog,
+        lock: ArchiveLock,
         processSlot: ProcessSlot?, attachment: OpenFile?, indexFile: OpenFile? = nil
     ) {
         self.name = name
+        self.kind = kind
         self.folder = folder
         self.hash = hash
         self.index = index
@@ -95,17 +98,25 @@ final class ArchiveEngine: Sendable {
         }
     }
 
+    /// Takes the lock if nobody holds it and nothing has to be repaired first: for what can wait.
+    func acquireIfFree() -> Bool {
+        guard processSlot != nil, lock.tryAcquire() else { return false }
+        guard index.word64(IndexLayout.sectionOwnerOffset) == 0,
+            index.word32(IndexLayout.stateOffset) == IndexLayout.State.ready.rawValue
+        else {
+            lock.release()
+            return false
+        }
+        index.set64(IndexLayout.sectionOwnerOffset, UInt64(UInt32(bitPattern: pid)))
+        return true
+    }
+
     /// Applies pending touches if nobody holds the lock now.
     @inline(never)
     func drainIfFree() {
-        guard processSlot != nil, lock.tryAcquire() else { return }
-        defer { lock.release() }
-        guard index.word64(IndexLayout.sectionOwnerOffset) == 0,
-            index.word32(IndexLayout.stateOffset) == IndexLayout.State.ready.rawValue
-        else { return }
-        index.set64(IndexLayout.sectionOwnerOffset, UInt64(UInt32(bitPattern: pid)))
+        guard acquireIfFree() else { return }
         index.drainTouches(before: index.stampsTaken)
-        index.set64(IndexLayout.sectionOwnerOffset, 0)
+        release()
     }
 
     /// Gives the line in the process table back; its counts stay with the archive. Not to be used afterwards.
@@ -118,7 +129,7 @@ final class ArchiveEngine: Sendable {
             return
         }
         index.drainTouches(before: index.stampsTaken)
-        index.detach(processSlot)
+        leave(processSlot)
         release()
     }
 

@@ -10,11 +10,13 @@ extension ArchiveEngine {
         /// Where the log says so: a put, or what removed it.
         var said: Location
         var isRemoved: Bool
+        /// The reversible action that removed it, or 0.
+        var group: UInt32 = 0
     }
 
     func check() throws(StorageError) -> CheckReport {
         let begin = head
-        let references = liveReferences()
+        let references = liveReferences(all: true)
         let totals = (entryCount, valueBytes)
         let end = head
         let oldest = oldestSegment
@@ -43,7 +45,10 @@ extension ArchiveEngine {
         // has been copied, perhaps to a segment that is younger than this check.
         let reclaimed = oldestSegment
         words = words.filter { $0.value.location.segment >= reclaimed }
-        compare(references.filter { $0.location.segment >= reclaimed }, words, begin: begin, &findings)
+        if kind != .log {
+            compare(references.filter { $0.location.segment >= reclaimed }, words, begin: begin, &findings)
+        }
+        if kind == .log { words = words.filter { $0.value.location >= firstMessage } }
         let live = words.values.filter { !$0.isRemoved }
         let bytes = live.reduce(UInt64(0)) { $0 + UInt64($1.valueBytes) }
         // Nobody is in the middle of a change, and whoever was has moved the head: the totals hold still.
@@ -74,10 +79,12 @@ extension ArchiveEngine {
         _ frame: Frame, _ location: Location, _ words: inout [[UInt8]: LastWord],
         _ keyOfLocation: inout [Location: [UInt8]]
     ) {
+        let group = RemovalNote(of: frame)?.group ?? 0
         for evicted in FrameExtension.evictions(of: frame) {
             guard let key = keyOfLocation[evicted], words[key]?.location == evicted else { continue }
             words[key]?.isRemoved = true
             words[key]?.said = location
+            words[key]?.group = group
         }
         let key = Array(frame.key)
         switch frame.kind {
@@ -93,7 +100,23 @@ extension ArchiveEngine {
                 words[key]?.isRemoved = true
                 words[key]?.said = location
             }
-        case .evict, nil:
+        case .resident:
+            words[key] = LastWord(location: location, valueBytes: 0, said: location, isRemoved: false)
+            keyOfLocation[location] = key
+        case .kept:
+            guard words[key]?.isRemoved != false else { break }
+            words[key] = LastWord(
+                location: location, valueBytes: frame.valueBytes, said: location, isRemoved: true,
+                group: group)
+        case .restore:
+            for (key, word) in words where word.isRemoved && word.group == group && group != 0 {
+                words[key]?.isRemoved = false
+                words[key]?.said = location
+            }
+        case .message:
+            words[withUnsafeBytes(of: location.raw) { Array($0) }] = LastWord(
+                location: location, valueBytes: frame.valueBytes, said: location, isRemoved: false)
+        case .deadline, .evict, nil:
             break
         }
     }

@@ -5,16 +5,22 @@ extension ArchiveEngine {
     func invariantViolations() -> [String] {
         var found: [String] = []
         let highWater = index.word32(IndexLayout.entryHighWaterOffset)
+        guard kind != .log else { return [] }
         var live = Set<UInt32>()
+        var setAside = Set<UInt32>()
         var values = 0
         var frames = 0
         var liveBytes: [UInt32: Int] = [:]
         for number in 0..<highWater {
             guard let slot = index.entry(number + 1), slot.location != .none else { continue }
-            live.insert(number + 1)
-            values += Int(slot.valueBytes)
             frames += Int(slot.frameBytes)
             liveBytes[slot.location.segment, default: 0] += Int(slot.frameBytes)
+            if slot.isSetAside {
+                setAside.insert(number + 1)
+                continue
+            }
+            live.insert(number + 1)
+            values += Int(slot.valueBytes)
             if slot.location >= head { found.append("entry \(number + 1) names a frame behind the head") }
         }
         if live.count != entryCount { found.append("\(entryCount) entries counted, \(live.count) there") }
@@ -27,7 +33,10 @@ extension ArchiveEngine {
         }
         checkRecency(live, &found)
         checkBuckets(live, &found)
-        checkFreeList(live, highWater, &found)
+        if setAside != Set(index.setAsideNumbers()) || setAside.count != Int(index.setAsideCount) {
+            found.append("the list of what is set aside has other entries than are marked")
+        }
+        checkFreeList(live.union(setAside), highWater, &found)
         return Array(found.prefix(10))
     }
 
@@ -65,7 +74,7 @@ extension ArchiveEngine {
             for place in 0..<Bucket.cells where bucket.cell(place) != 0 {
                 meet(bucket.number(place), in: number)
                 let slot = index.entry(bucket.number(place))
-                if let slot, Bucket.cell(tag: slot.tag, location: slot.location) != bucket.cell(place) {
+                if let slot, Bucket.cell(of: slot, at: slot.location) != bucket.cell(place) {
                     found.append("a cell of bucket \(number) names another frame than its entry")
                 }
             }

@@ -12,6 +12,7 @@ extension ArchiveEngine {
         try replayBehindHead()
         sortRecencyList()
         index.drainTouches(before: index.stampsTaken)
+        if let limit = diskLimit, kind != .log { try evict(downTo: limit) }
         recountSegments()
     }
 
@@ -19,11 +20,14 @@ extension ArchiveEngine {
     private func relink() {
         let highWater = index.usedEntries
         var live: [(recency: UInt64, number: UInt32)] = []
+        var setAside: [(group: UInt32, recency: UInt64, number: UInt32)] = []
         var valueBytes = 0
         for number in 0..<index.usedBuckets { index.bucket(number)?.clear() }
         for slot in 0..<UInt32(SegmentLayout.slots) { index.setLiveBytes(ofSegment: slot, 0) }
         for offset in [
             IndexLayout.freeHeadOffset, IndexLayout.recencyFirstOffset, IndexLayout.recencyLastOffset,
+            IndexLayout.setAsideNewestOffset, IndexLayout.setAsideOldestOffset,
+            IndexLayout.setAsideCountOffset,
         ] {
             index.set32(offset, 0)
         }
@@ -34,11 +38,16 @@ extension ArchiveEngine {
                 index.freeEntry(number + 1, slot)
                 continue
             }
+            adjustLive(slot.location, by: Int(slot.frameBytes))
+            if slot.isSetAside {
+                setAside.append((slot.group, slot.recency, number + 1))
+                continue
+            }
             index.insertIntoBucket(number + 1, slot)
             live.append((slot.recency, number + 1))
             valueBytes += Int(slot.valueBytes)
-            adjustLive(slot.location, by: Int(slot.frameBytes))
         }
+        relink(setAside)
         live.sort { $0.recency < $1.recency }
         for item in live {
             if let slot = index.entry(item.number) { index.linkAsMostRecent(item.number, slot) }
@@ -48,6 +57,21 @@ extension ArchiveEngine {
         if let newest = live.last { raiseStamps(above: newest.recency) }
     }
 
+    /// The list of what is set aside, and how many entries each action has there.
+    private func relink(_ setAside: [(group: UInt32, recency: UInt64, number: UInt32)]) {
+        for line in index.undoLines where line.kind != ReversibleAction.Kind.deadline.rawValue {
+            line.entries = 0
+            line.bytes = 0
+        }
+        for item in setAside.sorted(by: { ($0.group, $0.recency) < ($1.group, $1.recency) }) {
+            guard let slot = index.entry(item.number) else { continue }
+            index.linkAsNewestSetAside(item.number, slot)
+            guard let line = index.undoLine(of: item.group) else { continue }
+            line.entries += 1
+            line.bytes &+= UInt64(slot.valueBytes)
+        }
+    }
+
     /// Sizes and tag of an entry from its frame; `false` when it names none.
     private func restore(_ slot: EntrySlot) -> Bool {
         let location = slot.location
@@ -55,8 +79,16 @@ extension ArchiveEngine {
         defer { log.unpin(pin) }
         guard let frame = log.frame(pin, at: location.offset), frame.keyBytes > 0 else { return false }
         slot.tag = UInt32(truncatingIfNeeded: hash(frame.key))
-        slot.valueBytes = UInt32(frame.valueBytes)
-        slot.frameBytes = UInt32(frame.bytes)
+        if frame.kind == .resident {
+            slot.setMemoryOnly(bytes: frame.traits.residentBytes)
+        } else {
+            slot.valueBytes = UInt32(frame.valueBytes)
+        }
+        if slot.isSetAside {
+            slot.markSetAside(frameBytes: UInt32(frame.bytes))
+        } else {
+            slot.frameBytes = UInt32(frame.bytes)
+        }
         return true
     }
 

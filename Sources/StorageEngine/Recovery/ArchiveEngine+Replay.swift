@@ -16,12 +16,21 @@ extension ArchiveEngine {
     /// recovery is an ordinary crash (F3). Needs the lock or an index that nobody else has yet.
     func replay(_ frame: Frame, at location: Location, tag: UInt32) throws(StorageError) {
         switch frame.kind {
-        case .put, .move:
-            for evicted in FrameExtension.evictions(of: frame) { removeEntry(at: evicted) }
-            let content = FrameContent(
-                kind: .put, encoding: frame.encoding, sequence: frame.sequence, recency: frame.recency,
-                time: frame.time, created: frame.created, key: frame.key, value: frame.value,
-                extensionBytes: frame.extension)
+        case .put, .move, .resident:
+            for evicted in FrameExtension.evictions(of: frame) { removeEntry(at: evicted, nil, location) }
+            guard frame.kind != .resident || !isRebuilding else {
+                // No process is left that could hold it.
+                if let present = try find(frame.key, tag: tag) {
+                    letGo(present)
+                    remove(present.number)
+                }
+                break
+            }
+            var content = content(of: frame)
+            if frame.extensionBytes > 0 {
+                let traits = frame.traits
+                content.take(traits, ownerTag: ownerTag(traits.owner))
+            }
             let present = try find(frame.key, tag: tag)
             if let present { letGo(present) } else { try index.reserveEntry() }
             applyPut(content, tag: tag, number: present?.number ?? 0, at: location)
@@ -33,10 +42,23 @@ extension ArchiveEngine {
         case .deleteAll:
             clearEntries()
         case .evict:
-            for evicted in FrameExtension.evictions(of: frame) { removeEntry(at: evicted) }
+            let note = RemovalNote(of: frame)
+            for evicted in FrameExtension.evictions(of: frame) { removeEntry(at: evicted, note, location) }
+        case .deadline:
+            try replayDeadline(frame, at: location, tag: tag)
+        case .restore:
+            if let note = RemovalNote(of: frame) {
+                var outcome = UndoOutcome.nothing
+                bringBack(note.group, time: frame.time, &outcome)
+            }
+        case .kept:
+            try replayKept(frame, at: location, tag: tag)
+        case .message:
+            replayMessage(frame, at: location)
         case nil:
             break
         }
+        adjust(IndexLayout.appendedBytesOffset, by: frame.bytes)
         if frame.sequence > index.word64(IndexLayout.sequenceOffset) {
             index.set64(IndexLayout.sequenceOffset, frame.sequence)
         }
@@ -50,13 +72,74 @@ extension ArchiveEngine {
         index.set64(IndexLayout.touchDrainedOffset, recency + 1)
     }
 
-    private func removeEntry(at location: Location) {
+    /// Whether the index is being made from the log, and nobody else has the archive.
+    private var isRebuilding: Bool {
+        index.word32(IndexLayout.stateOffset) == IndexLayout.State.building.rawValue
+    }
+
+    private func content(of frame: Frame) -> FrameContent {
+        FrameContent(
+            kind: .put, encoding: frame.encoding, sequence: frame.sequence, recency: frame.recency,
+            time: frame.time, created: frame.created, key: frame.key, value: frame.value,
+            extensionBytes: frame.extension)
+    }
+
+    /// Removes the entry whose frame is at `location`, or sets it aside if the note says that this can be undone.
+    private func removeEntry(at location: Location, _ note: RemovalNote?, _ place: Location) {
         guard let pin = log.pin(location.segment) else { return }
         defer { log.unpin(pin) }
-        guard let frame = log.frame(pin, at: location.offset), frame.keyBytes > 0 else { return }
-        if let number = entry(at: location, tag: UInt32(truncatingIfNeeded: hash(frame.key))) {
+        guard let frame = log.frame(pin, at: location.offset), frame.keyBytes > 0,
+            let number = entry(at: location, tag: UInt32(truncatingIfNeeded: hash(frame.key))),
+            let slot = index.entry(number)
+        else { return }
+        if let note, note.group != 0, isInGrace(note), !slot.isMemoryOnly {
+            setAside(number, slot, note: note, at: place)
+        } else {
             remove(number)
         }
+    }
+
+    /// Whether what an action removed can still be brought back, as far as time tells.
+    private func isInGrace(_ note: RemovalNote) -> Bool {
+        let age = Clock.wall().subtractingSaturating(note.time)
+        return age < ArchiveEngine.graceMicroseconds && age > -ArchiveEngine.graceMicroseconds
+    }
+
+    private func replayDeadline(_ frame: Frame, at location: Location, tag: UInt32) throws(StorageError) {
+        guard let present = try find(frame.key, tag: tag) else { return }
+        defer { letGo(present) }
+        let deadline = FrameExtension.deadline(.deadline, of: frame)?.resolved(now: Clock.read())
+        setDeadline(of: present.number, present.slot, to: deadline ?? Deadline.never)
+        if let note = RemovalNote(of: frame), note.group != 0, isInGrace(note) {
+            self.note(note, first: location, bytes: UInt64(present.slot.valueBytes))
+        }
+    }
+
+    /// An entry that was set aside and had to be copied: it is set aside again.
+    private func replayKept(_ frame: Frame, at location: Location, tag: UInt32) throws(StorageError) {
+        guard let note = RemovalNote(of: frame), note.group != 0, isInGrace(note) else { return }
+        if !isRebuilding {
+            // Whoever died while copying it may have got this far.
+            let isThere = index.setAsideNumbers().contains { index.entry($0)?.location == location }
+            guard !isThere else { return }
+        }
+        try index.reserveEntry()
+        var content = content(of: frame)
+        let traits = frame.traits
+        content.take(traits, ownerTag: ownerTag(traits.owner))
+        index.beginStructureChange()
+        let number = index.allocateEntry()
+        if let slot = index.entry(number) {
+            fill(slot, content, frameBytes: frame.bytes)
+            slot.tag = tag
+            slot.group = note.group
+            slot.markSetAside(frameBytes: UInt32(frame.bytes))
+            slot.location = location
+            index.linkAsNewestSetAside(number, slot)
+            adjustLive(location, by: frame.bytes)
+            self.note(note, first: location, bytes: UInt64(frame.valueBytes))
+        }
+        index.endStructureChange()
     }
 
     /// Fills an empty index from all segments of the log, oldest first.
@@ -152,7 +235,7 @@ extension ArchiveEngine {
         var order: [(recency: UInt64, number: UInt32)] = []
         order.reserveCapacity(min(entryCount, Int(index.usedEntries)))
         for number in 0..<index.usedEntries {
-            guard let slot = index.entry(number + 1), slot.location != .none else { continue }
+            guard let slot = index.entry(number + 1), slot.isLive else { continue }
             order.append((slot.recency, number + 1))
         }
         order.sort { $0.recency < $1.recency }

@@ -38,7 +38,7 @@ struct ArchiveOpening {
         guard !folder.hasEntry(named: Descriptor.fileName) else { return }
         let descriptor = Descriptor(
             identity: try RandomSource.bytes(16), hashKey: try RandomSource.bytes(16),
-            created: cp_coarse_time(),
+            created: Clock.wall(),
             name: name, configuration: configuration)
         try replaceDescriptor(descriptor, in: folder)
     }
@@ -89,16 +89,19 @@ struct ArchiveOpening {
         let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: true)
         let lock = try makeLock(index)
         let bare = ArchiveEngine(
-            name: descriptor.name, folder: folder, hash: descriptor.hash(), index: index, log: log,
+            name: descriptor.name, kind: descriptor.configuration.kind, folder: folder,
+            hash: descriptor.hash(), index: index, log: log,
             lock: lock,
             processSlot: nil, attachment: attachment)
         try bare.acquire()
         defer { bare.release() }
+        bare.cleanUpAfterTheDead()
         let slot = index.attach(
             .current(), name: options.processName ?? ProcessIdentity.executableName,
             memoryLimit: descriptor.configuration.memoryLimit ?? 0)
         return ArchiveEngine(
-            name: descriptor.name, folder: folder, hash: descriptor.hash(), index: index, log: log,
+            name: descriptor.name, kind: descriptor.configuration.kind, folder: folder,
+            hash: descriptor.hash(), index: index, log: log,
             lock: lock,
             processSlot: slot, attachment: attachment)
     }
@@ -131,7 +134,8 @@ struct ArchiveOpening {
         if owner != 0, cp_process_start(pid_t(truncatingIfNeeded: owner)) == 0 { return nil }
         let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: false)
         return ArchiveEngine(
-            name: descriptor.name, folder: folder, hash: descriptor.hash(), index: index, log: log,
+            name: descriptor.name, kind: descriptor.configuration.kind, folder: folder,
+            hash: descriptor.hash(), index: index, log: log,
             lock: ArchiveLock(robustMutexAt: index.base + IndexLayout.mutexOffset), processSlot: nil,
             attachment: nil, indexFile: file)
     }
@@ -141,7 +145,8 @@ struct ArchiveOpening {
         try initialize(index, file: nil)
         let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: false)
         let engine = ArchiveEngine(
-            name: descriptor.name, folder: folder, hash: descriptor.hash(), index: index, log: log,
+            name: descriptor.name, kind: descriptor.configuration.kind, folder: folder,
+            hash: descriptor.hash(), index: index, log: log,
             lock: ArchiveLock(robustMutexAt: index.base + IndexLayout.mutexOffset), processSlot: nil,
             attachment: nil)
         _ = try engine.rebuild()
@@ -207,11 +212,18 @@ struct ArchiveOpening {
             try initialize(index, file: file)
             let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: true)
             let engine = ArchiveEngine(
-                name: descriptor.name, folder: folder, hash: descriptor.hash(), index: index, log: log,
+                name: descriptor.name, kind: descriptor.configuration.kind, folder: folder,
+                hash: descriptor.hash(), index: index, log: log,
                 lock: ArchiveLock(robustMutexAt: index.base + IndexLayout.mutexOffset), processSlot: nil,
                 attachment: attachment)
             _ = try engine.rebuild()
-            if let limit = descriptor.configuration.diskLimit { try engine.evict(downTo: limit) }
+            if let limit = descriptor.configuration.diskLimit {
+                if engine.kind == .log {
+                    engine.dropMessages(downTo: limit)
+                } else {
+                    try engine.evict(downTo: limit)
+                }
+            }
             index.set32(IndexLayout.stateOffset, IndexLayout.State.ready.rawValue)
             try folder.rename(ArchiveOpening.newIndexName, to: ArchiveOpening.indexName)
         } catch {

@@ -41,6 +41,12 @@ enum BootIdentity {
         var identity = [UInt8](repeating: 0, count: 16)
         return cp_boot_identity(&identity) == 0 ? identity : [UInt8](repeating: 0, count: 16)
     }()
+
+    /// Eight bytes of it, for frames; 0 where the system cannot tell.
+    static let mark: UInt64 = {
+        var reader = ByteReader(current)
+        return current.contains { $0 != 0 } ? reader.uint64() | 1 : 0
+    }()
 }
 
 enum RandomSource {

@@ -1,0 +1,40 @@
+extension Archive {
+    /// Lets the entry of `key` live as long as this from now on; `nil`: it no longer expires. Its value is not
+    /// written anew. `false` if there is no entry (an expired one is none).
+    /// - Throws: also `wrongKind` for a log.
+    @discardableResult
+    public func setLifetime(_ lifetime: Duration?, forKey key: String) throws(StorageError) -> Bool {
+        let engine = try engine()
+        return try withBytes(of: key) { (key) throws(StorageError) in
+            try ArchiveEngine.validate(key: key)
+            try engine.acquire()
+            defer { engine.release() }
+            _ = engine.index.takeStampAndDrain()
+            return try engine.changeDeadline(
+                of: key, to: ArchiveEngine.deadline(in: lifetime), ifSequence: nil, cause: .request)
+                == .deleted
+        }
+    }
+
+    /// Removes every entry that has expired. Expired entries are never found; removing them frees their room,
+    /// which otherwise happens when they are looked up, in the background, or when they are the least recent.
+    /// Costs nothing while no deadline has passed, else a walk over the index.
+    @discardableResult
+    public func removeExpired() throws(StorageError) -> Removal { try engine().removeExpired() }
+
+    /// Deletes the entries whose last access is longer ago than this (S6). Costs a walk over the index.
+    @discardableResult
+    public func deleteIdle(longerThan interval: Duration) throws(StorageError) -> Removal {
+        try engine().removeIdle(longerThan: interval)
+    }
+
+    /// Deletes the entries of an owner. Costs a walk over the index.
+    @discardableResult
+    public func deleteEntries(ofOwner owner: String) throws(StorageError) -> Removal {
+        try engine().removeEntries(ofOwner: owner)
+    }
+
+    /// What the entries of each owner come to, those without one included, most bytes first. Costs a walk over the
+    /// index and a look at each owned entry.
+    public func owners() throws(StorageError) -> [OwnerSummary] { try engine().owners() }
+}

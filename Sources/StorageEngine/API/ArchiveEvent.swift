@@ -1,0 +1,81 @@
+/// What happened to an entry, or to a whole archive (S13). Values: OnDiskFormat, "The event ring".
+public enum EventKind: UInt8, Sendable, Hashable, CaseIterable {
+    case record = 1
+    case update = 2
+    /// A process took the object into its memory.
+    case promotion = 3
+    case eviction = 4
+    case expiry = 5
+    case delete = 6
+    /// A value was refused.
+    case rejection = 7
+    /// The entry got another deadline, or none.
+    case deadline = 8
+    /// A removed entry was brought back.
+    case restore = 9
+    /// A message was appended to a log.
+    case append = 10
+    /// The limits of the archive changed; not about an entry.
+    case resize = 11
+}
+
+/// Why it happened.
+public enum EventCause: UInt8, Sendable, Hashable, CaseIterable {
+    case none = 0
+    /// The program asked for it.
+    case request = 1
+    /// The limit left no room.
+    case limit = 2
+    /// Its deadline passed.
+    case deadline = 3
+    /// It had not been accessed for longer than was asked.
+    case idle = 4
+    /// Its owner's entries were deleted.
+    case owner = 5
+    /// A person did it with a tool, and may undo it.
+    case person = 6
+    /// It is larger than the limit.
+    case tooLarge = 7
+    /// Its bytes could not be read.
+    case damage = 8
+    /// Only the memory of one process held it, and that process ended.
+    case processEnded = 9
+    /// The undoing of an action.
+    case undo = 10
+}
+
+/// One event of an archive.
+public struct ArchiveEvent: Sendable, Hashable {
+    /// Number of the event; each event of an archive has the next.
+    public var sequence: UInt64
+    public var time: Timestamp
+    public var kind: EventKind
+    public var cause: EventCause
+    /// The entry's key. Of a key longer than 24 bytes only the beginning, where the log no longer has the rest;
+    /// `nil` where it has nothing, and for events that are about no entry.
+    public var key: String?
+    public var keyIsComplete: Bool
+    /// Size of the value in bytes.
+    public var bytes: Int
+    /// The process that did it.
+    public var pid: Int32
+}
+
+/// Events that one look at the ring found.
+public struct EventBatch: Sendable, Hashable {
+    public var events: [ArchiveEvent]
+    /// How many were overwritten before they could be read: the ring keeps the last 2,048.
+    public var lost: UInt64
+    /// The event to ask for next.
+    public var next: UInt64
+}
+
+/// What is known of a key's past.
+public struct KeyHistory: Sendable, Hashable {
+    /// Oldest first.
+    public var events: [ArchiveEvent]
+    /// When the oldest event happened that the ring still has, of any key; `nil`: the ring is empty.
+    public var reachesBackTo: Timestamp?
+    /// Whether events have been overwritten, so that more may have happened.
+    public var isCutOff: Bool
+}

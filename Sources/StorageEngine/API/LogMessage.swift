@@ -1,0 +1,22 @@
+/// A message of a log archive.
+public struct LogMessage: Sendable, Hashable {
+    /// Grows with each message of the archive.
+    public var sequence: UInt64
+    public var time: Timestamp
+    public var bytes: [UInt8]
+}
+
+/// A place between two messages; stays right while messages are appended and dropped, until the archive's
+/// index is built anew.
+public struct MessageCursor: Sendable, Hashable {
+    let place: UInt64
+}
+
+/// Messages in the order in which they were appended.
+public struct MessageBatch: Sendable, Hashable {
+    public var messages: [LogMessage]
+    /// The place behind them.
+    public var next: MessageCursor
+    /// Whether messages at the place that was asked for had been dropped from the ring.
+    public var someAreLost: Bool
+}

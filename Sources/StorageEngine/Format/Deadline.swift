@@ -1,0 +1,57 @@
+/// When an entry expires, as frames carry it. In the index a deadline is one number on the boot clock.
+/// Layout, and why it has four fields: OnDiskFormat, "Deadlines".
+struct Deadline: Equatable {
+    static let bytes = 32
+    /// In the index and on the boot clock: never.
+    static let never: Int64 = 0
+
+    /// Microseconds since 1970.
+    var wall: Int64
+    /// Microseconds from when this was written to the deadline.
+    var interval: Int64
+    /// Microseconds on the boot clock of the boot that `bootMark` names.
+    var boot: Int64
+    var bootMark: UInt64
+
+    /// The deadline that the index has as `boot`.
+    init(boot: Int64, now: Clock.Reading) {
+        self.boot = boot
+        interval = max(0, boot.subtractingSaturating(now.boot))
+        wall = now.wall.addingSaturating(boot.subtractingSaturating(now.boot))
+        bootMark = BootIdentity.mark
+    }
+
+    init(_ bytes: UnsafeRawBufferPointer) {
+        wall = bytes.loadUnaligned(fromByteOffset: 0, as: Int64.self)
+        interval = bytes.loadUnaligned(fromByteOffset: 8, as: Int64.self)
+        boot = bytes.loadUnaligned(fromByteOffset: 16, as: Int64.self)
+        bootMark = bytes.loadUnaligned(fromByteOffset: 24, as: UInt64.self)
+    }
+
+    func write(to buffer: UnsafeMutableRawBufferPointer) {
+        buffer.storeBytes(of: wall, toByteOffset: 0, as: Int64.self)
+        buffer.storeBytes(of: interval, toByteOffset: 8, as: Int64.self)
+        buffer.storeBytes(of: boot, toByteOffset: 16, as: Int64.self)
+        buffer.storeBytes(of: bootMark, toByteOffset: 24, as: UInt64.self)
+    }
+
+    /// The deadline on this boot's clock. From another boot only the wall clock tells how much is left; a clock
+    /// that is wrong by years cannot make that more than the whole interval.
+    func resolved(now: Clock.Reading) -> Int64 {
+        if bootMark == BootIdentity.mark, bootMark != 0 { return max(1, boot) }
+        let left = min(max(0, wall.subtractingSaturating(now.wall)), max(0, interval))
+        return max(1, now.boot.addingSaturating(left))
+    }
+}
+
+extension Int64 {
+    func addingSaturating(_ other: Int64) -> Int64 {
+        let (sum, overflow) = addingReportingOverflow(other)
+        return overflow ? (other > 0 ? .max : .min) : sum
+    }
+
+    func subtractingSaturating(_ other: Int64) -> Int64 {
+        let (difference, overflow) = subtractingReportingOverflow(other)
+        return overflow ? (other < 0 ? .max : .min) : difference
+    }
+}

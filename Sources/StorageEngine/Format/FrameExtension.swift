@@ -1,0 +1,184 @@
+/// The parts of a frame's extension. Layout: OnDiskFormat, "Frame extensions".
+enum FrameExtension {
+    enum Tag: UInt8 {
+        case evictions = 1
+        case deadline = 2
+        case memoryInterval = 3
+        case owner = 4
+        case removal = 5
+        case previousDeadline = 6
+        case resident = 7
+    }
+
+    static let partHeaderBytes = 4
+    static let maximumOwnerBytes = 255
+
+    static func partBytes(_ length: Int) -> Int { length == 0 ? 0 : partHeaderBytes + length }
+
+    static func evictionBytes(_ count: Int) -> Int { partBytes(8 * count) }
+
+    /// So many that traits and a removal fit beside them.
+    static let maximumEvictions = (Frame.maximumExtensionBytes - 512) / 8
+
+    /// The bytes of the first part with that tag; `nil` when there is none or the extension makes no sense.
+    static func part(_ tag: Tag, of frame: Frame) -> UnsafeRawBufferPointer? {
+        let bytes = frame.extension
+        var offset = 0
+        while offset + partHeaderBytes <= bytes.count {
+            let length = Int(bytes.loadUnaligned(fromByteOffset: offset + 2, as: UInt16.self))
+            let start = offset + partHeaderBytes
+            guard start + length <= bytes.count else { return nil }
+            if bytes[offset] == tag.rawValue {
+                return UnsafeRawBufferPointer(rebasing: bytes[start..<start + length])
+            }
+            offset = start + length
+        }
+        return nil
+    }
+
+    /// The locations that a frame says were removed with it; empty when it says none.
+    static func evictions(of frame: Frame) -> [Location] {
+        guard frame.extensionBytes > 0, let bytes = part(.evictions, of: frame) else { return [] }
+        return stride(from: 0, to: bytes.count - 7, by: 8).map {
+            Location(raw: bytes.loadUnaligned(fromByteOffset: $0, as: UInt64.self))
+        }
+    }
+
+    static func deadline(_ tag: Tag, of frame: Frame) -> Deadline? {
+        guard let bytes = part(tag, of: frame), bytes.count >= Deadline.bytes else { return nil }
+        return Deadline(bytes)
+    }
+}
+
+/// Fills a buffer with parts, one behind another. What does not fit is left out: callers size the buffer.
+struct ExtensionWriter {
+    private let buffer: UnsafeMutableRawBufferPointer
+    private var used = 0
+
+    init(_ buffer: UnsafeMutableRawBufferPointer) { self.buffer = buffer }
+
+    var written: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: buffer[..<used]) }
+
+    /// The part's bytes, for the caller to fill.
+    mutating func part(_ tag: FrameExtension.Tag, bytes: Int) -> UnsafeMutableRawBufferPointer? {
+        let start = used + FrameExtension.partHeaderBytes
+        guard bytes > 0, bytes <= Int(UInt16.max), start + bytes <= buffer.count else { return nil }
+        buffer[used] = tag.rawValue
+        buffer[used + 1] = 0
+        buffer.storeBytes(of: UInt16(bytes).littleEndian, toByteOffset: used + 2, as: UInt16.self)
+        used = start + bytes
+        return UnsafeMutableRawBufferPointer(rebasing: buffer[start..<used])
+    }
+
+    mutating func append(_ tag: FrameExtension.Tag, _ deadline: Deadline) {
+        if let bytes = part(tag, bytes: Deadline.bytes) { deadline.write(to: bytes) }
+    }
+
+    mutating func append(_ removal: RemovalNote) {
+        if let bytes = part(.removal, bytes: RemovalNote.bytes) { removal.write(to: bytes) }
+    }
+}
+
+/// What an entry has besides its key and value; frames carry it when there is any.
+struct EntryTraits {
+    /// On the boot clock.
+    var deadline: Int64 = Deadline.never
+    /// How long the object may stay in the memory of a process, microseconds; 0: as long as there is room.
+    var memoryInterval: Int64 = 0
+    /// UTF-8; empty: none.
+    var owner = UnsafeRawBufferPointer(start: nil, count: 0)
+    /// The size that a process holds in its memory, for an entry that is only there; 0 for all others.
+    var residentBytes: UInt64 = 0
+
+    @inline(__always) var isPlain: Bool {
+        deadline == Deadline.never && memoryInterval == 0 && owner.isEmpty && residentBytes == 0
+    }
+
+    var bytes: Int {
+        FrameExtension.partBytes(deadline == Deadline.never ? 0 : Deadline.bytes)
+            + FrameExtension.partBytes(memoryInterval == 0 ? 0 : 8) + FrameExtension.partBytes(owner.count)
+            + FrameExtension.partBytes(residentBytes == 0 ? 0 : 8)
+    }
+
+    func write(to writer: inout ExtensionWriter) {
+        if deadline != Deadline.never {
+            writer.append(.deadline, Deadline(boot: deadline, now: Clock.read()))
+        }
+        if memoryInterval != 0, let bytes = writer.part(.memoryInterval, bytes: 8) {
+            bytes.storeBytes(of: memoryInterval, as: Int64.self)
+        }
+        if !owner.isEmpty { writer.part(.owner, bytes: owner.count)?.copyMemory(from: owner) }
+        if residentBytes != 0, let bytes = writer.part(.resident, bytes: 8) {
+            bytes.storeBytes(of: residentBytes, as: UInt64.self)
+        }
+    }
+}
+
+extension Frame {
+    /// What the frame says of its entry; valid as long as the frame's segment is pinned.
+    var traits: EntryTraits {
+        var traits = EntryTraits()
+        guard extensionBytes > 0 else { return traits }
+        if let deadline = FrameExtension.deadline(.deadline, of: self) {
+            traits.deadline = deadline.resolved(now: Clock.read())
+        }
+        if let bytes = FrameExtension.part(.memoryInterval, of: self), bytes.count >= 8 {
+            traits.memoryInterval = max(0, bytes.loadUnaligned(as: Int64.self))
+        }
+        traits.owner = owner
+        if let bytes = FrameExtension.part(.resident, of: self), bytes.count >= 8 {
+            traits.residentBytes = bytes.loadUnaligned(as: UInt64.self)
+        }
+        return traits
+    }
+
+    var owner: UnsafeRawBufferPointer {
+        guard extensionBytes > 0, let owner = FrameExtension.part(.owner, of: self) else {
+            return UnsafeRawBufferPointer(start: nil, count: 0)
+        }
+        return owner
+    }
+
+    var memoryInterval: Int64 {
+        guard extensionBytes > 0, let bytes = FrameExtension.part(.memoryInterval, of: self), bytes.count >= 8
+        else { return 0 }
+        return max(0, bytes.loadUnaligned(as: Int64.self))
+    }
+}
+
+/// Why entries were removed, and by which reversible action. Layout: OnDiskFormat, "Frame extensions".
+struct RemovalNote: Equatable {
+    static let bytes = 16
+
+    /// Number of the reversible action; 0: not reversible.
+    var group: UInt32
+    var cause: EventCause
+    /// What kind of action; `nil` where it is not reversible.
+    var kind: ReversibleAction.Kind?
+    /// When the action began, microseconds since 1970.
+    var time: Int64
+
+    init(group: UInt32, cause: EventCause, kind: ReversibleAction.Kind?, time: Int64) {
+        self.group = group
+        self.cause = cause
+        self.kind = kind
+        self.time = time
+    }
+
+    init?(of frame: Frame) {
+        guard frame.extensionBytes > 0, let bytes = FrameExtension.part(.removal, of: frame),
+            bytes.count >= RemovalNote.bytes
+        else { return nil }
+        group = bytes.loadUnaligned(as: UInt32.self)
+        cause = EventCause(rawValue: bytes[4]) ?? .none
+        kind = ReversibleAction.Kind(rawValue: UInt32(bytes[5]))
+        time = bytes.loadUnaligned(fromByteOffset: 8, as: Int64.self)
+    }
+
+    func write(to buffer: UnsafeMutableRawBufferPointer) {
+        buffer.storeBytes(of: group, toByteOffset: 0, as: UInt32.self)
+        buffer.storeBytes(
+            of: UInt32(cause.rawValue) | (kind?.rawValue ?? 0) << 8, toByteOffset: 4, as: UInt32.self)
+        buffer.storeBytes(of: time, toByteOffset: 8, as: Int64.self)
+    }
+}

@@ -1,0 +1,54 @@
+extension ArchiveEngine {
+    /// Gives an entry another deadline, `Deadline.never` for none, without writing its value anew (S8). With
+    /// `sequence`, only while it is still the one that operation stored. Needs the lock.
+    func changeDeadline(
+        of key: UnsafeRawBufferPointer, to deadline: Int64, ifSequence sequence: UInt64?, cause: EventCause,
+        group: UInt32 = 0
+    ) throws(StorageError) -> ConditionalDelete {
+        let tag = UInt32(truncatingIfNeeded: hash(key))
+        guard let entry = try find(key, tag: tag) else { return .absent }
+        let isSame = sequence == nil || entry.frame.sequence == sequence
+        let isExpired = isExpired(entry)
+        letGo(entry)
+        guard !isExpired else { return .absent }
+        guard isSame else { return .changed }
+        let now = Clock.read()
+        let old = entry.slot.deadline
+        let size = 2 * FrameExtension.partBytes(Deadline.bytes) + FrameExtension.partBytes(RemovalNote.bytes)
+        try withExtension(bytes: size) { (writer) throws(StorageError) in
+            if deadline != Deadline.never { writer.append(.deadline, Deadline(boot: deadline, now: now)) }
+            if group != 0 {
+                writer.append(RemovalNote(group: group, cause: cause, kind: .deadline, time: now.wall))
+                if old != Deadline.never { writer.append(.previousDeadline, Deadline(boot: old, now: now)) }
+            }
+            try appendBare(.deadline, key: key, extensionBytes: writer.written) { location, time in
+                setDeadline(of: entry.number, entry.slot, to: deadline)
+                if group != 0 {
+                    note(
+                        RemovalNote(group: group, cause: cause, kind: .deadline, time: now.wall),
+                        first: location,
+                        bytes: UInt64(entry.slot.valueBytes))
+                }
+                index.note(
+                    .deadline, cause, tag: tag, bytes: Int(entry.slot.shownBytes), location: location,
+                    pid: pid, time: time, key: key)
+            }
+        }
+        reclaim(forAppended: Frame.bytes(key: key.count, extension: size, value: 0))
+        return .deleted
+    }
+
+    /// Changes the deadline in the index. Needs the lock.
+    func setDeadline(of number: UInt32, _ slot: EntrySlot, to deadline: Int64) {
+        slot.deadline = deadline
+        // Its cell says whether the entry's line has to be looked at.
+        index.setLocation(number, slot, slot.location)
+        if deadline != Deadline.never { index.expect(deadline) }
+    }
+
+    /// The deadline of something that lives as long as this from now on.
+    static func deadline(in lifetime: Duration?) -> Int64 {
+        guard let lifetime else { return Deadline.never }
+        return max(1, Clock.boot().addingSaturating(lifetime.clampedMicroseconds))
+    }
+}

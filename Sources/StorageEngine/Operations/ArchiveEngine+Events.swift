@@ -1,0 +1,92 @@
+/// Reading the ring of events. Needs no lock and leaves no trace.
+extension ArchiveEngine {
+    /// Events from `first` on; `nil`: all that the ring has.
+    func events(from first: UInt64?) -> EventBatch {
+        let head = index.eventHead
+        let oldest = head - min(head, UInt64(IndexLayout.events))
+        // A number that is still to come is one of an index that has been replaced since.
+        let wanted = first.map { $0 > head ? oldest : $0 } ?? oldest
+        var sequence = max(wanted, oldest)
+        var lost = first == nil ? 0 : sequence - wanted
+        var events: [ArchiveEvent] = []
+        events.reserveCapacity(Int(head - sequence))
+        while sequence < head {
+            switch index.event(sequence) {
+            case .event(let raw): events.append(describe(raw))
+            case .overwritten: if first != nil { lost += 1 }
+            case .pending:
+                guard isAbandoned(sequence, head: head) else {
+                    return EventBatch(events: events, lost: lost, next: sequence)
+                }
+                lost += 1
+            }
+            sequence += 1
+        }
+        return EventBatch(events: events, lost: lost, next: sequence)
+    }
+
+    /// Whether the event of that number will never be published: its writer was killed at it, or stopped.
+    private func isAbandoned(_ sequence: UInt64, head: UInt64) -> Bool {
+        guard head - sequence < 64 else { return true }
+        for later in sequence..<head {
+            if case .event(let event) = index.event(later) { return Clock.wall() - event.time > 200_000 }
+        }
+        return false
+    }
+
+    func waitForEvents(from first: UInt64, atMost wait: Duration) -> EventBatch {
+        let nanoseconds = wait.clampedMicroseconds.multipliedReportingOverflow(by: 1000)
+        index.waitForEvent(
+            after: first, nanoseconds: nanoseconds.overflow ? .max : nanoseconds.partialValue,
+            mayWrite: processSlot != nil)
+        return events(from: first)
+    }
+
+    private func describe(_ raw: RawEvent) -> ArchiveEvent {
+        var key: String?
+        var isComplete = true
+        if raw.keyBytes > 0, Int(raw.keyBytes) <= RawEvent.noted {
+            key = String(decoding: raw.key, as: UTF8.self)
+        } else if raw.location != .none, let known = self.key(at: raw.location, tag: raw.tag) {
+            key = known
+        } else if raw.keyBytes > 0 {
+            key = String(decoding: raw.key, as: UTF8.self)
+            isComplete = false
+        }
+        return ArchiveEvent(
+            sequence: raw.sequence, time: Timestamp(microseconds: raw.time),
+            kind: EventKind(rawValue: raw.kind) ?? .record, cause: EventCause(rawValue: raw.cause) ?? .none,
+            key: key, keyIsComplete: isComplete, bytes: Int(raw.bytes), pid: Int32(bitPattern: raw.pid))
+    }
+
+    /// The key in the frame at `location`, if it still has one with that hash.
+    private func key(at location: Location, tag: UInt32) -> String? {
+        let found: String?? = withFrame(at: location) { frame in
+            guard frame.keyBytes > 0, UInt32(truncatingIfNeeded: hash(frame.key)) == tag else { return nil }
+            return String(decoding: frame.key, as: UTF8.self)
+        }
+        return found ?? nil
+    }
+
+    /// What the ring says of a key.
+    func history(of key: UnsafeRawBufferPointer) -> KeyHistory {
+        let tag = UInt32(truncatingIfNeeded: hash(key))
+        let name = String(decoding: key, as: UTF8.self)
+        let head = index.eventHead
+        let oldest = head - min(head, UInt64(IndexLayout.events))
+        var events: [ArchiveEvent] = []
+        var earliest: Int64?
+        for sequence in oldest..<head {
+            guard case .event(let raw) = index.event(sequence) else { continue }
+            if earliest == nil { earliest = raw.time }
+            let isOfAll = raw.tag == 0 && raw.kind == EventKind.delete.rawValue
+            guard raw.tag == tag || isOfAll else { continue }
+            let event = describe(raw)
+            // Two keys may share 32 bits of hash.
+            if !isOfAll, event.keyIsComplete, let known = event.key, known != name { continue }
+            events.append(event)
+        }
+        return KeyHistory(
+            events: events, reachesBackTo: earliest.map { Timestamp(microseconds: $0) }, isCutOff: oldest > 0)
+    }
+}

@@ -1,0 +1,116 @@
+/// Which version of an entry a process holds as an object: asked of the index, one word tells whether it is still
+/// the archive's (S9). A location never comes back, so nothing has to be sent to anyone.
+package struct HeldEntry: Sendable, Hashable {
+    let number: UInt32
+    let location: Location
+    let tag: UInt32
+    /// How long the object may stay in memory, microseconds; 0: as long as there is room. Counts anew from each
+    /// time that it is read from disk (S8).
+    package let memoryInterval: Int64
+}
+
+package enum HeldState: Sendable, Hashable {
+    case current
+    /// Deleted, expired, or stored anew, by whichever process.
+    case gone
+}
+
+/// What the memory tier of a process asks of the engine.
+extension ArchiveEngine {
+    func held(_ entry: FoundEntry, tag: UInt32) -> HeldEntry {
+        HeldEntry(
+            number: entry.number, location: entry.location, tag: tag,
+            memoryInterval: entry.frame.memoryInterval)
+    }
+
+    /// Whether an object is still the archive's; costs one line of the index and takes no lock.
+    @inline(__always)
+    func state(of held: HeldEntry) -> HeldState {
+        guard let slot = index.entry(held.number) else { return .gone }
+        let deadline = slot.deadline
+        // The location last: the line may have been given to another entry while it was read.
+        guard slot.isLive, slot.location == held.location else { return .gone }
+        return deadline != Deadline.never && Clock.boot() >= deadline ? .gone : .current
+    }
+
+    /// As an access of the entry: a hit, and it becomes the most recent on disk too (S5).
+    func access(_ held: HeldEntry) -> HeldState {
+        guard let processSlot, state(of: held) == .current else { return .gone }
+        processSlot.addHit()
+        let touch = index.touch(held.number, tag: held.tag, time: Clock.wall())
+        if touch != .published { touchSlowly(touch, held.number, tag: held.tag) }
+        return .current
+    }
+
+    /// This process has the object in memory now, or no longer. Shown to others; nothing depends on it but
+    /// entries that are only in memory.
+    func setHeld(_ held: HeldEntry, _ isHeld: Bool) {
+        guard let line = processSlot?.line else { return }
+        if isHeld {
+            index.setResident(held.number, line: line)
+            // If the entry went meanwhile, the mark is for another.
+            if state(of: held) == .gone { index.clearResident(held.number, line: line) }
+        } else {
+            index.clearResident(held.number, line: line)
+        }
+    }
+
+    func notePromotion(of held: HeldEntry, bytes: Int) {
+        index.note(
+            .promotion, .request, tag: held.tag, bytes: bytes, location: held.location, pid: pid,
+            time: Clock.wall())
+    }
+
+    func setMemoryUse(bytes: UInt64) { processSlot?.memoryBytes = bytes }
+
+    /// Records an entry that only this process' memory holds (S11): others see that it is there, and it goes
+    /// when this process does.
+    func putInMemoryOnly(
+        bytes: UInt64, key: UnsafeRawBufferPointer, traits: EntryTraits
+    ) throws(StorageError) -> HeldEntry {
+        var traits = traits
+        traits.residentBytes = max(1, bytes)
+        guard let line = processSlot?.line else { throw .readOnly(operation: "record") }
+        try put(
+            PutRequest(
+                value: UnsafeRawBufferPointer(start: nil, count: 0), encoding: .unknown, traits: traits),
+            key: key)
+        let tag = UInt32(truncatingIfNeeded: hash(key))
+        guard let entry = try find(key, tag: tag) else { throw .closed(name: name) }
+        defer { letGo(entry) }
+        index.setResident(entry.number, line: line)
+        return held(entry, tag: tag)
+    }
+
+    /// Whether a living process holds the entry in memory.
+    func isHeld(_ number: UInt32) -> Bool {
+        let marks = index.residency(number)
+        guard marks != 0 else { return false }
+        if let line = processSlot?.line, marks & 1 << UInt64(line) != 0 { return true }
+        return marks & index.livingLines != 0
+    }
+
+    /// Gives back the lines of processes that ended without doing so, with what only they held. Needs the lock.
+    func cleanUpAfterTheDead() {
+        for slot in index.attachedSlots where !slot.identity.isAlive { leave(slot) }
+    }
+
+    /// Gives a line of the process table back, with what only that process held. Needs the lock.
+    func leave(_ slot: ProcessSlot) {
+        if slot.memoryBytes != 0 || index.word32(IndexLayout.residencyUsedOffset) != 0 {
+            for number in 1...max(1, index.usedEntries)
+            where index.residency(number) & 1 << UInt64(slot.line) != 0 {
+                index.clearResident(number, line: slot.line)
+                guard let entry = index.entry(number), entry.isLive, entry.isMemoryOnly,
+                    index.residency(number) == 0
+                else { continue }
+                index.note(
+                    .expiry, .processEnded, tag: entry.tag, bytes: Int(entry.shownBytes),
+                    location: entry.location,
+                    pid: pid, time: Clock.wall())
+                remove(number)
+            }
+        }
+        index.detach(slot)
+    }
+}

@@ -1,0 +1,156 @@
+/// Removing many entries at once: expired, idle, an owner's. Entries are chosen and removed some thousand at a
+/// time, so that nobody waits for the lock longer than that takes.
+extension ArchiveEngine {
+    /// Entry numbers that are looked at under one hold of the lock.
+    private static let sliceEntries: UInt32 = 8192
+    /// Locations that one frame names.
+    private static let batchEntries = 1024
+
+    /// Logs that the entries of these numbers are gone, in frames that name their places, and takes them out of
+    /// the index; with a `group` they are set aside instead (S12). Needs the lock.
+    @discardableResult
+    func removeBatch(
+        _ numbers: [UInt32], _ kind: EventKind, _ cause: EventCause, group: UInt32 = 0
+    ) throws(StorageError) -> Removal {
+        var removal = Removal(entries: 0, bytes: 0)
+        for start in stride(from: 0, to: numbers.count, by: ArchiveEngine.batchEntries) {
+            let batch = numbers[start..<min(start + ArchiveEngine.batchEntries, numbers.count)]
+            let slots = batch.compactMap { number in index.entry(number).map { (number, $0) } }
+                .filter { $0.1.isLive }
+            guard !slots.isEmpty else { continue }
+            let note = RemovalNote(
+                group: group, cause: cause, kind: group == 0 ? nil : kind == .expiry ? .expire : .delete,
+                time: Clock.wall())
+            let size = FrameExtension.evictionBytes(slots.count) + FrameExtension.partBytes(RemovalNote.bytes)
+            try withExtension(bytes: size) { (writer) throws(StorageError) in
+                if let bytes = writer.part(.evictions, bytes: 8 * slots.count) {
+                    for (place, item) in slots.enumerated() {
+                        bytes.storeBytes(of: item.1.location.raw, toByteOffset: 8 * place, as: UInt64.self)
+                    }
+                }
+                writer.append(note)
+                try appendBare(.evict, extensionBytes: writer.written) { location, time in
+                    for (number, slot) in slots {
+                        removal.entries += 1
+                        removal.bytes += UInt64(slot.valueBytes)
+                        index.note(
+                            kind, cause, tag: slot.tag, bytes: Int(slot.shownBytes), location: slot.location,
+                            pid: pid, time: time)
+                        if group != 0, !slot.isMemoryOnly {
+                            setAside(number, slot, note: note, at: location)
+                        } else {
+                            remove(number)
+                        }
+                    }
+                }
+            }
+            reclaim(forAppended: Frame.bytes(key: 0, extension: size, value: 0))
+        }
+        index.add(kind == .expiry ? .expirations : .deletes, UInt64(removal.entries))
+        return removal
+    }
+
+    /// Removes every entry that `isChosen`, looking at all of them slice by slice.
+    private func removeAll(
+        _ kind: EventKind, _ cause: EventCause, where isChosen: (EntrySlot) -> Bool
+    ) throws(StorageError) -> Removal {
+        var removal = Removal(entries: 0, bytes: 0)
+        var first: UInt32 = 0
+        var isDone = false
+        while !isDone {
+            try acquire()
+            defer { release() }
+            _ = index.takeStampAndDrain()
+            let used = index.usedEntries
+            let end = min(used, first + ArchiveEngine.sliceEntries)
+            var chosen: [UInt32] = []
+            while first < end {
+                first += 1
+                if let slot = index.entry(first), slot.isLive, isChosen(slot) { chosen.append(first) }
+            }
+            let part = try removeBatch(chosen, kind, cause)
+            removal.entries += part.entries
+            removal.bytes += part.bytes
+            isDone = first >= used
+        }
+        return removal
+    }
+
+    // MARK: Expired entries (S8)
+
+    /// Removes what has expired. Costs nothing while no deadline can have passed.
+    func removeExpired() throws(StorageError) -> Removal {
+        let now = Clock.boot()
+        let next = index.nextDeadline
+        guard next != Deadline.never, next <= now else { return Removal(entries: 0, bytes: 0) }
+        try acquire()
+        index.beginSweep()
+        release()
+        var earliest = Deadline.never
+        let removal = try removeAll(.expiry, .deadline) { slot in
+            let deadline = slot.deadline
+            guard deadline != Deadline.never else { return false }
+            if deadline <= now { return true }
+            earliest = earliest == Deadline.never ? deadline : min(earliest, deadline)
+            return false
+        }
+        try acquire()
+        index.endSweep(earliest: earliest)
+        release()
+        return removal
+    }
+
+    /// Removes an entry that a look-up found expired, if the lock is free: another will do it otherwise, and no
+    /// look-up waits (F6).
+    @inline(never)
+    func removeIfExpired(_ entry: FoundEntry, tag: UInt32) {
+        guard acquireIfFree() else { return }
+        defer { release() }
+        _ = index.takeStampAndDrain()
+        guard entry.slot.location == entry.location, entry.slot.isLive, look(at: entry) == .expired else {
+            return
+        }
+        let cause: EventCause = entry.slot.isMemoryOnly ? .processEnded : .deadline
+        _ = try? removeBatch([entry.number], .expiry, cause)
+    }
+
+    /// Removes what was last accessed longer ago than this (S6).
+    func removeIdle(longerThan interval: Duration) throws(StorageError) -> Removal {
+        let before = Clock.wall().subtractingSaturating(interval.clampedMicroseconds)
+        return try removeAll(.delete, .idle) { $0.accessed < before }
+    }
+
+    // MARK: Owners
+
+    func removeEntries(ofOwner owner: String) throws(StorageError) -> Removal {
+        var owner = owner
+        let bytes = owner.withUTF8 { Array($0) }
+        let tag = bytes.withUnsafeBytes { ownerTag($0) }
+        return try removeAll(.delete, .owner) { slot in
+            slot.owner == tag && withFrame(at: slot.location) { $0.owner.elementsEqual(bytes) } == true
+        }
+    }
+
+    /// Entries and bytes by owner, largest first. Reads the frames of owned entries.
+    func owners() -> [OwnerSummary] {
+        var summaries: [[UInt8]: OwnerSummary] = [:]
+        for reference in liveReferences() {
+            let name: [UInt8]
+            if let slot = index.entry(reference.number), slot.location == reference.location, slot.owner == 0
+            {
+                name = []
+            } else {
+                name = withFrame(at: reference.location) { Array($0.owner) } ?? []
+            }
+            summaries[name, default: OwnerSummary(owner: nil, entries: 0, bytes: 0, hits: 0)].entries += 1
+            summaries[name]?.bytes += UInt64(reference.valueBytes)
+            summaries[name]?.hits += UInt64(reference.hits)
+        }
+        return summaries.map { name, summary in
+            var summary = summary
+            summary.owner = name.isEmpty ? nil : String(decoding: name, as: UTF8.self)
+            return summary
+        }
+        .sorted { ($0.bytes, $0.entries, $1.owner ?? "") > ($1.bytes, $1.entries, $0.owner ?? "") }
+    }
+}

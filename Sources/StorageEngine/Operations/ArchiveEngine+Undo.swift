@@ -1,0 +1,334 @@
+import CPlatform
+
+/// Reversible actions (S12). What a person deletes or expires is set aside: no look-up finds it and it counts
+/// against no limit, but its line in the index and its frame in the log stay until the grace is over. So undoing
+/// links lines again and copies nothing. Which frames say so: OnDiskFormat, "Undo".
+extension ArchiveEngine {
+    static let graceMicroseconds: Int64 = 600_000_000
+    private static let leastGraceBytes: UInt64 = 64 << 10
+    /// Entries that one action handles under one hold of the lock.
+    private static let actionBatch = 256
+
+    // MARK: Acting
+
+    /// Does what a person planned; entries that have changed since are left alone.
+    func carryOut(_ action: PlannedAction, on entries: [PlannedEntry]) throws(StorageError) -> PlanOutcome {
+        var outcome = PlanOutcome(entries: 0, bytes: 0, skipped: [], action: nil)
+        var group: UInt32 = 0
+        for start in stride(from: 0, to: entries.count, by: ArchiveEngine.actionBatch) {
+            try acquire()
+            defer { release() }
+            _ = index.takeStampAndDrain()
+            if group == 0 { group = nextGroup() }
+            let batch = entries[start..<min(start + ArchiveEngine.actionBatch, entries.count)]
+            switch action {
+            case .delete: try remove(batch, .delete, group: group, &outcome)
+            case .expireNow: try remove(batch, .expiry, group: group, &outcome)
+            case .setLifetime(let lifetime):
+                try changeDeadlines(batch, to: ArchiveEngine.deadline(in: lifetime), group: group, &outcome)
+            }
+        }
+        outcome.action = index.undoLine(of: group).map(describe)
+        return outcome
+    }
+
+    private func remove(
+        _ batch: ArraySlice<PlannedEntry>, _ kind: EventKind, group: UInt32, _ outcome: inout PlanOutcome
+    ) throws(StorageError) {
+        var numbers: [UInt32] = []
+        for planned in batch {
+            if let number = try number(of: planned) {
+                numbers.append(number)
+            } else {
+                outcome.skipped.append(planned.key)
+            }
+        }
+        let removal = try removeBatch(numbers, kind, .person, group: group)
+        outcome.entries += removal.entries
+        outcome.bytes += removal.bytes
+    }
+
+    private func changeDeadlines(
+        _ batch: ArraySlice<PlannedEntry>, to deadline: Int64, group: UInt32, _ outcome: inout PlanOutcome
+    ) throws(StorageError) {
+        for planned in batch {
+            guard let number = try number(of: planned), let slot = index.entry(number) else {
+                outcome.skipped.append(planned.key)
+                continue
+            }
+            _ = try withBytes(of: planned.key) { (key) throws(StorageError) in
+                try changeDeadline(
+                    of: key, to: deadline, ifSequence: planned.sequence, cause: .person, group: group)
+            }
+            outcome.entries += 1
+            outcome.bytes += UInt64(slot.valueBytes)
+        }
+    }
+
+    /// The entry that was planned, unless it is gone, expired or changed.
+    private func number(of planned: PlannedEntry) throws(StorageError) -> UInt32? {
+        try withBytes(of: planned.key) { (key) throws(StorageError) in
+            guard !key.isEmpty, key.count <= Frame.maximumKeyBytes,
+                let entry = try find(key, tag: UInt32(truncatingIfNeeded: hash(key)))
+            else { return nil }
+            defer { letGo(entry) }
+            return entry.frame.sequence == planned.sequence && !isExpired(entry) ? entry.number : nil
+        }
+    }
+
+    /// Deletes every entry so that it can be undone.
+    func deleteAllReversibly() throws(StorageError) -> PlanOutcome {
+        try acquire()
+        defer { release() }
+        _ = index.takeStampAndDrain()
+        let group = nextGroup()
+        var numbers: [UInt32] = []
+        numbers.reserveCapacity(entryCount)
+        // Least recent first: the latest set aside is the most recent.
+        var number = index.leastRecent
+        while let slot = index.entry(number), numbers.count < entryCount {
+            numbers.append(number)
+            number = slot.newer
+        }
+        let removal = try removeBatch(numbers, .delete, .person, group: group)
+        return PlanOutcome(
+            entries: removal.entries, bytes: removal.bytes, skipped: [],
+            action: index.undoLine(of: group).map(describe))
+    }
+
+    private func nextGroup() -> UInt32 {
+        let group = max(1, index.word32(IndexLayout.nextGroupOffset))
+        index.set32(IndexLayout.nextGroupOffset, group == .max ? 1 : group + 1)
+        return group
+    }
+
+    // MARK: Setting aside. Needs the lock; is also what a replay of the log does
+
+    /// Takes an entry out of every look-up, and notes it in the line of its action.
+    func setAside(_ number: UInt32, _ slot: EntrySlot, note removal: RemovalNote, at location: Location) {
+        guard slot.isLive else { return }
+        note(removal, first: location, bytes: UInt64(slot.valueBytes))
+        index.beginStructureChange()
+        index.removeFromBucket(number, slot)
+        index.unlinkFromRecency(number, slot)
+        index.forgetResidency(number)
+        adjust(IndexLayout.valueBytesOffset, by: -Int(slot.valueBytes))
+        adjust(IndexLayout.entryCountOffset, by: -1)
+        slot.group = removal.group
+        slot.markSetAside(frameBytes: slot.frameBytes)
+        index.linkAsNewestSetAside(number, slot)
+        index.endStructureChange()
+    }
+
+    /// Counts an entry into its action's line, and makes the line if it is the first.
+    func note(_ removal: RemovalNote, first: Location, bytes: UInt64) {
+        let line = index.undoLinePlace(of: removal.group)
+        if line.group != removal.group {
+            let now = Clock.read()
+            let past = min(
+                max(0, now.wall.subtractingSaturating(removal.time)), ArchiveEngine.graceMicroseconds)
+            let room = max(ArchiveEngine.leastGraceBytes, (diskLimit ?? valueBytes) / 20)
+            line.group = removal.group
+            line.state = .reversible
+            line.time = removal.time
+            line.end = now.boot.addingSaturating(ArchiveEngine.graceMicroseconds - past)
+            line.endBytes = index.word64(IndexLayout.appendedBytesOffset) &+ room
+            line.entries = 0
+            line.bytes = 0
+            // A replay of the log does not know.
+            line.pid = processSlot == nil ? 0 : UInt32(bitPattern: pid)
+            line.kind = (removal.kind ?? .delete).rawValue
+            line.first = first
+            if index.word32(IndexLayout.nextGroupOffset) <= removal.group {
+                index.set32(IndexLayout.nextGroupOffset, removal.group &+ 1)
+            }
+        }
+        line.entries += 1
+        line.bytes &+= bytes
+    }
+
+    /// Whether an action can still be undone.
+    func isReversible(_ line: UndoLine) -> Bool {
+        line.group != 0 && line.state == .reversible && Clock.boot() < line.end
+            && index.word64(IndexLayout.appendedBytesOffset) < line.endBytes
+    }
+
+    private func describe(_ line: UndoLine) -> ReversibleAction {
+        let now = Clock.read()
+        return ReversibleAction(
+            id: line.group, kind: ReversibleAction.Kind(rawValue: line.kind) ?? .delete,
+            time: Timestamp(microseconds: line.time), entries: Int(clamping: line.entries), bytes: line.bytes,
+            pid: Int32(bitPattern: line.pid),
+            end: Timestamp(microseconds: now.wall.addingSaturating(line.end.subtractingSaturating(now.boot))))
+    }
+
+    /// Latest first.
+    func reversibleActions() -> [ReversibleAction] {
+        index.undoLines.filter(isReversible).map(describe)
+    }
+
+    // MARK: Undoing
+
+    /// Takes back an action, the latest when none is named; `nil` when there is none that could be.
+    func undo(_ group: UInt32?) throws(StorageError) -> UndoOutcome? {
+        try acquire()
+        defer { release() }
+        _ = index.takeStampAndDrain()
+        let lines = index.undoLines.filter(isReversible)
+        guard let line = lines.first(where: { group == nil || $0.group == group }) else { return nil }
+        var outcome = UndoOutcome(
+            action: describe(line), entries: 0, bytes: 0, skipped: [], skippedCount: 0, evicted: 0)
+        if line.kind == ReversibleAction.Kind.deadline.rawValue {
+            try undoDeadlines(line, &outcome)
+        } else {
+            let note = RemovalNote(group: line.group, cause: .undo, kind: nil, time: Clock.wall())
+            let size = FrameExtension.partBytes(RemovalNote.bytes)
+            try withExtension(bytes: size) { (writer) throws(StorageError) in
+                writer.append(note)
+                try appendBare(.restore, extensionBytes: writer.written) { location, time in
+                    bringBack(note.group, time: time, &outcome)
+                }
+            }
+            if let limit = diskLimit { outcome.evicted = try evict(downTo: limit) }
+        }
+        line.state = .undone
+        reclaim(forAppended: Int(clamping: outcome.bytes))
+        return outcome
+    }
+
+    /// Puts the entries of an action back where they were, their places in the recency order included. Entries
+    /// whose key was recorded anew stay set aside. Needs the lock; is also what a replay does.
+    func bringBack(_ group: UInt32, time: Int64, _ outcome: inout UndoOutcome) {
+        var back: [(recency: UInt64, number: UInt32)] = []
+        for number in index.setAsideNumbers() {
+            guard let slot = index.entry(number), slot.group == group else { continue }
+            if let key = keyRecordedAnew(slot) {
+                outcome.skip(key)
+                continue
+            }
+            index.beginStructureChange()
+            index.unlinkFromSetAside(slot)
+            // Takes the mark away.
+            slot.frameBytes = slot.frameBytes
+            index.insertIntoBucket(number, slot)
+            adjust(IndexLayout.valueBytesOffset, by: Int(slot.valueBytes))
+            adjust(IndexLayout.entryCountOffset, by: 1)
+            index.endStructureChange()
+            if slot.deadline != Deadline.never { index.expect(slot.deadline) }
+            back.append((slot.recency, number))
+            outcome.entries += 1
+            outcome.bytes += UInt64(slot.valueBytes)
+            index.note(
+                .restore, .undo, tag: slot.tag, bytes: Int(slot.valueBytes), location: slot.location,
+                pid: pid,
+                time: time)
+        }
+        back.sort { $0.recency < $1.recency }
+        index.linkByRecency(back)
+        index.undoLine(of: group)?.state = .undone
+    }
+
+    /// The key of an entry that is set aside, if another entry has it now (or its bytes can't be read).
+    private func keyRecordedAnew(_ slot: EntrySlot) -> String? {
+        let found: String?? = withFrame(at: slot.location) { frame in
+            guard let present = try? find(frame.key, tag: slot.tag) else { return nil }
+            letGo(present)
+            return String(decoding: frame.key, as: UTF8.self)
+        }
+        return found ?? "?"
+    }
+
+    /// Gives the entries of an action the deadlines that they had, except where they were changed since.
+    private func undoDeadlines(_ line: UndoLine, _ outcome: inout UndoOutcome) throws(StorageError) {
+        var changes: [(key: String, new: Int64, old: Int64)] = []
+        var place = line.first
+        let end = head
+        while place < end, place.segment >= oldestSegment {
+            guard let pin = log.pin(place.segment) else { break }
+            defer { log.unpin(pin) }
+            var offset = place.offset
+            while Location(segment: place.segment, offset: offset) < end,
+                let frame = log.validFrame(pin, at: offset)
+            {
+                if frame.kind == .deadline, RemovalNote(of: frame)?.group == line.group {
+                    let now = Clock.read()
+                    let new = FrameExtension.deadline(.deadline, of: frame)?.resolved(now: now)
+                    let old = FrameExtension.deadline(.previousDeadline, of: frame)?.resolved(now: now)
+                    let key = String(decoding: frame.key, as: UTF8.self)
+                    changes.append((key, new ?? Deadline.never, old ?? Deadline.never))
+                }
+                offset += frame.bytes
+            }
+            guard place.segment < end.segment else { break }
+            place = Location(
+                segment: log.nextSegment(after: place.segment, upTo: end.segment), offset: SegmentHeader.bytes
+            )
+        }
+        for change in changes {
+            try undoDeadline(change.key, from: change.new, to: change.old, &outcome)
+        }
+    }
+
+    private func undoDeadline(
+        _ key: String, from new: Int64, to old: Int64, _ outcome: inout UndoOutcome
+    ) throws(StorageError) {
+        let bytes: UInt64? = try withBytes(of: key) { (key) throws(StorageError) in
+            guard let entry = try find(key, tag: UInt32(truncatingIfNeeded: hash(key))) else { return nil }
+            let isSame = entry.slot.deadline == new
+            let bytes = UInt64(entry.slot.valueBytes)
+            letGo(entry)
+            guard isSame, try changeDeadline(of: key, to: old, ifSequence: nil, cause: .undo) == .deleted
+            else { return nil }
+            return bytes
+        }
+        if let bytes {
+            outcome.entries += 1
+            outcome.bytes += bytes
+        } else {
+            outcome.skip(key)
+        }
+    }
+
+    // MARK: The end of the grace
+
+    /// Gives up entries whose action can no longer be undone, the oldest first, at most `most`. Needs the lock.
+    func forgetSetAside(most: Int) {
+        var left = most
+        while left > 0, let slot = index.entry(index.setAsideOldest), slot.isSetAside {
+            if let line = index.undoLine(of: slot.group), isReversible(line) { return }
+            forget(index.setAsideOldest, slot)
+            left -= 1
+        }
+    }
+
+    func forget(_ number: UInt32, _ slot: EntrySlot) {
+        index.unlinkFromSetAside(slot)
+        adjustLive(slot.location, by: -Int(slot.frameBytes))
+        index.freeEntry(number, slot)
+    }
+
+    /// Copies what is set aside in a segment that is being reclaimed; `false` when there is no room to.
+    func carryOnSetAside(in segment: UInt32) -> Bool {
+        guard index.setAsideCount > 0 else { return true }
+        forgetSetAside(most: .max)
+        for number in index.setAsideNumbers() {
+            guard let slot = index.entry(number), slot.location.segment == segment else { continue }
+            let line = index.undoLine(of: slot.group)
+            let note = RemovalNote(
+                group: slot.group, cause: .person,
+                kind: line.flatMap { ReversibleAction.Kind(rawValue: $0.kind) },
+                time: line?.time ?? Clock.wall())
+            let moved = withFrame(at: slot.location) { move($0, number, slot, kept: note) }
+            if moved == nil { forget(number, slot) }
+            if moved == false { return false }
+        }
+        return true
+    }
+}
+
+extension UndoOutcome {
+    fileprivate mutating func skip(_ key: String) {
+        skippedCount += 1
+        if skipped.count < 100 { skipped.append(key) }
+    }
+}
