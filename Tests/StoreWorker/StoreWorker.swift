@@ -25,6 +25,7 @@ struct StoreWorker {
             case "write": try write(store, arguments[2], seed: seed)
             case "churn":
                 try churn(store, arguments[2], seed: seed, stopFile: arguments.count > 4 ? arguments[4] : "")
+            case "hold": try hold(store, arguments[2], seed: seed)
             default: exit(2)
             }
         } catch {
@@ -76,6 +77,17 @@ struct StoreWorker {
             operations += 1
         }
         say("done \(operations)")
+    }
+
+    /// Holds an entry in memory that is also on disk, and one that is nowhere else, until it is killed.
+    private static func hold(_ store: Store, _ name: String, seed: UInt64) throws {
+        let archive = try store.archive(named: name)
+        try archive.put([1], forKey: "on disk \(seed)")
+        if let held = try archive.withAccessToHold("on disk \(seed)", { $1 }) {
+            try archive.hold(held, bytes: 1)
+        }
+        _ = try archive.recordInMemoryOnly("worker \(seed)", bytes: 10)
+        while true { sleep(1) }
     }
 
     static func value(version: UInt64, size: Int) -> [UInt8] {

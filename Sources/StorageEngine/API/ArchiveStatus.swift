@@ -37,6 +37,11 @@ public struct AttachedProcess: Sendable, Hashable {
 public struct Removal: Sendable, Hashable {
     public var entries: Int
     public var bytes: UInt64
+
+    public init(entries: Int, bytes: UInt64) {
+        self.entries = entries
+        self.bytes = bytes
+    }
 }
 
 /// What became of a deletion that was planned for one version of an entry.

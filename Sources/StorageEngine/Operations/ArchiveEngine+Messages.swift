@@ -49,7 +49,7 @@ extension ArchiveEngine {
 
     /// Leaves the oldest message out of account.
     private func dropOldest(_ dropped: inout Dropped) {
-        guard let (place, bytes) = message(from: dropped.first) else {
+        guard let (place, bytes) = message(from: dropped.first, before: head) else {
             // No message is left, whatever the totals say.
             dropped.bytes = Int(valueBytes)
             dropped.count = entryCount
@@ -58,17 +58,17 @@ extension ArchiveEngine {
         }
         dropped.count += 1
         dropped.bytes += bytes
-        dropped.first = message(from: next(behind: place))?.place ?? .none
+        dropped.first = message(from: next(behind: place), before: head)?.place ?? .none
     }
 
-    /// The first message at or behind a place, before the head, with its size; what is damaged is passed over.
-    private func message(from place: Location) -> (place: Location, bytes: Int)? {
+    /// The first message at or behind a place, and before another, with its size; what is damaged is passed over.
+    private func message(from place: Location, before end: Location) -> (place: Location, bytes: Int)? {
         var place = place
-        while place != .none, place < head {
+        while place != .none, place < end {
             guard let pin = log.pin(place.segment) else { return nil }
             defer { log.unpin(pin) }
             var offset = place.offset
-            while Location(segment: place.segment, offset: offset) < head {
+            while Location(segment: place.segment, offset: offset) < end {
                 if let frame = log.frame(pin, at: offset), frame.kind != nil {
                     if frame.kind == .message {
                         return (Location(segment: place.segment, offset: offset), frame.valueBytes)
@@ -80,10 +80,10 @@ extension ArchiveEngine {
                     break
                 }
             }
-            guard place.segment < head.segment else { return nil }
+            guard place.segment < end.segment else { return nil }
             place = Location(
-                segment: log.nextSegment(after: place.segment, upTo: head.segment),
-                offset: SegmentHeader.bytes)
+                segment: log.nextSegment(after: place.segment, upTo: end.segment), offset: SegmentHeader.bytes
+            )
         }
         return nil
     }
@@ -95,19 +95,17 @@ extension ArchiveEngine {
     /// What a frame of the log says of a ring: this message was appended, and the oldest that stayed was at
     /// `oldest`. Needs the lock or an index that nobody else has yet.
     func replayMessage(_ frame: Frame, at location: Location) {
-        let oldest = Location(raw: UInt64(bitPattern: frame.created))
+        let said = Location(raw: UInt64(bitPattern: frame.created))
+        let oldest = said == .none ? location : min(said, location)
         var dropped = Dropped(first: firstMessage)
-        while dropped.first != .none, dropped.first < (oldest == .none ? location : oldest) {
-            guard let (place, bytes) = message(from: dropped.first), place < location else { break }
-            guard place < (oldest == .none ? location : oldest) else { break }
+        while let (place, bytes) = message(from: dropped.first, before: oldest) {
             dropped.count += 1
             dropped.bytes += bytes
             dropped.first = next(behind: place)
         }
         adjust(IndexLayout.valueBytesOffset, by: frame.valueBytes - dropped.bytes)
         adjust(IndexLayout.entryCountOffset, by: 1 - dropped.count)
-        let first = message(from: dropped.first)?.place ?? .none
-        firstMessage = first == .none || oldest == .none ? location : first
+        firstMessage = message(from: dropped.first, before: location)?.place ?? location
     }
 
     /// After a limit was lowered: the oldest messages go.
@@ -132,7 +130,9 @@ extension ArchiveEngine {
         let isLost = place < first && place != .none
         if place < first { place = first }
         var messages: [LogMessage] = []
-        while messages.count < most, place != .none, place < end, let (found, _) = message(from: place) {
+        while messages.count < most, place != .none, place < end,
+            let (found, _) = message(from: place, before: end)
+        {
             guard let pin = log.pin(found.segment) else { break }
             defer { log.unpin(pin) }
             guard let frame = log.validFrame(pin, at: found.offset) else {

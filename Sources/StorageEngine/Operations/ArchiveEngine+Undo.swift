@@ -218,6 +218,7 @@ extension ArchiveEngine {
             back.append((slot.recency, number))
             outcome.entries += 1
             outcome.bytes += UInt64(slot.valueBytes)
+            guard !isRebuilding else { continue }
             index.note(
                 .restore, .undo, tag: slot.tag, bytes: Int(slot.valueBytes), location: slot.location,
                 pid: pid,

@@ -16,8 +16,9 @@ extension ArchiveEngine {
 
     func check() throws(StorageError) -> CheckReport {
         let begin = head
-        let references = liveReferences(all: true)
-        let totals = (entryCount, valueBytes)
+        let all = liveReferences(all: true)
+        let references = all.filter { $0.tier != .memory }
+        let totals = (entryCount - (all.count - references.count), valueBytes)
         let end = head
         let oldest = oldestSegment
         var words: [[UInt8]: LastWord] = [:]
@@ -101,8 +102,9 @@ extension ArchiveEngine {
                 words[key]?.said = location
             }
         case .resident:
-            words[key] = LastWord(location: location, valueBytes: 0, said: location, isRemoved: false)
-            keyOfLocation[location] = key
+            // On disk it is gone; whether the process that holds it lives, only the index knows.
+            words[key]?.isRemoved = true
+            words[key]?.said = location
         case .kept:
             guard words[key]?.isRemoved != false else { break }
             words[key] = LastWord(

@@ -73,7 +73,7 @@ extension ArchiveEngine {
     }
 
     /// Whether the index is being made from the log, and nobody else has the archive.
-    private var isRebuilding: Bool {
+    var isRebuilding: Bool {
         index.word32(IndexLayout.stateOffset) == IndexLayout.State.building.rawValue
     }
 
@@ -92,17 +92,12 @@ extension ArchiveEngine {
             let number = entry(at: location, tag: UInt32(truncatingIfNeeded: hash(frame.key))),
             let slot = index.entry(number)
         else { return }
-        if let note, note.group != 0, isInGrace(note), !slot.isMemoryOnly {
+        // However long ago that was: a restore may follow in the log.
+        if let note, note.group != 0, !slot.isMemoryOnly {
             setAside(number, slot, note: note, at: place)
         } else {
             remove(number)
         }
-    }
-
-    /// Whether what an action removed can still be brought back, as far as time tells.
-    private func isInGrace(_ note: RemovalNote) -> Bool {
-        let age = Clock.wall().subtractingSaturating(note.time)
-        return age < ArchiveEngine.graceMicroseconds && age > -ArchiveEngine.graceMicroseconds
     }
 
     private func replayDeadline(_ frame: Frame, at location: Location, tag: UInt32) throws(StorageError) {
@@ -110,14 +105,14 @@ extension ArchiveEngine {
         defer { letGo(present) }
         let deadline = FrameExtension.deadline(.deadline, of: frame)?.resolved(now: Clock.read())
         setDeadline(of: present.number, present.slot, to: deadline ?? Deadline.never)
-        if let note = RemovalNote(of: frame), note.group != 0, isInGrace(note) {
+        if let note = RemovalNote(of: frame), note.group != 0 {
             self.note(note, first: location, bytes: UInt64(present.slot.valueBytes))
         }
     }
 
     /// An entry that was set aside and had to be copied: it is set aside again.
     private func replayKept(_ frame: Frame, at location: Location, tag: UInt32) throws(StorageError) {
-        guard let note = RemovalNote(of: frame), note.group != 0, isInGrace(note) else { return }
+        guard let note = RemovalNote(of: frame), note.group != 0 else { return }
         if !isRebuilding {
             // Whoever died while copying it may have got this far.
             let isThere = index.setAsideNumbers().contains { index.entry($0)?.location == location }
@@ -184,6 +179,7 @@ extension ArchiveEngine {
         }
         index.set64(IndexLayout.segmentBytesOffset, UInt64(segmentBytes))
         sortRecencyList()
+        forgetSetAside(most: .max)
         return findings
     }
 

@@ -8,7 +8,7 @@ package enum Clock {
     @inline(__always)
     static func wall() -> Int64 {
         #if DEBUG
-        cp_coarse_time() &+ (hand?.wall.load(ordering: .relaxed) ?? 0)
+        hand?.wall.load(ordering: .relaxed) ?? cp_coarse_time()
         #else
         cp_coarse_time()
         #endif
@@ -18,14 +18,14 @@ package enum Clock {
     @inline(__always)
     static func boot() -> Int64 {
         #if DEBUG
-        cp_boot_time() &+ (hand?.boot.load(ordering: .relaxed) ?? 0)
+        hand?.boot.load(ordering: .relaxed) ?? cp_boot_time()
         #else
         cp_boot_time()
         #endif
     }
 
     #if DEBUG
-    /// Moves the clocks for a test, and for no other that runs beside it.
+    /// Takes the clocks' place in a test, and in no other that runs beside it.
     @TaskLocal package static var hand: ClockHand?
     #endif
 
@@ -38,10 +38,10 @@ package enum Clock {
 }
 
 #if DEBUG
-/// Microseconds by which the clocks are off; safe from any thread.
+/// Both clocks, standing still unless they are moved; safe from any thread.
 package final class ClockHand: Sendable {
-    package let wall = Atomic<Int64>(0)
-    package let boot = Atomic<Int64>(0)
+    package let wall = Atomic<Int64>(cp_coarse_time())
+    package let boot = Atomic<Int64>(cp_boot_time())
 
     package init() {}
 

@@ -1,0 +1,113 @@
+import Foundation
+import StorageEngine
+import Testing
+
+/// The ring of events (S13), and what it knows of a key.
+@Suite struct EventTests {
+    @Test func eachOperationLeavesItsEvent() throws {
+        let hand = ClockHand()
+        try Clock.$hand.withValue(hand) {
+            let folder = try TemporaryFolder()
+            let archive = try Store.open(at: folder.store).archive(
+                named: "E", orCreate: ArchiveConfiguration(diskLimit: 100))
+            let long = "a key of more than twenty-four bytes"
+            try archive.put([1, 2], forKey: "a")
+            try archive.update([1], forKey: "a")
+            try archive.put([UInt8](repeating: 0, count: 60), forKey: long)
+            try archive.put([UInt8](repeating: 0, count: 60), forKey: "big")
+            try archive.delete("big")
+            #expect(throws: StorageError.self) {
+                try archive.put([UInt8](repeating: 0, count: 101), forKey: "huge")
+            }
+            try archive.put([9], forKey: "brief", attributes: EntryAttributes(lifetime: .seconds(1)))
+            try archive.setLifetime(.seconds(2), forKey: "brief")
+            hand.pass(.seconds(3))
+            #expect(try archive.access("brief") == nil)
+            let batch = try archive.events()
+            let said = batch.events.map { "\($0.kind) \($0.key ?? "-") \($0.bytes) \($0.cause)" }
+            #expect(
+                said == [
+                    "record a 2 request", "update a 1 request", "record \(long) 60 request",
+                    "eviction a 1 limit", "eviction \(long) 60 limit", "record big 60 request",
+                    "delete big 60 request", "rejection huge 101 tooLarge", "record brief 1 request",
+                    "deadline brief 1 request", "expiry brief 1 deadline",
+                ])
+            #expect(batch.events.allSatisfy { $0.pid == getpid() && $0.keyIsComplete })
+            #expect(batch.events.map(\.sequence) == (0..<11).map { UInt64($0) })
+            #expect(batch.next == 11)
+            #expect(batch.lost == 0)
+            #expect(try archive.events(from: batch.next).events == [])
+            let history = try archive.history(of: long)
+            #expect(history.events.map(\.kind) == [.record, .eviction])
+            #expect(!history.isCutOff)
+            #expect(try archive.history(of: "unknown").events == [])
+        }
+    }
+
+    @Test func aSlowFollowerLearnsWhatItLost() throws {
+        let folder = try TemporaryFolder()
+        let archive = try Store.open(at: folder.store).archive(named: "E", orCreate: ArchiveConfiguration())
+        for number in 0..<3_000 { try archive.put([1], forKey: "k\(number)") }
+        let batch = try archive.events(from: 0)
+        #expect(batch.lost == 3_000 - 2_048)
+        #expect(batch.events.count == 2_048)
+        #expect(batch.events.last?.key == "k2999")
+        #expect(try archive.events().lost == 0, "whoever did not follow has lost nothing")
+        #expect(try archive.history(of: "k0").isCutOff)
+    }
+
+    @Test(arguments: [AccessMode.readWrite, .readOnly])
+    func followersSeeWhatAnotherProcessDoes(mode: AccessMode) async throws {
+        let folder = try TemporaryFolder()
+        let own = try Store.open(at: folder.store)
+        try own.archive(named: "Churn", orCreate: ArchiveConfiguration(diskLimit: 50_000)).close()
+        let worker = try Worker(["churn", folder.store, "Churn", "3", folder.stopFile], in: folder)
+        let follower = try Store.open(at: folder.store, mode: mode).archive(named: "Churn")
+        var seen = 0
+        var last: UInt64?
+        var next = try follower.nextEvent()
+        for _ in 0..<200 where seen < 500 {
+            let batch = try follower.waitForEvents(from: next, atMost: .milliseconds(100))
+            for event in batch.events {
+                if let last { #expect(event.sequence > last) }
+                last = event.sequence
+                #expect(event.pid == worker.pid)
+            }
+            seen += batch.events.count
+            #expect(batch.next == (batch.events.last?.sequence ?? batch.next &- 1) &+ 1)
+            next = batch.next
+        }
+        _ = FileManager.default.createFile(atPath: folder.stopFile, contents: nil)
+        #expect(seen >= 500)
+        #expect(try await worker.finish().status == 0)
+    }
+
+    @Test func waitingEndsWhenTheTimeIsOver() throws {
+        let folder = try TemporaryFolder()
+        let archive = try Store.open(at: folder.store).archive(named: "E", orCreate: ArchiveConfiguration())
+        let batch = try archive.waitForEvents(from: 0, atMost: .milliseconds(20))
+        #expect(batch.events == [])
+        #expect(batch.next == 0)
+    }
+
+    @Test func threadsThatNoteEventsAtOnceLoseNone() async throws {
+        let folder = try TemporaryFolder()
+        let archive = try Store.open(at: folder.store).archive(named: "E", orCreate: ArchiveConfiguration())
+        for key in 0..<4 { try archive.put([1], forKey: "\(key)") }
+        let first = try archive.nextEvent()
+        await withTaskGroup(of: Void.self) { group in
+            for key in 0..<4 {
+                group.addTask {
+                    let held = try? archive.withAccessToHold("\(key)") { $1 }
+                    for _ in 0..<500 { if let held = held ?? nil { try? archive.hold(held, bytes: key) } }
+                }
+            }
+        }
+        let events = try archive.events(from: first).events
+        #expect(events.count == 2_000)
+        for key in 0..<4 {
+            #expect(
+                events.filter { $0.key == "\(key)" && $0.bytes == key && $0.kind == .promotion }.count == 500)
+        }
+    }
+}

@@ -1,0 +1,193 @@
+import StorageEngine
+import Testing
+
+/// Lifetimes (S6, S8): what an expired entry is to each operation, and what clocks may do to it.
+@Suite struct ExpiryTests {
+    private func withArchive(
+        limit: UInt64 = 100_000, _ body: (TemporaryFolder, ClockHand, Archive) throws -> Void
+    ) throws {
+        let hand = ClockHand()
+        try Clock.$hand.withValue(hand) {
+            let folder = try TemporaryFolder()
+            let archive = try Store.open(at: folder.store).archive(
+                named: "Life", orCreate: ArchiveConfiguration(diskLimit: limit))
+            try body(folder, hand, archive)
+        }
+    }
+
+    private func reopened(_ folder: TemporaryFolder, removingIndex: Bool = false) throws -> Archive {
+        if removingIndex { try folder.removeIndex("Life") }
+        return try Store.open(at: folder.store).archive(named: "Life")
+    }
+
+    @Test func anExpiredEntryIsNone() throws {
+        try withArchive { _, hand, archive in
+            try archive.put([1], forKey: "a", attributes: EntryAttributes(lifetime: .seconds(60)))
+            try archive.put([2], forKey: "b")
+            hand.pass(.seconds(59))
+            #expect(try archive.access("a") == [1])
+            #expect(try archive.metadata("a")?.expires != nil)
+            hand.pass(.seconds(1))
+            #expect(try archive.peek("a") == nil)
+            #expect(try archive.metadata("a") == nil)
+            #expect(try archive.entries().keys == ["b"])
+            // Peeking removes nothing; an access is a miss and does.
+            #expect(try archive.status().entries == 2)
+            let misses = try archive.status().misses
+            #expect(try archive.access("a") == nil)
+            let status = try archive.status()
+            #expect(status.entries == 1)
+            #expect(status.diskBytes == 1)
+            #expect(status.misses == misses + 1)
+            #expect(status.expirations == 1)
+            #expect(try archive.invariantViolations() == [])
+        }
+    }
+
+    @Test func deletingOrReplacingAnExpiredEntry() throws {
+        try withArchive { _, hand, archive in
+            try archive.put([1], forKey: "a", attributes: EntryAttributes(lifetime: .seconds(1)))
+            try archive.put([1], forKey: "b", attributes: EntryAttributes(lifetime: .seconds(1)))
+            let created = try #require(try archive.metadata("b")).created
+            hand.pass(.seconds(2))
+            #expect(try !archive.delete("a"))
+            #expect(try !archive.setLifetime(.seconds(9), forKey: "b"))
+            try archive.update([2], forKey: "b")
+            let metadata = try #require(try archive.metadata("b"))
+            #expect(metadata.expires == nil)
+            #expect(metadata.created > created, "what has expired has no creation time to keep")
+            #expect(try archive.entries().keys == ["b"])
+        }
+    }
+
+    @Test func sweepingRemovesAllThatExpiredAndKnowsTheNext() throws {
+        try withArchive { _, hand, archive in
+            for number in 0..<500 {
+                try archive.put(
+                    [UInt8](repeating: 1, count: 10), forKey: "k\(number)",
+                    attributes: EntryAttributes(lifetime: .seconds(number)))
+            }
+            #expect(try archive.removeExpired().entries == 1)
+            hand.pass(.seconds(100))
+            #expect(try archive.removeExpired() == Removal(entries: 100, bytes: 1000))
+            #expect(try archive.removeExpired().entries == 0)
+            // One that is given while others wait must not be forgotten.
+            try archive.setLifetime(.milliseconds(500), forKey: "k499")
+            hand.pass(.seconds(1))
+            #expect(try archive.removeExpired().entries == 2)
+            #expect(try archive.status().entries == 397)
+            #expect(try archive.check().clean)
+        }
+    }
+
+    @Test(arguments: [false, true])
+    func deadlinesSurviveReopening(removingIndex: Bool) throws {
+        try withArchive { folder, hand, archive in
+            try archive.put([1], forKey: "minute", attributes: EntryAttributes(lifetime: .seconds(60)))
+            try archive.put([1], forKey: "changed", attributes: EntryAttributes(lifetime: .seconds(1)))
+            try archive.put([1], forKey: "freed", attributes: EntryAttributes(lifetime: .seconds(1)))
+            try archive.setLifetime(.seconds(90), forKey: "changed")
+            try archive.setLifetime(nil, forKey: "freed")
+            archive.close()
+            let again = try reopened(folder, removingIndex: removingIndex)
+            hand.pass(.seconds(59))
+            #expect(Set(try again.entries().keys) == ["minute", "changed", "freed"])
+            hand.pass(.seconds(2))
+            #expect(Set(try again.entries().keys) == ["changed", "freed"])
+            hand.pass(.seconds(30))
+            #expect(try again.entries().keys == ["freed"])
+        }
+    }
+
+    /// The wall clock is set by years while entries wait to expire, also between closing and opening, and also
+    /// when the index has to be made anew (R9).
+    @Test(arguments: [Int64(-10), -1, 1, 10], [false, true])
+    func settingTheWallClockMovesNoDeadline(years: Int64, removingIndex: Bool) throws {
+        try withArchive { folder, hand, archive in
+            try archive.put([1], forKey: "a", attributes: EntryAttributes(lifetime: .seconds(60)))
+            hand.setWallClock(by: years * 31_557_600_000_000)
+            #expect(try archive.peek("a") != nil)
+            archive.close()
+            let again = try reopened(folder, removingIndex: removingIndex)
+            hand.pass(.milliseconds(59_500))
+            #expect(try again.peek("a") != nil)
+            hand.setWallClock(by: -2 * years * 31_557_600_000_000)
+            #expect(try again.peek("a") != nil)
+            hand.pass(.seconds(1))
+            #expect(try again.peek("a") == nil)
+        }
+    }
+
+    @Test func absurdLifetimesSaturate() throws {
+        try withArchive { folder, hand, archive in
+            let attributes = EntryAttributes(
+                lifetime: Duration(secondsComponent: .max, attosecondsComponent: 0))
+            try archive.put([1], forKey: "longest", attributes: attributes)
+            try archive.put([1], forKey: "gone", attributes: EntryAttributes(lifetime: .seconds(-5)))
+            try archive.put([1], forKey: "zero", attributes: EntryAttributes(lifetime: .zero))
+            #expect(try archive.entries().keys == ["longest"])
+            hand.pass(.seconds(100 * 31_557_600))
+            #expect(try archive.peek("longest") == [1])
+            archive.close()
+            #expect(try reopened(folder, removingIndex: true).peek("longest") == [1])
+        }
+    }
+
+    @Test func idleEntriesAreThoseLastAccessedLongerAgo() throws {
+        try withArchive { _, hand, archive in
+            try archive.put([1], forKey: "old")
+            try archive.put([1], forKey: "used")
+            hand.pass(.seconds(100))
+            _ = try archive.access("used")
+            try archive.put([1], forKey: "new")
+            #expect(try archive.deleteIdle(longerThan: .seconds(100)).entries == 0)
+            #expect(try archive.deleteIdle(longerThan: .seconds(50)) == Removal(entries: 1, bytes: 1))
+            #expect(Set(try archive.entries().keys) == ["used", "new"])
+        }
+    }
+
+    @Test func reclaimingKeepsDeadlinesAndOwners() throws {
+        try withArchive(limit: 200_000) { folder, hand, archive in
+            let attributes = EntryAttributes(lifetime: .seconds(60), memoryLifetime: .seconds(5), owner: "me")
+            try archive.put([7], forKey: "kept", attributes: attributes)
+            for number in 0..<400 {
+                try archive.put([UInt8](repeating: 1, count: 10_000), forKey: "k\(number % 10)")
+            }
+            // The first segment, with the entry's first frame, has been reclaimed by then.
+            #expect(try !folder.files(inArchive: "Life").contains("00000001.segment"))
+            let metadata = try #require(try archive.metadata("kept"))
+            #expect(metadata.owner == "me")
+            #expect(metadata.expires != nil)
+            archive.close()
+            let again = try reopened(folder, removingIndex: true)
+            #expect(try again.metadata("kept")?.owner == "me")
+            let held = try again.withAccessToHold("kept") { $1 }
+            #expect(held?.memoryInterval == 5_000_000)
+            hand.pass(.seconds(61))
+            #expect(try again.peek("kept") == nil)
+        }
+    }
+
+    @Test func ownersAreSummedAndDeleted() throws {
+        try withArchive { folder, _, archive in
+            for number in 0..<30 {
+                let owner = number % 3 == 0 ? nil : "owner \(number % 3)"
+                try archive.put(
+                    [UInt8](repeating: 0, count: number), forKey: "k\(number)",
+                    attributes: EntryAttributes(owner: owner))
+            }
+            let owners = try archive.owners()
+            #expect(owners.map(\.owner) == ["owner 2", "owner 1", nil])
+            #expect(owners.map(\.entries) == [10, 10, 10])
+            #expect(owners.map(\.bytes) == [155, 145, 135])
+            #expect(try archive.deleteEntries(ofOwner: "owner 1") == Removal(entries: 10, bytes: 145))
+            #expect(try archive.deleteEntries(ofOwner: "nobody").entries == 0)
+            archive.close()
+            #expect(try reopened(folder, removingIndex: true).entries().count == 20)
+            #expect(throws: StorageError.self) {
+                try self.reopened(folder).put(
+                    [], forKey: "k", attributes: EntryAttributes(owner: String(repeating: "x", count: 256)))
+            }
+        }
+    }
+}

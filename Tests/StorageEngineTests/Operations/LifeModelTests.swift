@@ -1,0 +1,289 @@
+import StorageEngine
+import Synchronization
+import Testing
+
+/// Deadlines, owners, plans and undo against a plain model, with a clock that the test moves and with the index
+/// removed now and then.
+@Suite struct LifeModelTests {
+    struct Life: Equatable {
+        var value: [UInt8]
+        var stamp: Int
+        /// On the test's clock; nil: never.
+        var deadline: Int64?
+        var owner: String?
+    }
+
+    struct Action {
+        var removed: [String: Life] = [:]
+        /// What it changed, with the deadline that it set and the one before.
+        var changed: [String: (new: Int64?, old: Int64?)] = [:]
+    }
+
+    /// A cache whose entries expire, without any engine.
+    struct Model {
+        var limit: Int
+        var lives: [String: Life] = [:]
+        var actions: [UInt32: Action] = [:]
+        var now: Int64 = 0
+        var stamps = 0
+
+        /// Least recent first; those that have expired and wait to be removed included.
+        var order: [String] { lives.sorted { $0.value.stamp < $1.value.stamp }.map(\.key) }
+        var bytes: Int { lives.values.reduce(0) { $0 + $1.value.count } }
+        var visible: [String] { order.filter { !isExpired($0) } }
+
+        func isExpired(_ key: String) -> Bool { lives[key]?.deadline.map { $0 <= now } ?? false }
+
+        mutating func stamp() -> Int {
+            stamps += 1
+            return stamps
+        }
+
+        mutating func evict(sparing spared: String? = nil) -> Int {
+            var evicted = 0
+            for key in order where bytes > limit && key != spared {
+                lives[key] = nil
+                evicted += 1
+            }
+            return evicted
+        }
+
+        mutating func put(_ key: String, _ value: [UInt8], lifetime: Int64?, owner: String?) -> Bool {
+            guard value.count <= limit else { return false }
+            let stamp = stamp()
+            lives[key] = Life(value: value, stamp: stamp, deadline: lifetime.map { now + $0 }, owner: owner)
+            _ = evict(sparing: key)
+            return true
+        }
+
+        mutating func access(_ key: String) -> [UInt8]? {
+            if isExpired(key) { lives[key] = nil }
+            guard lives[key] != nil else { return nil }
+            let stamp = stamp()
+            lives[key]?.stamp = stamp
+            return lives[key]?.value
+        }
+    }
+
+    private struct Bench {
+        let folder: TemporaryFolder
+        let hand: ClockHand
+        var store: Store
+        var archive: Archive
+        var model: Model
+        var random: SeededGenerator
+        let seed: UInt64
+        let keys: [String]
+
+        mutating func chance(_ of: Int) -> Bool { Int.random(in: 0..<of, using: &random) == 0 }
+    }
+
+    @Test(arguments: [UInt64(1), 2, 3, 4], [LockingMode.robustMutex, .fileLock])
+    func livesAndUndo(seed: UInt64, locking: LockingMode) throws {
+        let hand = ClockHand()
+        try Clock.$hand.withValue(hand) {
+            var random = SeededGenerator(seed: seed)
+            let folder = try TemporaryFolder()
+            let limit = Int.random(in: 4_000...300_000, using: &random)
+            let options = StoreOptions(locking: locking)
+            let store = try Store.open(at: folder.store, options: options)
+            let archive = try store.archive(
+                named: "Lives", orCreate: ArchiveConfiguration(diskLimit: UInt64(limit)))
+            let keys = (0..<Int.random(in: 10...200, using: &random)).map { "key \($0)" }
+            var bench = Bench(
+                folder: folder, hand: hand, store: store, archive: archive, model: Model(limit: limit),
+                random: random, seed: seed, keys: keys)
+            for step in 0..<2_000 { try run(&bench, step: step, options: options) }
+            let report = try bench.archive.check()
+            #expect(report.clean, "seed \(seed): \(report.problems)")
+        }
+    }
+
+    private func run(_ bench: inout Bench, step: Int, options: StoreOptions) throws {
+        let place: Comment = "seed \(bench.seed) step \(step)"
+        let key = bench.keys[Int.random(in: 0..<bench.keys.count, using: &bench.random)]
+        let lifetime: Int64? = bench.chance(3) ? Int64.random(in: 0...3_000_000, using: &bench.random) : nil
+        switch Int.random(in: 0..<1000, using: &bench.random) {
+        case 0..<400:
+            let size = Int.random(
+                in: 0...(bench.model.limit / (bench.chance(40) ? 1 : 20)), using: &bench.random)
+            let value = [UInt8](repeating: UInt8.random(in: 0...255, using: &bench.random), count: size)
+            let owner = bench.chance(3) ? "owner \(Int.random(in: 0...3, using: &bench.random))" : nil
+            try bench.archive.put(
+                value, forKey: key,
+                attributes: EntryAttributes(lifetime: lifetime.map { .microseconds($0) }, owner: owner))
+            let isStored = bench.model.put(key, value, lifetime: lifetime, owner: owner)
+            #expect(isStored, place)
+        case 400..<550:
+            let expected = bench.model.access(key)
+            #expect(try bench.archive.access(key) == expected, place)
+        case 550..<600:
+            let expected = bench.model.isExpired(key) ? nil : bench.model.lives[key]?.value
+            #expect(try bench.archive.peek(key) == expected, place)
+        case 600..<650:
+            let isThere = bench.model.lives[key] != nil && !bench.model.isExpired(key)
+            #expect(
+                try bench.archive.setLifetime(lifetime.map { .microseconds($0) }, forKey: key) == isThere,
+                place)
+            if isThere { bench.model.lives[key]?.deadline = lifetime.map { bench.model.now + $0 } }
+        case 650..<690:
+            let passed = Int64.random(in: 0...1_000_000, using: &bench.random)
+            bench.hand.pass(.microseconds(passed))
+            bench.model.now += passed
+        case 690..<700:
+            let expired = bench.model.order.filter(bench.model.isExpired)
+            #expect(try bench.archive.removeExpired().entries == expired.count, place)
+            for key in expired { bench.model.lives[key] = nil }
+        case 700..<710:
+            let owner = "owner \(Int.random(in: 0...3, using: &bench.random))"
+            let owned = bench.model.lives.filter { $0.value.owner == owner }
+            let removal = try bench.archive.deleteEntries(ofOwner: owner)
+            #expect(removal.entries == owned.count, place)
+            for key in owned.keys { bench.model.lives[key] = nil }
+        case 710..<740: try act(&bench, place)
+        case 740..<780: try undo(&bench, place)
+        case 780..<790: try reopen(&bench, removingIndex: bench.chance(2), options: options, place)
+        case 790..<800:
+            // A clock that someone sets moves no deadline.
+            bench.hand.setWallClock(by: Int64.random(in: -10...10, using: &bench.random) * 31_557_600_000_000)
+        default: try compare(bench, place)
+        }
+    }
+
+    private func act(_ bench: inout Bench, _ place: Comment) throws {
+        var chosen = bench.keys.filter { _ in bench.chance(4) }
+        if bench.chance(10) { chosen = bench.keys }
+        let planned = try chosen.compactMap { key in
+            try bench.archive.metadata(key).map { PlannedEntry(key: key, sequence: $0.sequence) }
+        }
+        let visible = planned.map(\.key)
+        #expect(
+            Set(visible) == Set(chosen.filter { bench.model.lives[$0] != nil && !bench.model.isExpired($0) }),
+            place)
+        var action = Action()
+        let outcome: PlanOutcome
+        switch Int.random(in: 0..<3, using: &bench.random) {
+        case 0:
+            outcome = try bench.archive.carryOut(.delete, on: planned)
+            for key in visible { action.removed[key] = bench.model.lives.removeValue(forKey: key) }
+        case 1:
+            outcome = try bench.archive.carryOut(.expireNow, on: planned)
+            for key in visible { action.removed[key] = bench.model.lives.removeValue(forKey: key) }
+        default:
+            let lifetime: Int64? = bench.chance(2) ? nil : 5_000_000
+            outcome = try bench.archive.carryOut(
+                .setLifetime(lifetime.map { .microseconds($0) }), on: planned)
+            for key in visible {
+                let new = lifetime.map { bench.model.now + $0 }
+                action.changed[key] = (new, bench.model.lives[key]?.deadline)
+                bench.model.lives[key]?.deadline = new
+            }
+        }
+        #expect(outcome.entries == visible.count, place)
+        #expect(outcome.skipped == [], place)
+        if let made = outcome.action {
+            #expect(made.entries == visible.count, place)
+            bench.model.actions[made.id] = action
+        } else {
+            #expect(visible.isEmpty, place)
+        }
+    }
+
+    private func undo(_ bench: inout Bench, _ place: Comment) throws {
+        let expected = try bench.archive.reversibleActions().first
+        guard let outcome = try bench.archive.undo() else {
+            #expect(expected == nil, place)
+            return
+        }
+        #expect(outcome.action.id == expected?.id, place)
+        let known = bench.model.actions.removeValue(forKey: outcome.action.id)
+        let action = try #require(known, place)
+        var back = 0
+        for (key, life) in action.removed where bench.model.lives[key] == nil {
+            bench.model.lives[key] = life
+            back += 1
+        }
+        for (key, change) in action.changed {
+            guard let life = bench.model.lives[key], !bench.model.isExpired(key), life.deadline == change.new
+            else {
+                continue
+            }
+            bench.model.lives[key]?.deadline = change.old
+            back += 1
+        }
+        #expect(outcome.entries == back, place)
+        #expect(outcome.skippedCount == action.removed.count + action.changed.count - back, place)
+        if !action.removed.isEmpty {
+            let evicted = bench.model.evict()
+            #expect(outcome.evicted == evicted, place)
+        }
+    }
+
+    private func reopen(
+        _ bench: inout Bench, removingIndex: Bool, options: StoreOptions, _ place: Comment
+    ) throws {
+        bench.store.close()
+        if removingIndex { try bench.folder.removeIndex("Lives") }
+        bench.store = try Store.open(at: bench.folder.store, options: options)
+        bench.archive = try bench.store.archive(named: "Lives")
+        guard removingIndex else { return }
+        // Recency since the last write of each entry is lost with the index, and nothing else.
+        let order = try bench.archive.entries(order: .leastRecentFirst).keys
+        #expect(Set(order) == Set(bench.model.visible), place)
+        let hidden = bench.model.order.filter(bench.model.isExpired)
+        try bench.archive.removeExpired()
+        for key in hidden { bench.model.lives[key] = nil }
+        for key in order {
+            let stamp = bench.model.stamp()
+            bench.model.lives[key]?.stamp = stamp
+        }
+        for (id, action) in bench.model.actions {
+            for (key, _) in action.removed { bench.model.actions[id]?.removed[key]?.stamp = 0 }
+        }
+        bench.model.actions = bench.model.actions.filter { $0.value.removed.isEmpty }
+        // Their places are not known to the model any more, so these are undone now and compared as a set.
+        while try !bench.archive.reversibleActions().isEmpty { try undoAsSet(&bench) }
+    }
+
+    private func undoAsSet(_ bench: inout Bench) throws {
+        _ = try bench.archive.undo()
+        // Some have expired since they were removed, and no list shows them.
+        try bench.archive.removeExpired()
+        let list = try bench.archive.entries(order: .leastRecentFirst)
+        for key in bench.model.lives.keys where !list.keys.contains(key) { bench.model.lives[key] = nil }
+        for index in list.indices {
+            let metadata = try #require(list.metadata(at: index))
+            let value = try #require(try bench.archive.peek(metadata.key))
+            let deadline = metadata.expires.map {
+                ($0.microseconds - bench.hand.wall.load(ordering: .relaxed)) + bench.model.now
+            }
+            let stamp = bench.model.stamp()
+            bench.model.lives[metadata.key] = Life(
+                value: value, stamp: stamp, deadline: deadline, owner: metadata.owner)
+        }
+        bench.model.actions = [:]
+    }
+
+    private func compare(_ bench: Bench, _ place: Comment) throws {
+        let list = try bench.archive.entries(order: .leastRecentFirst)
+        #expect(list.keys == bench.model.visible, place)
+        let status = try bench.archive.status()
+        #expect(status.entries == bench.model.lives.count, place)
+        #expect(Int(status.diskBytes) == bench.model.bytes, place)
+        #expect(status.diskBytes <= UInt64(bench.model.limit), place)
+        #expect(try bench.archive.invariantViolations() == [], place)
+        for index in list.indices {
+            let metadata = try #require(list.metadata(at: index), place)
+            let life = try #require(bench.model.lives[metadata.key], place)
+            #expect(metadata.owner == life.owner, place)
+            #expect((metadata.expires == nil) == (life.deadline == nil), place)
+        }
+        var bytes: [String?: UInt64] = [:]
+        for key in bench.model.visible {
+            guard let life = bench.model.lives[key] else { continue }
+            bytes[life.owner, default: 0] += UInt64(life.value.count)
+        }
+        let owners = try bench.archive.owners()
+        #expect(Dictionary(uniqueKeysWithValues: owners.map { ($0.owner, $0.bytes) }) == bytes, place)
+    }
+}

@@ -1,0 +1,105 @@
+import StorageEngine
+import Testing
+
+/// Archives of kind `log`: a bounded ring of messages.
+@Suite struct MessageTests {
+    private func open(_ folder: TemporaryFolder, limit: UInt64 = 10_000) throws -> Archive {
+        try Store.open(at: folder.store).archive(
+            named: "Ring", orCreate: ArchiveConfiguration(kind: .log, diskLimit: limit))
+    }
+
+    private func texts(_ archive: Archive, after cursor: MessageCursor? = nil) throws -> [String] {
+        try archive.messages(after: cursor, most: .max).messages.map {
+            String(decoding: $0.bytes, as: UTF8.self)
+        }
+    }
+
+    /// Random messages against a plain queue, reopened and rebuilt on the way.
+    @Test(arguments: [UInt64(1), 2, 3, 4])
+    func theOldestGoFirst(seed: UInt64) throws {
+        let folder = try TemporaryFolder()
+        var random = SeededGenerator(seed: seed)
+        let limit = Int.random(in: 1_000...2_000_000, using: &random)
+        var archive = try open(folder, limit: UInt64(limit))
+        var model: [[UInt8]] = []
+        var appended: [UInt64] = []
+        for step in 0..<1_500 {
+            let largest = Int.random(in: 0..<50, using: &random) == 0 ? limit : limit / 50
+            let size = Int.random(in: 0...largest, using: &random)
+            let message = [UInt8](repeating: UInt8(truncatingIfNeeded: step), count: size)
+            appended.append(try archive.append(message))
+            model.append(message)
+            while model.reduce(0, { $0 + $1.count }) > limit { model.removeFirst() }
+            if step % 100 == 99 {
+                if step % 300 == 299 {
+                    archive.close()
+                    if step % 600 == 599 { try folder.removeIndex("Ring") }
+                    archive = try open(folder)
+                }
+                let batch = try archive.messages(most: .max)
+                #expect(batch.messages.map(\.bytes) == model, "seed \(seed) step \(step)")
+                #expect(batch.messages.map(\.sequence).suffix(1) == appended.suffix(1))
+                let status = try archive.status()
+                #expect(status.entries == model.count)
+                #expect(Int(status.diskBytes) == model.reduce(0) { $0 + $1.count })
+                #expect(Double(status.footprint) <= 1.25 * Double(limit + 128 * model.count) + 1_048_576)
+                let report = try archive.check()
+                #expect(report.clean, "seed \(seed) step \(step): \(report.problems)")
+                let last = Int.random(in: 0...model.count, using: &random)
+                let cursor = try archive.cursor(beforeLast: last)
+                #expect(
+                    try archive.messages(after: cursor, most: .max).messages.map(\.bytes)
+                        == model.suffix(last))
+            }
+        }
+        #expect(zip(appended, appended.dropFirst()).allSatisfy { $0 < $1 })
+    }
+
+    @Test func followersReadOnAndLearnWhatTheyMissed() throws {
+        let folder = try TemporaryFolder()
+        let archive = try open(folder, limit: 100)
+        for number in 0..<10 { try archive.append(Array("message \(number)".utf8)) }
+        let batch = try archive.messages(most: 4)
+        #expect(batch.messages.count == 4)
+        #expect(try texts(archive, after: batch.next) == (4..<10).map { "message \($0)" })
+        let end = try archive.messages(after: batch.next, most: .max).next
+        #expect(try texts(archive, after: end) == [])
+        try archive.append(Array("more".utf8))
+        let next = try archive.messages(after: end, most: .max)
+        #expect(next.messages.count == 1)
+        #expect(!next.someAreLost)
+        for number in 0..<100 { try archive.append(Array("flood \(number)".utf8)) }
+        let late = try archive.messages(after: next.next, most: .max)
+        #expect(late.someAreLost)
+        #expect(late.messages.last?.bytes == Array("flood 99".utf8))
+    }
+
+    @Test func kindsAreKeptApart() throws {
+        let folder = try TemporaryFolder()
+        let log = try open(folder)
+        let cache = try Store.open(at: folder.store).archive(named: "Cache", orCreate: ArchiveConfiguration())
+        #expect(throws: StorageError.self) { try log.put([1], forKey: "a") }
+        #expect(throws: StorageError.self) { try cache.append([1]) }
+        #expect(throws: StorageError.self) { try cache.messages() }
+        #expect(throws: StorageError.self) { try log.append([UInt8](repeating: 0, count: 10_001)) }
+        #expect(try log.status().rejections == 1)
+        #expect(throws: StorageError.self) {
+            try Store.open(at: folder.store).archive(
+                named: "Endless", orCreate: ArchiveConfiguration(kind: .log, diskLimit: nil))
+        }
+    }
+
+    @Test func emptiedAndMadeSmaller() throws {
+        let folder = try TemporaryFolder()
+        let archive = try open(folder)
+        for _ in 0..<50 { try archive.append([UInt8](repeating: 1, count: 100)) }
+        try archive.setLimits(disk: 1_000, memory: nil)
+        #expect(try archive.status().entries == 10)
+        #expect(try archive.deleteAll().entries == 10)
+        #expect(try texts(archive) == [])
+        try archive.append(Array("again".utf8))
+        archive.close()
+        try folder.removeIndex("Ring")
+        #expect(try texts(try open(folder)) == ["again"])
+    }
+}
