@@ -1,11 +1,11 @@
 extension Archive {
     /// Does what a person planned, in a way that ``undo(_:)`` takes back. Entries that were stored anew, expired
     /// or went since they were seen are left alone and listed. Other processes get at the archive every few
-    /// hundred entries.
+    /// hundred entries; `progress` is told then how many are done, and ends it by `false`.
     public func carryOut(
-        _ action: PlannedAction, on entries: [PlannedEntry]
+        _ action: PlannedAction, on entries: [PlannedEntry], progress: (Int) -> Bool = { _ in true }
     ) throws(StorageError) -> PlanOutcome {
-        try engine().carryOut(action, on: entries)
+        try engine().carryOut(action, on: entries, progress: progress)
     }
 
     /// Deletes every entry in a way that ``undo(_:)`` takes back. Unlike ``deleteAll()`` it leaves the bytes where
