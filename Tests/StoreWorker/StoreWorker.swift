@@ -1,10 +1,5 @@
+import Foundation
 import StorageEngine
-
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
 
 // `write` alone would be this program's own function of that name.
 private let systemWrite: @Sendable (Int32, UnsafeRawPointer?, Int) -> Int = { write($0, $1, $2) }
@@ -14,6 +9,7 @@ private let systemWrite: @Sendable (Int32, UnsafeRawPointer?, Int) -> Int = { wr
 @main
 struct StoreWorker {
     static func main() {
+        endWithParent()
         let arguments = Array(CommandLine.arguments.dropFirst())
         guard arguments.count >= 4, let seed = UInt64(arguments[3]) else {
             say("! usage: StoreWorker write|churn|hold STORE ARCHIVE SEED [STOP-FILE]")
@@ -31,6 +27,15 @@ struct StoreWorker {
         } catch {
             say("! \(error)")
             exit(1)
+        }
+    }
+
+    /// A test run that is ended from outside must not leave its workers behind.
+    private static func endWithParent() {
+        let parent = getppid()
+        Thread.detachNewThread {
+            while getppid() == parent { usleep(200_000) }
+            _exit(9)
         }
     }
 

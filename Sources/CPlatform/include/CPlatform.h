@@ -34,6 +34,7 @@ static inline void cp_load_fence(void) { __atomic_thread_fence(__ATOMIC_ACQUIRE)
 // Stores before it are seen before stores after it.
 static inline void cp_store_fence(void) { __atomic_thread_fence(__ATOMIC_RELEASE); }
 static inline void cp_prefetch(const void *p) { __builtin_prefetch(p, 0, 3); }
+static inline void cp_prefetch_write(const void *p) { __builtin_prefetch(p, 1, 3); }
 static inline void cp_pause(void) {
 #if defined(__x86_64__)
     __builtin_ia32_pause();

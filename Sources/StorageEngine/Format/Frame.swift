@@ -43,7 +43,7 @@ struct FrameContent {
     var ownerTag: UInt32 = 0
     var residentBytes: UInt64 = 0
 
-    var frameBytes: Int {
+    @inline(__always) var frameBytes: Int {
         Frame.bytes(key: key.count, extension: extensionBytes.count, value: value.count)
     }
 

@@ -30,6 +30,13 @@ extension IndexMemory {
     /// Number of the event that comes next; numbers begin with 0.
     @inline(__always) var eventHead: UInt64 { word64(IndexLayout.eventHeadOffset) }
 
+    /// Lets the lines come that the next `count` events will fill.
+    @inline(__always)
+    func prefetchEvents(_ count: UInt64) {
+        let head = cp_relaxed64(base + IndexLayout.eventHeadOffset)
+        for ahead in 0..<count { cp_prefetch_write(eventCell(head &+ ahead)) }
+    }
+
     /// Notes an event; needs no lock. `key` may be empty where it is not at hand: readers then take it from
     /// the frame at `location`.
     @inline(__always)

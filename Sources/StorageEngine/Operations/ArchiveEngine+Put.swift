@@ -29,6 +29,7 @@ extension ArchiveEngine {
         }
         let recency = index.takeStampAndDrain()
         if let limit, valueBytes + UInt64(value.count) > limit { prefetchVictim() }
+        index.prefetchEvents(2)
         let now = Clock.wall()
         var content = FrameContent(
             kind: .put, encoding: request.encoding, sequence: 0, recency: recency, time: now, created: now,
@@ -127,7 +128,8 @@ extension ArchiveEngine {
     /// The next entry to evict, from `number` on. What only a process' memory holds takes no room on disk.
     @inline(__always)
     private func victim(from number: UInt32, sparing: UInt32) -> UInt32 {
-        var number = number
+        guard let slot = index.entry(number), number == sparing || slot.isMemoryOnly else { return number }
+        var number = slot.newer
         var steps = 0
         while let slot = index.entry(number), number == sparing || slot.isMemoryOnly, steps <= entryCount {
             number = slot.newer
@@ -141,17 +143,19 @@ extension ArchiveEngine {
     private func evictAllButLast(toFree bytes: Int, sparing: UInt32) throws(StorageError) -> Int {
         var count = 0
         var freed = 0
-        var number = victim(from: index.leastRecent, sparing: sparing)
+        var number = index.leastRecent
         var steps = 0
-        while freed < bytes, let slot = index.entry(number), steps <= entryCount {
+        while freed < bytes, let slot = index.entry(victim(from: number, sparing: sparing)),
+            steps <= entryCount
+        {
             steps += 1
-            number = victim(from: slot.newer, sparing: sparing)
+            number = slot.newer
             count += 1
             freed += Int(slot.valueBytes)
             if count == FrameExtension.maximumEvictions {
                 try evict(count, sparing: sparing)
                 count = 0
-                number = victim(from: index.leastRecent, sparing: sparing)
+                number = index.leastRecent
                 steps = 0
             }
         }
@@ -184,12 +188,12 @@ extension ArchiveEngine {
     /// Names the locations of the `count` least recent entries.
     private func nameLeastRecent(_ count: Int, sparing: UInt32, in writer: inout ExtensionWriter) {
         guard let bytes = writer.part(.evictions, bytes: 8 * count) else { return }
-        var number = victim(from: index.leastRecent, sparing: sparing)
+        var number = index.leastRecent
         var written = 0
-        while written < count, let slot = index.entry(number), slot.newer != number {
+        while written < count, let slot = index.entry(victim(from: number, sparing: sparing)) {
             bytes.storeBytes(of: slot.location.raw, toByteOffset: 8 * written, as: UInt64.self)
             written += 1
-            number = victim(from: slot.newer, sparing: sparing)
+            number = slot.newer
         }
     }
 

@@ -81,6 +81,9 @@ extension ArchiveEngine {
 
     /// Deletes every entry so that it can be undone.
     func deleteAllReversibly() throws(StorageError) -> PlanOutcome {
+        guard kind != .log else {
+            throw .wrongKind(archive: name, kind: kind, operation: "delete reversibly")
+        }
         try acquire()
         defer { release() }
         _ = index.takeStampAndDrain()
