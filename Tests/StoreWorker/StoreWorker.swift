@@ -15,6 +15,10 @@ private let systemWrite: @Sendable (Int32, UnsafeRawPointer?, Int) -> Int = { wr
 struct StoreWorker {
     static func main() {
         let arguments = Array(CommandLine.arguments.dropFirst())
+        if let first = arguments.first, let command = WorkerCommand(rawValue: first) {
+            command.run(WorkerArguments(arguments))
+            return
+        }
         guard arguments.count >= 4, let seed = UInt64(arguments[3]) else {
             say("! usage: StoreWorker write|churn|hold STORE ARCHIVE SEED [STOP-FILE]")
             exit(2)

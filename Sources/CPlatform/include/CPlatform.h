@@ -59,6 +59,15 @@ int cp_mutex_lock(void *memory, int64_t nanoseconds);
 int cp_mutex_trylock(void *memory);
 int cp_mutex_unlock(void *memory);
 
+// MARK: Forks
+
+// Changed in a forked child only, before any of its own code runs.
+extern uint32_t cp_forks_seen;
+/// Differs between a process and its forked child, once cp_watch_forks() was called in the parent.
+static inline uint32_t cp_fork_count(void) { return __atomic_load_n(&cp_forks_seen, __ATOMIC_RELAXED); }
+/// Makes cp_fork_count() count from now on, and gives the present count.
+uint32_t cp_watch_forks(void);
+
 // MARK: System calls that are variadic, or differ between platforms.
 
 int cp_openat(int directory, const char *name, int flags, mode_t mode);
