@@ -54,6 +54,12 @@ int64_t cp_coarse_time(void) {
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
 }
 
+int64_t cp_monotonic_time(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
 void cp_sleep(int64_t nanoseconds) {
     struct timespec request = {nanoseconds / 1000000000, nanoseconds % 1000000000};
     nanosleep(&request, NULL);

@@ -75,6 +75,8 @@ int cp_openat(int directory, const char *name, int flags, mode_t mode);
 int cp_preallocate(int descriptor, off_t length);
 /// Microseconds since 1970 from the cheapest clock that is right within a few milliseconds.
 int64_t cp_coarse_time(void);
+/// Nanoseconds of a clock that nobody sets.
+int64_t cp_monotonic_time(void);
 /// Sleeps; a signal may end it early.
 void cp_sleep(int64_t nanoseconds);
 /// Sixteen bytes that name this boot of the machine. 0 or an errno.

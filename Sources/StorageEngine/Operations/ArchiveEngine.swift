@@ -1,4 +1,5 @@
 import CPlatform
+import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -26,6 +27,8 @@ final class ArchiveEngine: Sendable {
     /// The file of an observed index, to notice when another takes its place.
     let indexFile: OpenFile?
     let pid: Int32
+    /// The stamp up to which touches were applied when a look-up last waited for the lock in vain.
+    let stuckAt = Atomic<UInt64>(.max)
 
     /// How long a user of the archive waits for its lock before it gives up.
     static let patienceNanoseconds: Int64 = 10_000_000_000
