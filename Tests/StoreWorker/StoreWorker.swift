@@ -20,7 +20,7 @@ struct StoreWorker {
             return
         }
         guard arguments.count >= 4, let seed = UInt64(arguments[3]) else {
-            say("! usage: StoreWorker write|churn|hold STORE ARCHIVE SEED [STOP-FILE]")
+            say("! usage: StoreWorker write|churn|… STORE ARCHIVE SEED [STOP-FILE]")
             exit(2)
         }
         do {

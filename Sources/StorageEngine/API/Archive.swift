@@ -235,8 +235,9 @@ public final class Archive: Sendable {
 
     /// Kind, limits and type as the archive's descriptor has them now.
     public func configuration() throws(StorageError) -> ArchiveConfiguration {
-        let folder = try engine().folder
-        return try ArchiveOpening(folder: folder, options: options).descriptor.configuration
+        let engine = try engine()
+        guard !engine.isGone else { throw .closed(name: name) }
+        return try ArchiveOpening(folder: engine.folder, options: options).descriptor.configuration
     }
 
     /// Changes the limits for all processes, and evicts at once what no longer fits.

@@ -132,6 +132,9 @@ final class ArchiveEngine: Sendable {
         return status.links == 0
     }
 
+    /// Whether the archive's folder was removed; then no file of it can be made any more.
+    var isGone: Bool { (try? folder.status().links) == 0 }
+
     // MARK: Header fields that several operations use
 
     var head: Location {

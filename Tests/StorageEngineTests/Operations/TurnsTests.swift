@@ -30,7 +30,8 @@ import Testing
         let workers = try (0..<parts).map { part in
             try Worker(
                 [
-                    "turns", folder.store, "Turns", "\(seed)", "\(part)", "\(parts)", "\(operations)", turnFile,
+                    "turns", folder.store, "Turns", "\(seed)", "\(part)", "\(parts)", "\(operations)",
+                    turnFile,
                     "400", "1000",
                 ], in: folder)
         }

@@ -20,7 +20,9 @@ import Testing
         try await rounds(locking, seed: Soak.seed % 1_000_000) { _ in Date() < end }
     }
 
-    private func rounds(_ locking: LockingMode, seed: UInt64, operationsOfEach: Int = 2000, goesOn: (Int) -> Bool) async throws {
+    private func rounds(
+        _ locking: LockingMode, seed: UInt64, operationsOfEach: Int = 2000, goesOn: (Int) -> Bool
+    ) async throws {
         var operations = 0
         var violations: [String] = []
         var staleness = Timings()
@@ -42,7 +44,9 @@ import Testing
         figures.add("operations", operations)
         figures.add("violations", violations.count)
         figures.add("deletes", staleness.values.count)
-        figures.add("old value last read elsewhere after a delete's call, p99.9", nanoseconds: staleness.percentile(0.999))
+        figures.add(
+            "old value last read elsewhere after a delete's call, p99.9",
+            nanoseconds: staleness.percentile(0.999))
         figures.report()
         #expect(violations == [])
         #expect(operations > 10_000)
@@ -116,7 +120,8 @@ import Testing
 
 /// The checker finds what is wrong in histories made by hand, and nothing in right ones.
 @Suite struct LinearizabilityCheckerTests {
-    private func operation(_ kind: HistoryOperation.Kind, _ start: UInt64, _ end: UInt64) -> HistoryOperation {
+    private func operation(_ kind: HistoryOperation.Kind, _ start: UInt64, _ end: UInt64) -> HistoryOperation
+    {
         HistoryOperation(kind: kind, start: start, end: end, process: 0)
     }
 
@@ -133,7 +138,8 @@ import Testing
             ],
             // The delete can only have come between the two puts.
             [
-                operation(.put(1), 1, 2), operation(.put(2), 3, 20), operation(.delete(wasThere: true), 3, 20),
+                operation(.put(1), 1, 2), operation(.put(2), 3, 20),
+                operation(.delete(wasThere: true), 3, 20),
                 operation(.read(2), 21, 22),
             ],
             // Two deletes at once: one finds the value.
@@ -150,10 +156,16 @@ import Testing
     @Test func findsWhatNoRegisterShows() {
         let histories: [(String, [HistoryOperation])] = [
             ("a lost put", [operation(.put(1), 1, 2), operation(.read(0), 3, 4)]),
-            ("an old value", [operation(.put(1), 1, 2), operation(.put(2), 3, 4), operation(.read(1), 5, 6)]),
+            (
+                "an old value",
+                [operation(.put(1), 1, 2), operation(.put(2), 3, 4), operation(.read(1), 5, 6)]
+            ),
             (
                 "a value that came back",
-                [operation(.put(1), 1, 2), operation(.delete(wasThere: true), 3, 4), operation(.read(1), 5, 6)]
+                [
+                    operation(.put(1), 1, 2), operation(.delete(wasThere: true), 3, 4),
+                    operation(.read(1), 5, 6),
+                ]
             ),
             ("a value from nowhere", [operation(.read(9), 1, 2)]),
             (
@@ -176,7 +188,10 @@ import Testing
             ),
             (
                 "a delete that found nothing",
-                [operation(.put(1), 1, 2), operation(.delete(wasThere: false), 3, 4), operation(.read(1), 5, 6)]
+                [
+                    operation(.put(1), 1, 2), operation(.delete(wasThere: false), 3, 4),
+                    operation(.read(1), 5, 6),
+                ]
             ),
             ("a read before the put", [operation(.read(1), 1, 2), operation(.put(1), 3, 4)]),
         ]
@@ -200,7 +215,9 @@ import Testing
             }
         }
         #expect(LinearizabilityChecker.violation(in: history) == nil)
-        guard let read = history.lastIndex(where: { $0.kind == .read(value) || $0.kind == .read(0) }) else { return }
+        guard let read = history.lastIndex(where: { $0.kind == .read(value) || $0.kind == .read(0) }) else {
+            return
+        }
         history[read].kind = .read(value + 1_000_000)
         #expect(LinearizabilityChecker.violation(in: history) != nil)
     }

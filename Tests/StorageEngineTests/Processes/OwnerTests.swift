@@ -20,7 +20,8 @@ import Testing
         defer { try? index.close() }
         try index.seek(toOffset: 192)
         let bytes = try index.read(upToCount: 8) ?? Data()
-        return pid_t(truncatingIfNeeded: bytes.enumerated().reduce(0) { $0 | Int($1.element) << (8 * $1.offset) })
+        return pid_t(
+            truncatingIfNeeded: bytes.enumerated().reduce(0) { $0 | Int($1.element) << (8 * $1.offset) })
     }
 
     // MARK: Death
@@ -89,7 +90,8 @@ import Testing
         let folder = try TemporaryFolder()
         let user = try filled(folder, locking)
         let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "Owner")
-        let worker = try Worker(["hammer", folder.store, "Owner", "5", "\(OwnerTests.valueBytes)"], in: folder)
+        let worker = try Worker(
+            ["hammer", folder.store, "Owner", "5", "\(OwnerTests.valueBytes)"], in: folder)
         defer { worker.signal(SIGCONT) }
         #expect(try await worker.hasSaid("ready"))
         var random = SeededGenerator(seed: seed)

@@ -58,7 +58,8 @@ import Testing
         let folder = try TemporaryFolder()
         var random = SeededGenerator(seed: seed)
         try Store.open(at: folder.store)
-            .archive(named: "Storm", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil)).close()
+            .archive(named: "Storm", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+            .close()
         let roles = try [["write", "1"], ["write", "2"], ["overwrite", "3"], ["observe", "4"]].map {
             try Role([$0[0], folder.store, "Storm", $0[1]], in: folder)
         }

@@ -9,7 +9,8 @@ struct Acknowledged {
         var size: Int
 
         func equals(_ bytes: [UInt8]) -> Bool {
-            bytes.count == size + 8 && bytes.starts(with: withUnsafeBytes(of: version.littleEndian) { Array($0) })
+            bytes.count == size + 8
+                && bytes.starts(with: withUnsafeBytes(of: version.littleEndian) { Array($0) })
                 && bytes[8...].allSatisfy { [low = UInt8(truncatingIfNeeded: version)] in $0 == low }
         }
     }

@@ -51,12 +51,16 @@ struct LinearizabilityChecker {
         var possible: Set<Configuration> = [Configuration(effective: 0, value: 0)]
         for event in events {
             if !event.isEnd {
-                guard let place = running.firstIndex(of: nil) else { return "more than 64 operations at once" }
+                guard let place = running.firstIndex(of: nil) else {
+                    return "more than 64 operations at once"
+                }
                 running[place] = event.operation
                 places[event.operation] = place
                 continue
             }
-            guard let place = places.removeValue(forKey: event.operation) else { return "an end without a start" }
+            guard let place = places.removeValue(forKey: event.operation) else {
+                return "an end without a start"
+            }
             let bit = UInt64(1) << UInt64(place)
             // All ways in which running operations take effect until this one has.
             var waiting = Array(possible)

@@ -50,7 +50,9 @@ extension WorkerCommand {
             // The store itself opens the archive for the child.
             say("child again \(outcome { try put(through: store, arguments, count: 500, named: "again") })")
             say("child close \(outcome { store.close() })")
-            say("child own \(outcome { try put(through: Store.open(at: arguments.storePath), arguments, count: 500, named: "own") })")
+            say(
+                "child own \(outcome { try put(through: Store.open(at: arguments.storePath), arguments, count: 500, named: "own") })"
+            )
             _exit(0)
         }
         say("parent puts \(outcome { try put(through: store, arguments, count: 1000, named: "parent") })")
@@ -63,7 +65,9 @@ extension WorkerCommand {
         say("parent close \(outcome { store.close() })")
     }
 
-    private func put(through store: Store, _ arguments: WorkerArguments, count: Int, named name: String) throws {
+    private func put(through store: Store, _ arguments: WorkerArguments, count: Int, named name: String)
+        throws
+    {
         let archive = try store.archive(named: arguments.archiveName)
         for number in 0..<count {
             try archive.put([UInt8](repeating: 5, count: number), forKey: "\(name) \(number)")

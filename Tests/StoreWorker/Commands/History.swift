@@ -47,7 +47,8 @@ private final class HistoryThread {
         switch random.below(10) {
         case 0..<4:
             let version = (UInt64(number + 1) << 32 | UInt64(operation + 1))
-            let value = StoreWorker.value(version: version, size: random.below(8) == 0 ? 20_000 : random.below(300))
+            let value = StoreWorker.value(
+                version: version, size: random.below(8) == 0 ? 20_000 : random.below(300))
             let start = monotonicNow()
             try archive.put(value, forKey: key)
             return "\(name) put \(version) 0 \(start) \(monotonicNow())"
@@ -87,15 +88,17 @@ extension WorkerCommand {
             var handle = pthread_t()
             #endif
             let retained = Unmanaged.passRetained(thread).toOpaque()
-            let failure = pthread_create(&handle, nil, { argument in
-                #if canImport(Darwin)
-                let object = argument
-                #else
-                guard let object = argument else { return nil }
-                #endif
-                Unmanaged<HistoryThread>.fromOpaque(object).takeRetainedValue().run()
-                return nil
-            }, retained)
+            let failure = pthread_create(
+                &handle, nil,
+                { argument in
+                    #if canImport(Darwin)
+                    let object = argument
+                    #else
+                    guard let object = argument else { return nil }
+                    #endif
+                    Unmanaged<HistoryThread>.fromOpaque(object).takeRetainedValue().run()
+                    return nil
+                }, retained)
             guard failure == 0 else { exit(4) }
             #if canImport(Darwin)
             if let handle { handles.append(handle) }

@@ -75,19 +75,27 @@ extension WorkerCommand {
                 _ = try archive.withAccess(key) { $0.count }
             }
             let took = monotonicNow() - start
-            if times.count < times.capacity { times.append(took) } else { times[random.below(times.count)] = took }
+            if times.count < times.capacity {
+                times.append(took)
+            } else {
+                times[random.below(times.count)] = took
+            }
         }
         times.sort()
-        say("done \(times.count) \(times[times.count / 2]) \(times[times.count * 99 / 100]) \(times[times.count - 1])")
+        say(
+            "done \(times.count) \(times[times.count / 2]) \(times[times.count * 99 / 100]) \(times[times.count - 1])"
+        )
     }
 
-    /// `sample STORE ARCHIVE SEED STOP-FILE`: says `done SAMPLES SIZE FOOTPRINT`, the last two the worst parts
-    /// per million of limit and of bound (OnDiskFormat, S3). Keys are at most as long as SEED says.
+    /// `sample STORE ARCHIVE KEY-BYTES STOP-FILE LARGEST`: says `done SAMPLES SIZE FOOTPRINT DURING`, the last three
+    /// the worst parts per million: of the limit, of the bound for what a call leaves behind (OnDiskFormat, S3), and
+    /// of that bound and the largest value together, which holds while a call runs.
     func sample(_ arguments: WorkerArguments) throws {
         let archive = try arguments.open(.readOnly)
         var samples = 0
         var size = 0.0
         var footprint = 0.0
+        var during = 0.0
         say("ready")
         while !exists(arguments.word(4)) {
             // Limits and entries change while the files are looked at: what held before or after counts.
@@ -101,9 +109,11 @@ extension WorkerCommand {
             let entries = Double(max(before.entries, after.entries))
             let entryBytes = 128.0 + max(0, Double(arguments.seed) - 8)
             let bound = 1.25 * (values + entryBytes * entries) + 1_048_576
-            footprint = max(footprint, Double(min(before.footprint, after.footprint)) / bound)
+            let bytes = Double(min(before.footprint, after.footprint))
+            footprint = max(footprint, bytes / bound)
+            during = max(during, bytes / (bound + Double(arguments.number(5))))
             samples += 1
         }
-        say("done \(samples) \(Int(size * 1e6)) \(Int(footprint * 1e6))")
+        say("done \(samples) \(Int(size * 1e6)) \(Int(footprint * 1e6)) \(Int(during * 1e6))")
     }
 }

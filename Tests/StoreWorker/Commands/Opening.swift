@@ -22,20 +22,26 @@ extension WorkerCommand {
         for mode in [AccessMode.readOnly, .readWrite] {
             let name = mode == .readOnly ? "reading" : "writing"
             var archive: Archive?
-            say("\(name) open " + outcome {
-                let store = try Store.open(at: arguments.storePath, mode: mode)
-                archive = try store.archive(named: arguments.archiveName)
-            })
+            say(
+                "\(name) open "
+                    + outcome {
+                        let store = try Store.open(at: arguments.storePath, mode: mode)
+                        archive = try store.archive(named: arguments.archiveName)
+                    })
             guard let archive else { continue }
-            say("\(name) peek " + outcome {
-                guard try archive.peek("key 7") == Array("value 7".utf8) else {
-                    throw StorageError.closed(name: "another value")
-                }
-            })
-            say("\(name) list " + outcome {
-                let count = try archive.entries().count
-                guard count == 200 else { throw StorageError.closed(name: "\(count) entries") }
-            })
+            say(
+                "\(name) peek "
+                    + outcome {
+                        guard try archive.peek("key 7") == Array("value 7".utf8) else {
+                            throw StorageError.closed(name: "another value")
+                        }
+                    })
+            say(
+                "\(name) list "
+                    + outcome {
+                        let count = try archive.entries().count
+                        guard count == 200 else { throw StorageError.closed(name: "\(count) entries") }
+                    })
             say("\(name) put " + outcome { try archive.put([1], forKey: "new") })
         }
     }
@@ -43,11 +49,14 @@ extension WorkerCommand {
     private func mountReadOnly(_ path: String) -> Bool {
         #if os(Linux)
         typealias Unshare = @convention(c) (Int32) -> Int32
-        typealias Mount = @convention(c) (
-            UnsafePointer<CChar>?, UnsafePointer<CChar>, UnsafePointer<CChar>?, UInt, UnsafeRawPointer?
-        ) -> Int32
+        typealias Mount =
+            @convention(c) (
+                UnsafePointer<CChar>?, UnsafePointer<CChar>, UnsafePointer<CChar>?, UInt, UnsafeRawPointer?
+            ) -> Int32
         let program = dlopen(nil, RTLD_NOW)
-        guard let unshare = dlsym(program, "unshare"), let mount = dlsym(program, "mount") else { return false }
+        guard let unshare = dlsym(program, "unshare"), let mount = dlsym(program, "mount") else {
+            return false
+        }
         let newMountNamespace: Int32 = 0x20000
         let readOnly: UInt = 1
         let remount: UInt = 32

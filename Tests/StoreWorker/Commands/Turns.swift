@@ -34,7 +34,8 @@ extension WorkerCommand {
                 if waits > 2_000_000_000 { exit(5) }
             }
             if isPut {
-                try archive.put([UInt8](repeating: UInt8(truncatingIfNeeded: number), count: size), forKey: key)
+                try archive.put(
+                    [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: size), forKey: key)
                 lines.append("\(number) put \(key) \(size)")
             } else {
                 let found = try archive.access(key)
