@@ -44,6 +44,15 @@ int cp_preallocate(int descriptor, off_t length) {
 #endif
 }
 
+int cp_punch(int descriptor, off_t from, off_t to) {
+#if defined(__APPLE__)
+    fpunchhole_t hole = {0, 0, from, to - from};
+    return fcntl(descriptor, F_PUNCHHOLE, &hole) == 0 ? 0 : errno;
+#else
+    return fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, to - from) == 0 ? 0 : errno;
+#endif
+}
+
 int64_t cp_coarse_time(void) {
     struct timespec now;
 #if defined(CLOCK_REALTIME_COARSE)

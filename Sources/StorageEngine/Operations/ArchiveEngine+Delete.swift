@@ -33,6 +33,7 @@ extension ArchiveEngine {
         }
         index.add(.deletes, UInt64(removal.entries))
         dropSegments(before: head.segment)
+        index.shrinkToFirstChunk()
         return removal
     }
 

@@ -22,6 +22,8 @@ import Testing
     private struct Worst {
         var size = 0.0
         var footprint = 0.0
+        /// With the present entries in place of the most that there were: how much the index keeps (S3).
+        var presentFootprint = 0.0
         var calls = 0
     }
 
@@ -38,6 +40,8 @@ import Testing
         var limit: Int
         var random: SeededGenerator
         var worst = Worst()
+        /// The most entries that there were.
+        var entries = 0
         var keyBytes: Int { pattern == .longKeys ? 1024 : 12 }
 
         init(_ pattern: Pattern, _ archive: Archive, limit: Int, seed: UInt64) {
@@ -70,8 +74,11 @@ import Testing
             let status = try archive.status()
             worst.calls += 1
             worst.size = max(worst.size, Double(status.diskBytes) / Double(limit))
-            let bound = LimitTests.bound(limit: limit, entries: status.entries, keyBytes: keyBytes)
+            entries = max(entries, status.entries)
+            let bound = LimitTests.bound(limit: limit, entries: entries, keyBytes: keyBytes)
             worst.footprint = max(worst.footprint, Double(status.footprint) / bound)
+            let present = LimitTests.bound(limit: limit, entries: status.entries, keyBytes: keyBytes)
+            worst.presentFootprint = max(worst.presentFootprint, Double(status.footprint) / present)
         }
 
         mutating func step(_ step: Int) throws {
@@ -86,7 +93,7 @@ import Testing
                 try put(
                     step % 2 == 0 ? Int.random(in: 0...2, using: &random) : limit - step % 5, key(of: 3000))
             case .manyTinyThenHuge:
-                for _ in 0..<200 { try archive.put([1], forKey: key(of: 20_000)) }
+                for _ in 0..<400 { try archive.put([1], forKey: key(of: 60_000)) }
                 try look()
                 if step % 50 == 49 { try put(limit, "huge") }
             case .random, .longKeys:
@@ -138,6 +145,7 @@ import Testing
         figures.add("calls", attack.worst.calls)
         figures.add("largest size/limit", ratio: attack.worst.size)
         figures.add("footprint/bound", ratio: attack.worst.footprint)
+        figures.add("with the present entries", ratio: attack.worst.presentFootprint)
         figures.add("samples elsewhere", Int(words[0]))
         // While limits change, another process cannot pair a size with its limit.
         figures.add(
@@ -146,11 +154,12 @@ import Testing
             "their footprint/bound",
             text: pattern == .movingLimit ? "-" : String(format: "%.3f", words[2] / 1e6))
         figures.add(
-            "and the value under way",
+            "and the value under way and the index",
             text: pattern == .movingLimit ? "-" : String(format: "%.3f", words[3] / 1e6))
         figures.report()
         #expect(attack.worst.size <= 1, "seed \(seed)")
         #expect(attack.worst.footprint <= 1, "seed \(seed)")
+        if pattern != .manyTinyThenHuge { #expect(attack.worst.presentFootprint <= 1, "seed \(seed)") }
         if pattern != .movingLimit {
             #expect(words[1] <= 1e6, "seed \(seed), seen from another process")
             #expect(words[3] <= 1e6, "seed \(seed), seen from another process")
@@ -158,6 +167,28 @@ import Testing
         #expect(words[0] > 0 && attack.worst.calls > 10)
         #expect(try archive.invariantViolations() == [])
         #expect(try archive.check().clean)
+    }
+
+    /// The index kept its blocks when all entries went.
+    @Test func deleteAllGivesTheIndexBack() throws {
+        let folder = try TemporaryFolder()
+        let archive = try Store.open(at: folder.store).archive(
+            named: "Limits", orCreate: ArchiveConfiguration(diskLimit: 100_000))
+        let other = try Store.open(at: folder.store).archive(named: "Limits")
+        for round in 0..<2 {
+            for number in 0..<30_000 { try archive.put([1], forKey: "\(round) \(number)") }
+            #expect(try other.peek("\(round) 29999") == [1])
+            #expect(try archive.status().footprint > 2_000_000)
+            let list = try other.entries()
+            try archive.deleteAll()
+            let footprint = try archive.status().footprint
+            #expect(Double(footprint) <= LimitTests.bound(limit: 100_000, entries: 0, keyBytes: 8))
+            // What another handle knew of the index is gone, and it can go on.
+            #expect(try other.peek("\(round) 29999") == nil && list.metadata(at: 0) == nil)
+            try other.put([2], forKey: "other")
+            #expect(try archive.peek("other") == [2])
+            #expect(try archive.invariantViolations() == [] && archive.check().clean)
+        }
     }
 
     /// A collection has no limit: half as much again as its values stands in its place.

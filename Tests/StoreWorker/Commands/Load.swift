@@ -89,13 +89,14 @@ extension WorkerCommand {
 
     /// `sample STORE ARCHIVE KEY-BYTES STOP-FILE LARGEST`: says `done SAMPLES SIZE FOOTPRINT DURING`, the last three
     /// the worst parts per million: of the limit, of the bound for what a call leaves behind (OnDiskFormat, S3), and
-    /// of that bound and the largest value together, which holds while a call runs.
+    /// of that bound with the most entries that there were and the largest value, which holds while a call runs.
     func sample(_ arguments: WorkerArguments) throws {
         let archive = try arguments.open(.readOnly)
         var samples = 0
         var size = 0.0
         var footprint = 0.0
         var during = 0.0
+        var mostEntries = 0.0
         say("ready")
         while !exists(arguments.word(4)) {
             // Limits and entries change while the files are looked at: what held before or after counts.
@@ -111,7 +112,9 @@ extension WorkerCommand {
             let bound = 1.25 * (values + entryBytes * entries) + 1_048_576
             let bytes = Double(min(before.footprint, after.footprint))
             footprint = max(footprint, bytes / bound)
-            during = max(during, bytes / (bound + Double(arguments.number(5))))
+            mostEntries = max(mostEntries, entries)
+            let withIndex = bound + 1.25 * entryBytes * (mostEntries - entries)
+            during = max(during, bytes / (withIndex + Double(arguments.number(5))))
             samples += 1
         }
         say("done \(samples) \(Int(size * 1e6)) \(Int(footprint * 1e6)) \(Int(during * 1e6))")
