@@ -44,6 +44,22 @@ int cp_preallocate(int descriptor, off_t length) {
 #endif
 }
 
+uint64_t cp_birth_time(int descriptor) {
+#if defined(__APPLE__)
+    struct stat status;
+    if (fstat(descriptor, &status) != 0) return 0;
+    return (uint64_t)status.st_birthtimespec.tv_sec * 1000000000 + (uint64_t)status.st_birthtimespec.tv_nsec;
+#elif defined(STATX_BTIME)
+    struct statx status;
+    if (statx(descriptor, "", AT_EMPTY_PATH, STATX_BTIME, &status) != 0) return 0;
+    if (!(status.stx_mask & STATX_BTIME)) return 0;
+    return (uint64_t)status.stx_btime.tv_sec * 1000000000 + status.stx_btime.tv_nsec;
+#else
+    (void)descriptor;
+    return 0;
+#endif
+}
+
 int cp_punch(int descriptor, off_t from, off_t to) {
 #if defined(__APPLE__)
     fpunchhole_t hole = {0, 0, from, to - from};

@@ -73,6 +73,8 @@ uint32_t cp_watch_forks(void);
 int cp_openat(int directory, const char *name, int flags, mode_t mode);
 /// Reserves blocks for bytes [0, length) and makes the file that long. 0 or an errno.
 int cp_preallocate(int descriptor, off_t length);
+/// When the file was made, in nanoseconds since 1970; 0 where the file system does not say.
+uint64_t cp_birth_time(int descriptor);
 /// Gives the blocks behind bytes [from, to) back; they then read as zeros, and the file keeps its length.
 /// 0 or an errno.
 int cp_punch(int descriptor, off_t from, off_t to);

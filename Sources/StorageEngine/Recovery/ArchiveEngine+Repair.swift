@@ -60,7 +60,7 @@ extension ArchiveEngine {
         return true
     }
 
-    /// Files that a killed removal left behind, and segments that were begun and never became the head.
+    /// Files that a killed removal left behind.
     private func dropLeftovers() throws(StorageError) {
         for number in try log.segmentNumbers() where number < oldestSegment {
             _ = try log.removeFile(of: number)
@@ -73,9 +73,14 @@ extension ArchiveEngine {
             defer { log.unpin(pin) }
             let start = number == head.segment ? head.offset : SegmentHeader.bytes
             var offset = start
+            if number > head.segment {
+                // Begun and still empty. It is used and never made anew: whoever has it mapped would go on with the
+                // old file (F7).
+                if oldestSegment == 0 { index.set32(IndexLayout.oldestSegmentOffset, number) }
+                head = Location(segment: number, offset: start)
+            }
             // Only an unbroken run of valid frames: what is behind a torn one was never acknowledged.
             while let frame = log.validFrame(pin, at: offset) {
-                if oldestSegment == 0 { index.set32(IndexLayout.oldestSegmentOffset, number) }
                 try replay(
                     frame, at: Location(segment: number, offset: offset),
                     tag: UInt32(truncatingIfNeeded: hash(frame.key)))

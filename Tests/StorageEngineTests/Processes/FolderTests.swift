@@ -126,6 +126,9 @@ import Testing
             let path = folder.path + "/copy \(round)"
             try copy(folder.store, to: path)
             writer.signal(SIGCONT)
+            // A copy put in place of its removed original may be given the original's inode: its index, with a lock
+            // that nobody will let go, was then trusted, and every call waited in vain.
+            if round % 4 == 0 { try claimInode(ofIndex: path + "/A.archive/index") }
             let copy = try Store.open(at: path).archive(named: "A")
             for number in 0..<200 {
                 let found = try copy.peek("key \(number)")
@@ -143,6 +146,16 @@ import Testing
         writer.signal(SIGKILL)
         _ = try await writer.finish()
         #expect(try archive.check().clean)
+    }
+
+    /// Lets an index say that it is the very file that it is in (OnDiskFormat, "The index").
+    private func claimInode(ofIndex path: String) throws {
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        let inode = try #require(attributes[.systemFileNumber] as? UInt64)
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        try file.seek(toOffset: 56)
+        try file.write(contentsOf: withUnsafeBytes(of: inode.littleEndian) { Data($0) })
+        try file.close()
     }
 
     /// Byte for byte, file by file, as `cp -r` does; a file that goes meanwhile is left out.
