@@ -56,6 +56,28 @@ import Testing
 
     @Test(arguments: Collision.allCases)
     func collidingKeysStayRight(_ collision: Collision) throws {
+        _ = try operate(on: collision, seed: 4) { $0 < 6000 }
+    }
+
+    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak"), arguments: Collision.allCases)
+    func collidingKeysSoak(_ collision: Collision) throws {
+        // Finding the keys takes its time.
+        var end: Date?
+        let operations = try operate(on: collision, seed: Soak.seed) { _ in
+            let until = end ?? Soak.end(share: 0.02)
+            end = until
+            return Date() < until
+        }
+        #expect(operations > 0)
+        var figures = Figures("R11 colliding keys, \(collision)")
+        figures.add("seed", text: "\(Soak.seed)")
+        figures.add("operations", operations)
+        figures.add("wrong answers", 0)
+        figures.report()
+    }
+
+    /// Random operations against a dictionary; the first wrong answer ends the test. Returns how many there were.
+    private func operate(on collision: Collision, seed: UInt64, goesOn: (Int) -> Bool) throws -> Int {
         let folder = try TemporaryFolder()
         let archive = try archive(folder)
         let hash = try hash(of: folder, "Collide")
@@ -64,8 +86,10 @@ import Testing
         // Fewer than one pair among so many has a probability of e⁻¹⁰.
         try #require(keys.count >= 2)
         var model: [String: [UInt8]] = [:]
-        var random = SeededGenerator(seed: 4)
-        for step in 0..<6000 {
+        var random = SeededGenerator(seed: seed)
+        var step = 0
+        while goesOn(step) {
+            defer { step += 1 }
             let key = keys[Int.random(in: 0..<keys.count, using: &random)]
             switch Int.random(in: 0..<10, using: &random) {
             case 0..<5:
@@ -73,17 +97,22 @@ import Testing
                 try archive.put(value, forKey: key)
                 model[key] = value
             case 5..<7:
-                #expect(try archive.delete(key) == (model.removeValue(forKey: key) != nil), "step \(step)")
+                try #require(
+                    try archive.delete(key) == (model.removeValue(forKey: key) != nil),
+                    "seed \(seed) step \(step)")
             default:
-                #expect(try archive.access(key) == model[key], "step \(step) \(key)")
+                try #require(try archive.access(key) == model[key], "seed \(seed) step \(step) \(key)")
             }
-            if step % 500 == 499 { #expect(try archive.invariantViolations() == [], "step \(step)") }
+            if step % 500 == 499 {
+                try #require(try archive.invariantViolations() == [], "seed \(seed) step \(step)")
+            }
         }
         for key in keys { #expect(try archive.peek(key) == model[key]) }
         archive.close()
         try folder.removeIndex("Collide")
         let again = try self.archive(folder)
-        for key in keys { #expect(try again.peek(key) == model[key]) }
+        for key in keys { try #require(try again.peek(key) == model[key]) }
+        return step
     }
 
     /// Keys that an attacker can make: alike in every way but under the secret hash.
@@ -120,35 +149,39 @@ import Testing
                         "abcdefghij0123456789".randomElement(using: &random) ?? "a"
                     })
             }
-            let alike = try lookUps(of: keys)
-            let usual = try lookUps(of: plain)
-            let ratio = Double(alike.p99) / Double(max(usual.p99, 1))
-            figures.add(
-                family.name, text: String(format: "p99 × %.2f, fullest bucket %d", ratio, alike.fullest))
+            let (alike, usual, fullest) = try lookUps(of: keys, besides: plain)
+            let ratio = Double(alike) / Double(max(usual, 1))
+            figures.add(family.name, text: String(format: "p99 × %.2f, fullest bucket %d", ratio, fullest))
             // 2,000 keys thrown at random into 512 buckets: about 4 in each, above 22 in 1 of 10⁶ runs.
-            #expect(alike.fullest <= 22, "\(family.name)")
+            #expect(fullest <= 22, "\(family.name)")
         }
         figures.report()
     }
 
     private static let keyCount = 2000
 
-    /// The p99 of look-ups in nanoseconds, and, which no noise touches, how many keys share the fullest of 512
-    /// buckets.
-    private func lookUps(of keys: [String]) throws -> (p99: UInt64, fullest: Int) {
+    /// The p99 of look-ups of either, taken in turns, in nanoseconds; and, which no noise touches, how many of `keys`
+    /// share the fullest of 512 buckets.
+    private func lookUps(
+        of keys: [String], besides plain: [String]
+    ) throws -> (alike: UInt64, usual: UInt64, fullest: Int) {
         let folder = try TemporaryFolder()
-        let archive = try archive(folder)
-        for key in keys { try archive.put([1, 2, 3], forKey: key) }
-        var timings = Timings()
+        let other = try TemporaryFolder()
+        let archives = (try archive(folder), try archive(other))
+        for key in keys { try archives.0.put([1, 2, 3], forKey: key) }
+        for key in plain { try archives.1.put([1, 2, 3], forKey: key) }
+        var alike = Timings()
+        var usual = Timings()
         for step in 0..<2 * keys.count {
-            let key = keys[step &* 7919 % keys.count]
-            let found = try timings.measure { try archive.withPeek(key) { $0.count } }
-            #expect(found == 3)
+            let place = step &* 7919 % keys.count
+            let found = try alike.measure { try archives.0.withPeek(keys[place]) { $0.count } }
+            let besides = try usual.measure { try archives.1.withPeek(plain[place]) { $0.count } }
+            #expect(found == 3 && besides == 3)
         }
         let hash = try hash(of: folder, "Collide")
         var buckets: [UInt32: Int] = [:]
         for key in Set(keys) { buckets[tag(key, hash) & 511, default: 0] += 1 }
-        return (timings.percentile(0.99), buckets.values.max() ?? 0)
+        return (alike.percentile(0.99), usual.percentile(0.99), buckets.values.max() ?? 0)
     }
 
     /// With the secret an attacker could make chains; this says what that costs.

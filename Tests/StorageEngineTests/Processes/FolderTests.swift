@@ -115,12 +115,25 @@ import Testing
     /// A copy opens, and is another store: whatever the files said of themselves while they were copied.
     @Test(arguments: [LockingMode.robustMutex, .fileLock])
     func copiedWhileOpen(locking: LockingMode) async throws {
+        try await copies(locking) { $0 < 8 }
+    }
+
+    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak"), arguments: [LockingMode.robustMutex, .fileLock])
+    func copiesSoak(locking: LockingMode) async throws {
+        let end = Soak.end(share: 0.02)
+        try await copies(locking) { $0 < 8 || Date() < end }
+    }
+
+    private func copies(_ locking: LockingMode, goesOn: (Int) -> Bool) async throws {
         let folder = try TemporaryFolder()
         let store = try filled(folder, locking)
         let archive = try store.archive(named: "A")
         let writer = try Worker(["hammer", folder.store, "A", "1", "40000"], in: folder)
         #expect(try await writer.hasSaid("ready"))
-        for round in 0..<8 {
+        var round = 0
+        var opens = Timings()
+        while goesOn(round) {
+            defer { round += 1 }
             // Stopped anywhere, even while it holds the lock, so that the copy has a lock that is held.
             if round % 2 == 0 { try #require(try await writer.stop()) }
             let path = folder.path + "/copy \(round)"
@@ -129,20 +142,25 @@ import Testing
             // A copy put in place of its removed original may be given the original's inode: its index, with a lock
             // that nobody will let go, was then trusted, and every call waited in vain.
             if round % 4 == 0 { try claimInode(ofIndex: path + "/A.archive/index") }
-            let copy = try Store.open(at: path).archive(named: "A")
+            let copy = try opens.measure { try Store.open(at: path).archive(named: "A") }
             for number in 0..<200 {
                 let found = try copy.peek("key \(number)")
                 // A copy made while segments are reclaimed may lack what was moved meanwhile.
                 #expect(found == Array("value \(number)".utf8) || (round % 2 == 1 && found == nil))
             }
-            try copy.put([UInt8(round)], forKey: "only in the copy")
+            try copy.put([UInt8(round & 255)], forKey: "only in the copy")
             #expect(try copy.delete("key 5") || round % 2 == 1)
             #expect(try copy.invariantViolations() == [])
             #expect(try copy.status().attachedProcesses == 1)
             #expect(try archive.peek("only in the copy") == nil)
             #expect(try archive.peek("key 5") == Array("value 5".utf8))
             copy.close()
+            try FileManager.default.removeItem(atPath: path)
         }
+        var figures = Figures("R12 copies of an open store, \(locking)")
+        figures.add("copies", round)
+        figures.add("slowest open", nanoseconds: opens.slowest)
+        figures.report()
         writer.signal(SIGKILL)
         _ = try await writer.finish()
         #expect(try archive.check().clean)
