@@ -20,6 +20,8 @@ TEST_BUILD := --explicit-target-dependency-import-check error
 # timeout command; there the tests' own time limits must do.
 BOUND := $(shell command -v timeout >/dev/null 2>&1 && echo timeout --foreground -s INT -k 20 $(TEST_TIMEOUT))
 INSTALL := install
+# Each long test appends its figures, a line each.
+SOAK_REPORT := .build/soak-report.txt
 
 .DEFAULT_GOAL := help
 # SwiftPM locks its build folder: two targets at once would only wait for each other.
@@ -61,11 +63,14 @@ bench: bench-deps ## measure against LMDB and SQLite: table, and .build/bench.js
 	$(SWIFT) run -c release --package-path Tests/Benchmarks --scratch-path "$(CURDIR)/.build-bench" \
 	    vellum-bench --output "$(CURDIR)/.build/bench.json" $(ARGS)
 
-soak: test-deps ## run the long tests for DURATION=60 seconds
+soak: test-deps ## run the long tests for about DURATION=60 seconds, one after the other
 	$(SWIFT) build --build-tests $(TEST_BUILD)
 	@# A filter that matches nothing would pass.
 	@$(SWIFT) test list --skip-build $(TEST_BUILD) | grep -q Soak || { echo 'vellum: there are no soak tests' >&2; exit 1; }
-	VELLUM_SOAK_SECONDS=$(DURATION) $(SWIFT) test --skip-build --disable-xctest $(TEST_BUILD) --filter Soak
+	@rm -f $(SOAK_REPORT)
+	@VELLUM_SOAK_SECONDS=$(DURATION) VELLUM_SOAK_REPORT="$(CURDIR)/$(SOAK_REPORT)" \
+	    $(SWIFT) test --skip-build --disable-xctest --no-parallel $(TEST_BUILD) --filter Soak; \
+	    status=$$?; echo; sort $(SOAK_REPORT); exit $$status
 
 pictures: build ## draw the pictures of README.md anew
 	sh Assets/pictures/make.sh $(BINARY)

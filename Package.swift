@@ -47,7 +47,7 @@ let package = Package(
             name: "StorageEngineTests", dependencies: ["StorageEngine", "CPlatform", "StoreWorker"],
             swiftSettings: strict),
         .executableTarget(
-            name: "StoreWorker", dependencies: ["StorageEngine"], path: "Tests/StoreWorker",
+            name: "StoreWorker", dependencies: ["StorageEngine", "CPlatform"], path: "Tests/StoreWorker",
             swiftSettings: strict),
         .testTarget(
             name: "TerminalKitTests", dependencies: ["TerminalKit"], exclude: ["Fixtures", "Golden"],

@@ -30,16 +30,27 @@ static int adopted(void *memory, int result) {
     return result;
 }
 
+// Waiting is done in slices: a waiter that is killed just after it was woken takes the wake-up with it, when
+// somebody who had not waited got the mutex first and therefore wakes nobody. The kernel hands such a wake-up on
+// only if the mutex is free at that moment.
+enum { SLICE_NANOSECONDS = 20 * 1000 * 1000 };
+
 int cp_mutex_lock(void *memory, int64_t nanoseconds) {
-    if (nanoseconds < 0) return adopted(memory, pthread_mutex_lock((pthread_mutex_t *)memory));
-    int result = pthread_mutex_trylock((pthread_mutex_t *)memory);
-    if (result != EBUSY) return adopted(memory, result);
-    struct timespec deadline;
-    clock_gettime(CLOCK_REALTIME, &deadline);
-    int64_t sum = deadline.tv_nsec + nanoseconds;
-    deadline.tv_sec += sum / 1000000000;
-    deadline.tv_nsec = sum % 1000000000;
-    return adopted(memory, pthread_mutex_timedlock((pthread_mutex_t *)memory, &deadline));
+    int64_t start = cp_monotonic_time();
+    while (true) {
+        int64_t left = nanoseconds < 0 ? SLICE_NANOSECONDS : start + nanoseconds - cp_monotonic_time();
+        int result = pthread_mutex_trylock((pthread_mutex_t *)memory);
+        if (result != EBUSY) return adopted(memory, result);
+        if (left <= 0) return ETIMEDOUT;
+        if (left > SLICE_NANOSECONDS) left = SLICE_NANOSECONDS;
+        struct timespec deadline;
+        clock_gettime(CLOCK_REALTIME, &deadline);
+        int64_t sum = deadline.tv_nsec + left;
+        deadline.tv_sec += sum / 1000000000;
+        deadline.tv_nsec = sum % 1000000000;
+        result = pthread_mutex_timedlock((pthread_mutex_t *)memory, &deadline);
+        if (result != ETIMEDOUT) return adopted(memory, result);
+    }
 }
 
 int cp_mutex_trylock(void *memory) { return adopted(memory, pthread_mutex_trylock((pthread_mutex_t *)memory)); }

@@ -46,6 +46,31 @@ int cp_preallocate(int descriptor, off_t length) {
 #endif
 }
 
+uint64_t cp_birth_time(int descriptor) {
+#if defined(__APPLE__)
+    struct stat status;
+    if (fstat(descriptor, &status) != 0) return 0;
+    return (uint64_t)status.st_birthtimespec.tv_sec * 1000000000 + (uint64_t)status.st_birthtimespec.tv_nsec;
+#elif defined(STATX_BTIME)
+    struct statx status;
+    if (statx(descriptor, "", AT_EMPTY_PATH, STATX_BTIME, &status) != 0) return 0;
+    if (!(status.stx_mask & STATX_BTIME)) return 0;
+    return (uint64_t)status.stx_btime.tv_sec * 1000000000 + status.stx_btime.tv_nsec;
+#else
+    (void)descriptor;
+    return 0;
+#endif
+}
+
+int cp_punch(int descriptor, off_t from, off_t to) {
+#if defined(__APPLE__)
+    fpunchhole_t hole = {0, 0, from, to - from};
+    return fcntl(descriptor, F_PUNCHHOLE, &hole) == 0 ? 0 : errno;
+#else
+    return fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, to - from) == 0 ? 0 : errno;
+#endif
+}
+
 int64_t cp_coarse_time(void) {
     struct timespec now;
 #if defined(CLOCK_REALTIME_COARSE)
@@ -83,6 +108,12 @@ void cp_wake_word(void *p) {
 #else
     (void)p;
 #endif
+}
+
+int64_t cp_monotonic_time(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
 void cp_sleep(int64_t nanoseconds) {

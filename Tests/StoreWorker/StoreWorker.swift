@@ -11,8 +11,12 @@ struct StoreWorker {
     static func main() {
         endWithParent()
         let arguments = Array(CommandLine.arguments.dropFirst())
+        if let first = arguments.first, let command = WorkerCommand(rawValue: first) {
+            command.run(WorkerArguments(arguments))
+            return
+        }
         guard arguments.count >= 4, let seed = UInt64(arguments[3]) else {
-            say("! usage: StoreWorker write|churn|hold STORE ARCHIVE SEED [STOP-FILE]")
+            say("! usage: StoreWorker write|churn|… STORE ARCHIVE SEED [STOP-FILE]")
             exit(2)
         }
         do {

@@ -64,11 +64,25 @@ int cp_mutex_lock(void *memory, int64_t nanoseconds);
 int cp_mutex_trylock(void *memory);
 int cp_mutex_unlock(void *memory);
 
+// MARK: Forks
+
+// Changed in a forked child only, before any of its own code runs.
+extern uint32_t cp_forks_seen;
+/// Differs between a process and its forked child, once cp_watch_forks() was called in the parent.
+static inline uint32_t cp_fork_count(void) { return __atomic_load_n(&cp_forks_seen, __ATOMIC_RELAXED); }
+/// Makes cp_fork_count() count from now on, and gives the present count.
+uint32_t cp_watch_forks(void);
+
 // MARK: System calls that are variadic, or differ between platforms.
 
 int cp_openat(int directory, const char *name, int flags, mode_t mode);
 /// Reserves blocks for bytes [0, length) and makes the file that long. 0 or an errno.
 int cp_preallocate(int descriptor, off_t length);
+/// When the file was made, in nanoseconds since 1970; 0 where the file system does not say.
+uint64_t cp_birth_time(int descriptor);
+/// Gives the blocks behind bytes [from, to) back; they then read as zeros, and the file keeps its length.
+/// 0 or an errno.
+int cp_punch(int descriptor, off_t from, off_t to);
 /// Microseconds since 1970 from the cheapest clock that is right within a few milliseconds.
 int64_t cp_coarse_time(void);
 /// Microseconds since the machine was started, suspension included; no change of the wall clock moves it.
@@ -78,6 +92,8 @@ int64_t cp_boot_time(void);
 void cp_wait_word(const void *p, uint32_t value, int64_t nanoseconds);
 /// Wakes everyone who waits for a change of the word at `p`.
 void cp_wake_word(void *p);
+/// Nanoseconds of a clock that nobody sets.
+int64_t cp_monotonic_time(void);
 /// Sleeps; a signal may end it early.
 void cp_sleep(int64_t nanoseconds);
 /// Sixteen bytes that name this boot of the machine. 0 or an errno.

@@ -7,6 +7,9 @@ import Synchronization
 /// otherwise a call costs a few hundred nanoseconds plus the copying of the value, and throws `invalidKey`,
 /// `closed`, `corrupted` (the entry's bytes are damaged), and, when it changes something, `readOnly`,
 /// `noSpace`, `busy` and `system`.
+///
+/// In a forked child every call on an archive that the parent opened throws `closed`; the child opens it anew,
+/// through the same store or another.
 public final class Archive: Sendable {
     public let name: String
     let mode: AccessMode
@@ -16,6 +19,9 @@ public final class Archive: Sendable {
     /// The engine of a writer, which stays the same until it is closed; observers may have to open anew.
     private let fixed: ArchiveEngine?
     private let closed = Atomic<Bool>(false)
+    /// Which process this object is of: a forked child must not use the file locks, the lock's mutexes and the
+    /// line in the process table that it shares with its parent.
+    private let forks = cp_watch_forks()
 
     init(name: String, store: OpenFile, mode: AccessMode, options: StoreOptions) throws(StorageError) {
         self.name = name
@@ -44,7 +50,7 @@ public final class Archive: Sendable {
 
     @inline(__always)
     func engine() throws(StorageError) -> ArchiveEngine {
-        guard !closed.load(ordering: .relaxed) else { throw .closed(name: name) }
+        guard !isClosed else { throw .closed(name: name) }
         if let fixed { return fixed }
         return try observerEngine()
     }
@@ -63,11 +69,17 @@ public final class Archive: Sendable {
         return try result.get()
     }
 
-    var isClosed: Bool { closed.load(ordering: .relaxed) }
+    @inline(__always)
+    private var isInherited: Bool { cp_fork_count() != forks }
+
+    @inline(__always)
+    var isClosed: Bool { closed.load(ordering: .relaxed) || isInherited }
 
     /// Ends the use of this object. Idempotent.
     public func close() {
         guard !closed.exchange(true, ordering: .relaxed) else { return }
+        // In a forked child this would end the parent's use.
+        guard !isInherited else { return }
         fixed?.detach()
         current.withLock { $0 = nil }
     }
@@ -246,8 +258,9 @@ public final class Archive: Sendable {
 
     /// Kind, limits and type as the archive's descriptor has them now.
     public func configuration() throws(StorageError) -> ArchiveConfiguration {
-        let folder = try engine().folder
-        return try ArchiveOpening(folder: folder, options: options).descriptor.configuration
+        let engine = try engine()
+        guard !engine.isGone else { throw .closed(name: name) }
+        return try ArchiveOpening(folder: engine.folder, options: options).descriptor.configuration
     }
 
     /// Changes the limits for all processes, and evicts at once what no longer fits.

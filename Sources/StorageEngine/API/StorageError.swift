@@ -85,6 +85,7 @@ extension StorageError: CustomStringConvertible {
         case ENOSPC, EDQUOT: .noSpace(path: path)
         case EACCES, EPERM: .permissionDenied(path: path)
         case EROFS: .readOnly(operation: "\(operation) \(path) on a read-only file system")
+        case EISDIR: .corrupted(path: path, offset: 0, reason: "a folder is where a file should be")
         default: .system(operation: operation, path: path, code: code)
         }
     }

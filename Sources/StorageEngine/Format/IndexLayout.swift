@@ -12,6 +12,7 @@ enum IndexLayout {
     static let deviceOffset = 48
     static let inodeOffset = 56
     static let lockingOffset = 64
+    static let birthOffset = 72
     static let mutexOffset = 128
     static let sectionOwnerOffset = 192
     static let sectionStartOffset = 200

@@ -91,5 +91,13 @@ struct EntrySlot {
     /// Whether a look-up must read this line before it believes the frame; cells say so.
     @inline(__always) var needsLook: Bool { deadline != Deadline.never || isMemoryOnly }
 
+    /// Takes everything over but the location.
+    func copy(_ other: EntrySlot) {
+        cp_relaxed_store64(base, cp_relaxed64(other.base))
+        for offset in stride(from: 16, to: IndexLayout.entryBytes, by: 8) {
+            cp_relaxed_store64(base + offset, cp_relaxed64(other.base + offset))
+        }
+    }
+
     private static let flag: UInt32 = 1 << 31
 }

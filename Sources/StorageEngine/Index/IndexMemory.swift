@@ -1,5 +1,13 @@
 import CPlatform
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// The mapped index: every access to its bytes goes through here, and is inside them.
 ///
 /// Safe from any thread for reading; a field is written only by the holder of the archive's lock, except
@@ -151,6 +159,21 @@ final class IndexMemory: @unchecked Sendable {
         try file?.extend(from: min(size(IndexLayout.indexBytesOffset), bytes), to: bytes)
         set32(IndexLayout.entryCapacityOffset, UInt32(chunks * IndexLayout.chunkEntries))
         set64(IndexLayout.indexBytesOffset, UInt64(bytes))
+        _ = learnCapacity(atLeast: 0)
+    }
+
+    /// Gives back the blocks of all chunks that `capacity` entries do not need. The file keeps its length, so
+    /// that whoever has it mapped reads zeros (F4); growing reserves blocks again. Needs the lock, and that no entry
+    /// and no bucket behind is in use.
+    func shrink(toHold capacity: Int) {
+        let chunks = max(1, (capacity + IndexLayout.chunkEntries - 1) / IndexLayout.chunkEntries)
+        let least = IndexLayout.fileBytes(chunks: chunks)
+        let end = min(size(IndexLayout.indexBytesOffset), window.bytes)
+        guard let file, end > least, Int(word32(IndexLayout.entryHighWaterOffset)) <= capacity else { return }
+        set32(IndexLayout.entryCapacityOffset, UInt32(chunks * IndexLayout.chunkEntries))
+        set64(IndexLayout.indexBytesOffset, UInt64(least))
+        // A file system that cannot do it keeps the blocks; they are used when the index grows again.
+        _ = cp_punch(file.descriptor, off_t(least), off_t(end))
         _ = learnCapacity(atLeast: 0)
     }
 }

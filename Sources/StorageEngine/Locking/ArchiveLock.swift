@@ -29,7 +29,7 @@ public enum LockingMode: UInt32, Sendable {
 final class ArchiveLock: @unchecked Sendable {
     private enum Kind {
         case robust(UnsafeMutableRawPointer)
-        case file(OpenFile, UnsafeMutablePointer<pthread_mutex_t>)
+        case file(OpenFile, ThreadGate)
     }
 
     private let kind: Kind
@@ -37,18 +37,7 @@ final class ArchiveLock: @unchecked Sendable {
     /// A robust mutex that lies in the mapped index.
     init(robustMutexAt memory: UnsafeMutableRawPointer) { kind = .robust(memory) }
 
-    init(file: OpenFile) {
-        let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
-        pthread_mutex_init(mutex, nil)
-        kind = .file(file, mutex)
-    }
-
-    deinit {
-        if case .file(_, let mutex) = kind {
-            pthread_mutex_destroy(mutex)
-            mutex.deallocate()
-        }
-    }
+    init(file: OpenFile) { kind = .file(file, ThreadGate()) }
 
     enum Outcome { case acquired, timedOut, failed(Int32) }
 
@@ -60,8 +49,8 @@ final class ArchiveLock: @unchecked Sendable {
             let result = cp_mutex_trylock(memory)
             if result == 0 || result == EOWNERDEAD { return .acquired }
             return acquireSlowly(memory, nanoseconds: nanoseconds)
-        case .file(let file, let mutex):
-            return acquireFile(file, mutex, nanoseconds: nanoseconds)
+        case .file(let file, let gate):
+            return acquireFile(file, gate, nanoseconds: nanoseconds)
         }
     }
 
@@ -70,10 +59,10 @@ final class ArchiveLock: @unchecked Sendable {
         case .robust(let memory):
             let result = cp_mutex_trylock(memory)
             return result == 0 || result == EOWNERDEAD
-        case .file(let file, let mutex):
-            guard pthread_mutex_trylock(mutex) == 0 else { return false }
+        case .file(let file, let gate):
+            guard gate.enter(nanoseconds: 0) else { return false }
             if let held = try? file.lock(.exclusive, wait: false), held { return true }
-            pthread_mutex_unlock(mutex)
+            gate.leave()
             return false
         }
     }
@@ -83,9 +72,9 @@ final class ArchiveLock: @unchecked Sendable {
         switch kind {
         case .robust(let memory):
             _ = cp_mutex_unlock(memory)
-        case .file(let file, let mutex):
+        case .file(let file, let gate):
             file.unlock()
-            pthread_mutex_unlock(mutex)
+            gate.leave()
         }
     }
 
@@ -105,26 +94,23 @@ final class ArchiveLock: @unchecked Sendable {
         }
     }
 
-    private func acquireFile(
-        _ file: OpenFile, _ mutex: UnsafeMutablePointer<pthread_mutex_t>, nanoseconds: Int64
-    ) -> Outcome {
-        pthread_mutex_lock(mutex)
+    private func acquireFile(_ file: OpenFile, _ gate: ThreadGate, nanoseconds: Int64) -> Outcome {
+        let start = cp_monotonic_time()
+        guard gate.enter(nanoseconds: nanoseconds) else { return .timedOut }
         // flock has no time-out, so a held lock is asked for again at growing intervals.
-        var waited: Int64 = 0
         var pause: Int64 = 20_000
         while true {
             do {
                 if try file.lock(.exclusive, wait: false) { return .acquired }
             } catch {
-                pthread_mutex_unlock(mutex)
+                gate.leave()
                 return .failed(EIO)
             }
-            guard waited < nanoseconds else {
-                pthread_mutex_unlock(mutex)
+            guard cp_monotonic_time() - start < nanoseconds else {
+                gate.leave()
                 return .timedOut
             }
             cp_sleep(pause)
-            waited += pause
             pause = min(pause * 2, 2_000_000)
         }
     }

@@ -70,7 +70,11 @@ extension ArchiveEngine {
         let size = (max(least, SegmentLayout.stepBytes(target: target)) + 4095) & ~4095
         let number = try nextSegmentNumber(forBytes: size)
         let oldest = oldestSegment == 0 ? number : oldestSegment
-        try log.create(number, oldest: oldest, bytes: size)
+        do throws(StorageError) {
+            try log.create(number, oldest: oldest, bytes: size)
+        } catch {
+            throw isGone ? .closed(name: name) : error
+        }
         guard let pin = log.pin(number) else {
             throw .corrupted(
                 path: log.path(of: number), offset: 0, reason: "the new segment cannot be read back")

@@ -27,6 +27,7 @@ extension ArchiveEngine {
         }
         index.add(.deletes)
         reclaim(forAppended: Frame.bytes(key: key.count, extension: 0, value: 0))
+        compactIfSparse()
         return .deleted
     }
 
@@ -46,6 +47,7 @@ extension ArchiveEngine {
         }
         index.add(.deletes, UInt64(removal.entries))
         dropSegments(before: head.segment)
+        index.shrink(toHold: 0)
         return removal
     }
 
@@ -91,5 +93,6 @@ extension ArchiveEngine {
             .resize, .request, tag: 0, bytes: Int(clamping: disk ?? 0), location: .none, pid: pid,
             time: Clock.wall())
         reclaim(forAppended: 0)
+        compactIfSparse()
     }
 }

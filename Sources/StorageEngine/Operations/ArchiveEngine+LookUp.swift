@@ -241,15 +241,18 @@ extension ArchiveEngine {
             return
         }
         // Everyone's pending touches fill the ring: apply them, waiting for the lock as a writer would, but
-        // not for a holder that was stopped (F6).
+        // not for a holder that was stopped (F6), and for one that was stopped already only once.
         for _ in 0..<8 {
-            if case .acquired = lock.acquire(nanoseconds: 20_000_000) {
+            let drained = index.stampsDrained
+            let isStuck = stuckAt.load(ordering: .relaxed) == drained
+            if !isStuck, case .acquired = lock.acquire(nanoseconds: 20_000_000) {
                 lock.release()
-                drainIfFree()
             } else {
-                break
+                stuckAt.store(drained, ordering: .relaxed)
             }
+            drainIfFree()
             if index.touch(number, tag: tag, time: Clock.wall()) != .ringFull { return }
+            if stuckAt.load(ordering: .relaxed) == index.stampsDrained { break }
         }
         index.add(.lostTouches)
     }

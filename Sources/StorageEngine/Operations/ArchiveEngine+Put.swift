@@ -110,6 +110,7 @@ extension ArchiveEngine {
             applyPut(content, tag: tag, number: replaced, at: location)
             commit(location, bytes: content.frameBytes)
         }
+        if count > 1 { compactIfSparse() }
         return location
     }
 

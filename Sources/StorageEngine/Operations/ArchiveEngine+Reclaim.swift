@@ -10,18 +10,27 @@ extension ArchiveEngine {
     /// collection has no limit; it may have half as many bytes again as its values, which makes storing
     /// anew some three times cheaper than a fifth would.
     private var allowedSegmentBytes: Int {
-        let limit = Double(
-            diskLimit.map { min($0, ArchiveConfiguration.maximumDiskLimit) } ?? valueBytes + valueBytes / 2)
-        let bound = 1.25 * (limit + 128 * Double(entryCount)) + 1_048_576
         let target = segmentTarget
         // The segment being written, the step it grows by, and a block of the file system's own for each file.
         let files = index.size(IndexLayout.segmentBytesOffset) / target + 8
         let margin = target + 2 * SegmentLayout.stepBytes(target: target) + 8192 * files
-        // Where the rule leaves no room (long keys, tiny values), reclaiming must not go round in circles.
+        return max(boundBytes - index.size(IndexLayout.indexBytesOffset) - margin, leastSegmentBytes)
+    }
+
+    /// What S3 grants the archive's files.
+    @inline(__always) var boundBytes: Int {
+        let limit = Double(
+            diskLimit.map { min($0, ArchiveConfiguration.maximumDiskLimit) } ?? valueBytes + valueBytes / 2)
+        return Int(1.25 * (limit + 128 * Double(entryCount)) + 1_048_576)
+    }
+
+    /// What the segments take at least. Where the rule leaves no more (long keys, tiny values), reclaiming must not
+    /// go round in circles.
+    @inline(__always) var leastSegmentBytes: Int {
+        let target = segmentTarget
         let live = Double(index.size(IndexLayout.liveFrameBytesOffset))
         let unused = Double(2 * SegmentLayout.reserveBytes) / Double(target)
-        let least = Int(live * (1.09 + unused)) + 2 * target
-        return max(Int(bound) - index.size(IndexLayout.indexBytesOffset) - margin, least)
+        return Int(live * (1.09 + unused)) + 2 * target
     }
 
     /// Does the share of reclaiming that appending `bytes` owes. Needs the lock.

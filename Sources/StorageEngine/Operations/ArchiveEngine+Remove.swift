@@ -47,6 +47,7 @@ extension ArchiveEngine {
             reclaim(forAppended: Frame.bytes(key: 0, extension: size, value: 0))
         }
         index.add(kind == .expiry ? .expirations : .deletes, UInt64(removal.entries))
+        // Entries keep their numbers while a slice of them is looked at.
         return removal
     }
 
@@ -72,6 +73,7 @@ extension ArchiveEngine {
             removal.entries += part.entries
             removal.bytes += part.bytes
             isDone = first >= used
+            if isDone { compactIfSparse() }
         }
         return removal
     }

@@ -1,4 +1,5 @@
 import CPlatform
+import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -27,6 +28,8 @@ final class ArchiveEngine: Sendable {
     let indexFile: OpenFile?
     let pid: Int32
     let kind: ArchiveKind
+    /// The stamp up to which touches were applied when a look-up last waited for the lock in vain.
+    let stuckAt = Atomic<UInt64>(.max)
 
     /// How long a user of the archive waits for its lock before it gives up.
     static let patienceNanoseconds: Int64 = 10_000_000_000
@@ -139,6 +142,9 @@ final class ArchiveEngine: Sendable {
         guard let status = try? indexFile.status() else { return true }
         return status.links == 0
     }
+
+    /// Whether the archive's folder was removed; then no file of it can be made any more.
+    var isGone: Bool { (try? folder.status().links) == 0 }
 
     // MARK: Header fields that several operations use
 

@@ -17,10 +17,11 @@ extension ArchiveEngine {
     }
 
     /// Chains, recency, free list and totals from the entries alone.
-    private func relink() {
+    func relink() {
         let highWater = index.usedEntries
         var live: [(recency: UInt64, number: UInt32)] = []
         var setAside: [(group: UInt32, recency: UInt64, number: UInt32)] = []
+        var setAsideLocations = Set<Location>()
         var valueBytes = 0
         for number in 0..<index.usedBuckets { index.bucket(number)?.clear() }
         for slot in 0..<UInt32(SegmentLayout.slots) { index.setLiveBytes(ofSegment: slot, 0) }
@@ -34,7 +35,10 @@ extension ArchiveEngine {
         index.set64(IndexLayout.liveFrameBytesOffset, 0)
         for number in (0..<highWater).reversed() {
             guard let slot = index.entry(number + 1) else { continue }
-            guard restore(slot) else {
+            // A death while entries were being given other numbers leaves one of them twice.
+            guard restore(slot), slot.isSetAside
+                ? setAsideLocations.insert(slot.location).inserted : entry(at: slot.location, tag: slot.tag) == nil
+            else {
                 index.freeEntry(number + 1, slot)
                 continue
             }
@@ -92,7 +96,7 @@ extension ArchiveEngine {
         return true
     }
 
-    /// Files that a killed removal left behind, and segments that were begun and never became the head.
+    /// Files that a killed removal left behind.
     private func dropLeftovers() throws(StorageError) {
         for number in try log.segmentNumbers() where number < oldestSegment {
             _ = try log.removeFile(of: number)
@@ -105,9 +109,14 @@ extension ArchiveEngine {
             defer { log.unpin(pin) }
             let start = number == head.segment ? head.offset : SegmentHeader.bytes
             var offset = start
+            if number > head.segment {
+                // Begun and still empty. It is used and never made anew: whoever has it mapped would go on with the
+                // old file (F7).
+                if oldestSegment == 0 { index.set32(IndexLayout.oldestSegmentOffset, number) }
+                head = Location(segment: number, offset: start)
+            }
             // Only an unbroken run of valid frames: what is behind a torn one was never acknowledged.
             while let frame = log.validFrame(pin, at: offset) {
-                if oldestSegment == 0 { index.set32(IndexLayout.oldestSegmentOffset, number) }
                 try replay(
                     frame, at: Location(segment: number, offset: offset),
                     tag: UInt32(truncatingIfNeeded: hash(frame.key)))

@@ -183,6 +183,8 @@ struct ArchiveOpening {
             Array(header[IndexLayout.bootOffset..<IndexLayout.bootOffset + 16]) == boot,
             word64(IndexLayout.deviceOffset) == status.device,
             word64(IndexLayout.inodeOffset) == status.inode,
+            // The number of a removed file is used again, perhaps by its own copy.
+            word64(IndexLayout.birthOffset) == cp_birth_time(file.descriptor),
             Int(capacity) <= IndexLayout.chunks(inFileOf: status.bytes) * IndexLayout.chunkEntries,
             word32(IndexLayout.entryHighWaterOffset) <= capacity,
             Int(word32(IndexLayout.bucketCountOffset)) <= Int(capacity) / IndexLayout.chunkEntries
@@ -244,6 +246,7 @@ struct ArchiveOpening {
             index.set64(IndexLayout.deviceOffset, status.device)
             index.set64(IndexLayout.inodeOffset, status.inode)
         }
+        if let file { index.set64(IndexLayout.birthOffset, cp_birth_time(file.descriptor)) }
         index.set32(IndexLayout.lockingOffset, mode.rawValue)
         if mode == .robustMutex {
             let failure = cp_mutex_init(index.base + IndexLayout.mutexOffset)

@@ -60,7 +60,56 @@ final class Worker {
                 try await Task.sleep(for: .milliseconds(2))
             }
         }
-        let text = try String(decoding: Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
-        return (status ?? 0, text.split(separator: "\n").map(String.init))
+        return (status ?? 0, linesSoFar())
+    }
+
+    /// What it has said until now, whole lines only.
+    func linesSoFar() -> [String] {
+        guard let data = try? Data(contentsOf: URL(fileURLWithPath: path)) else { return [] }
+        let whole = data.lastIndex(of: UInt8(ascii: "\n")).map { data[...$0] } ?? Data()
+        return String(decoding: whole, as: UTF8.self).split(separator: "\n").map(String.init)
+    }
+
+    /// Frees the room of the output; a long test starts thousands of workers.
+    func discardOutput() { unlink(path) }
+
+    /// Bytes that it has said until now.
+    var outputBytes: Int {
+        var facts = stat()
+        return stat(path, &facts) == 0 ? Int(facts.st_size) : 0
+    }
+
+    /// Waits until it has said a line that begins so; `false` when it ends or `seconds` pass first.
+    func hasSaid(_ beginning: String, within seconds: Double = 20) async throws -> Bool {
+        let end = Date().addingTimeInterval(seconds)
+        while Date() < end {
+            if linesSoFar().contains(where: { $0.hasPrefix(beginning) }) { return true }
+            if hasEnded { return linesSoFar().contains { $0.hasPrefix(beginning) } }
+            try await Task.sleep(for: .milliseconds(2))
+        }
+        return false
+    }
+
+    private var hasEnded: Bool {
+        if status != nil { return true }
+        var reported: Int32 = 0
+        guard waitpid(pid, &reported, WNOHANG) == pid else { return false }
+        status = reported
+        return true
+    }
+
+    /// Stops it, and waits until the system says that it is stopped; `false` when it has ended.
+    func stop() async throws -> Bool {
+        signal(SIGSTOP)
+        for _ in 0..<5000 {
+            var reported: Int32 = 0
+            if waitpid(pid, &reported, WNOHANG | WUNTRACED) == pid {
+                let isStopped = reported & 0xff == 0x7f
+                if !isStopped { status = reported }
+                return isStopped
+            }
+            try await Task.sleep(for: .microseconds(200))
+        }
+        return false
     }
 }

@@ -1,0 +1,56 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Lets one thread of this process in at a time, and others wait for a bounded time; safe from any thread, not
+/// recursive. (A mutex alone has no portable time-out, and the thread inside may itself wait for another process.)
+final class ThreadGate: @unchecked Sendable {
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private let hasLeft: UnsafeMutablePointer<pthread_cond_t>
+    /// Guarded by `mutex`.
+    private var isTaken = false
+
+    init() {
+        mutex = .allocate(capacity: 1)
+        hasLeft = .allocate(capacity: 1)
+        pthread_mutex_init(mutex, nil)
+        pthread_cond_init(hasLeft, nil)
+    }
+
+    deinit {
+        pthread_cond_destroy(hasLeft)
+        pthread_mutex_destroy(mutex)
+        hasLeft.deallocate()
+        mutex.deallocate()
+    }
+
+    /// `false` when another thread is still inside after `nanoseconds`.
+    func enter(nanoseconds: Int64) -> Bool {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        if isTaken, nanoseconds > 0 {
+            var deadline = timespec()
+            clock_gettime(CLOCK_REALTIME, &deadline)
+            let sum = Int64(deadline.tv_nsec) + nanoseconds
+            deadline.tv_sec += Int(sum / 1_000_000_000)
+            deadline.tv_nsec = Int(sum % 1_000_000_000)
+            while isTaken {
+                if pthread_cond_timedwait(hasLeft, mutex, &deadline) == ETIMEDOUT { break }
+            }
+        }
+        guard !isTaken else { return false }
+        isTaken = true
+        return true
+    }
+
+    func leave() {
+        pthread_mutex_lock(mutex)
+        isTaken = false
+        pthread_mutex_unlock(mutex)
+        pthread_cond_signal(hasLeft)
+    }
+}

@@ -1,0 +1,56 @@
+import CPlatform
+
+/// Making the index smaller again after many entries have gone, so that the footprint keeps S3.
+extension ArchiveEngine {
+    /// Whether the index has room for many more entries than there are, and the footprint suffers from it.
+    private var isSparse: Bool {
+        let used = Int(index.word32(IndexLayout.entryHighWaterOffset))
+        let needed = entryCount + Int(index.setAsideCount)
+        // An eighth of them have gone since, so moving the rest is paid for.
+        return used > needed + needed / 8 + 2 * IndexLayout.chunkEntries
+            && index.size(IndexLayout.indexBytesOffset) + leastSegmentBytes > boundBytes
+    }
+
+    /// Needs the lock, and that touches are drained.
+    @inline(__always)
+    func compactIfSparse() {
+        if isSparse { compact() }
+    }
+
+    /// Gives the entries the lowest numbers and the blocks behind them back. Takes a few hundred nanoseconds an
+    /// entry that stays. Readers without the lock find an entry by its location, which stays, and believe no miss
+    /// meanwhile; touches that name an old number are dropped.
+    @inline(never)
+    private func compact() {
+        let used = index.usedEntries
+        let needed = UInt32(clamping: entryCount) + index.setAsideCount
+        guard needed < used else { return }
+        index.beginStructureChange()
+        moveEntries(above: needed, of: used)
+        for number in 0..<index.usedBuckets { index.bucket(number)?.clear() }
+        index.set32(IndexLayout.entryHighWaterOffset, needed)
+        let buckets = Int(needed) * IndexLayout.chunkBuckets / IndexLayout.chunkEntries
+        index.set32(IndexLayout.bucketCountOffset, max(IndexMemory.firstBuckets, UInt32(buckets)))
+        relink()
+        index.endStructureChange()
+        index.shrink(toHold: Int(needed))
+    }
+
+    /// Copies every entry with a number above `last` to a free one below.
+    private func moveEntries(above last: UInt32, of used: UInt32) {
+        var free: UInt32 = 1
+        for number in last..<used {
+            guard let slot = index.entry(number + 1), slot.location != .none else { continue }
+            while free <= last, index.entry(free)?.location != Location.none { free += 1 }
+            guard free <= last, let place = index.entry(free) else { return index.declareDamaged() }
+            place.copy(slot)
+            if let old = index.residencyAddress(number + 1), let new = index.residencyAddress(free) {
+                cp_relaxed_store64(new, cp_relaxed64(old))
+                cp_relaxed_store64(old, 0)
+            }
+            // The new line first: whoever dies here leaves the entry twice, and repairing keeps one.
+            place.location = slot.location
+            slot.location = .none
+        }
+    }
+}

@@ -1,0 +1,218 @@
+import Foundation
+import StorageEngine
+import Testing
+
+/// R11: keys that collide, and keys that only look alike.
+@Suite(.serialized) struct CollisionTests {
+    /// The archive's secret as its descriptor has it (OnDiskFormat, "Descriptors"): what no attacker knows.
+    private func hash(of folder: TemporaryFolder, _ name: String) throws -> KeyHash {
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.archivePath(name, "descriptor")))
+        func word(_ offset: Int) -> UInt64 {
+            bytes[offset..<offset + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+        }
+        return KeyHash(k0: word(32), k1: word(40))
+    }
+
+    @inline(__always)
+    private func tag(_ key: String, _ hash: KeyHash) -> UInt32 {
+        var key = key
+        return key.withUTF8 { UInt32(truncatingIfNeeded: hash(UnsafeRawBufferPointer($0))) }
+    }
+
+    private func archive(_ folder: TemporaryFolder) throws -> Archive {
+        try Store.open(at: folder.store).archive(
+            named: "Collide", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+    }
+
+    /// Keys whose tags are equal under the mask, found by trying.
+    private func colliding(_ count: Int, mask: UInt32, _ hash: KeyHash, prefix: String = "c") -> [String] {
+        let wanted = tag("\(prefix)0", hash) & mask
+        var keys: [String] = []
+        var number = 0
+        while keys.count < count {
+            let key = "\(prefix)\(number)"
+            if tag(key, hash) & mask == wanted { keys.append(key) }
+            number += 1
+        }
+        return keys
+    }
+
+    /// Keys whose hashes agree in all 32 bits that the index uses, found by trying: pairs, at most.
+    private func equal(among count: Int, _ hash: KeyHash) -> [String] {
+        let tags = (0..<count).map { (tag: tag("c\($0)", hash), number: $0) }.sorted { $0.tag < $1.tag }
+        var keys: [String] = []
+        for (one, next) in zip(tags, tags.dropFirst()) where one.tag == next.tag {
+            keys += ["c\(one.number)", "c\(next.number)"]
+        }
+        return keys
+    }
+
+    enum Collision: CaseIterable {
+        /// One bucket for all, so that there is a long chain.
+        case bucket
+        /// Bucket and mark: only the keys themselves tell such entries apart.
+        case wholeTag
+    }
+
+    @Test(arguments: Collision.allCases)
+    func collidingKeysStayRight(_ collision: Collision) throws {
+        _ = try operate(on: collision, seed: 4) { $0 < 6000 }
+    }
+
+    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak"), arguments: Collision.allCases)
+    func collidingKeysSoak(_ collision: Collision) throws {
+        // Finding the keys takes its time.
+        var end: Date?
+        let operations = try operate(on: collision, seed: Soak.seed) { _ in
+            let until = end ?? Soak.end(share: 0.02)
+            end = until
+            return Date() < until
+        }
+        #expect(operations > 0)
+        var figures = Figures("R11 colliding keys, \(collision)")
+        figures.add("seed", text: "\(Soak.seed)")
+        figures.add("operations", operations)
+        figures.add("wrong answers", 0)
+        figures.report()
+    }
+
+    /// Random operations against a dictionary; the first wrong answer ends the test. Returns how many there were.
+    private func operate(on collision: Collision, seed: UInt64, goesOn: (Int) -> Bool) throws -> Int {
+        let folder = try TemporaryFolder()
+        let archive = try archive(folder)
+        let hash = try hash(of: folder, "Collide")
+        let keys =
+            collision == .bucket ? colliding(200, mask: 0x3ff, hash) : equal(among: 300_000, hash)
+        // Fewer than one pair among so many has a probability of e⁻¹⁰.
+        try #require(keys.count >= 2)
+        var model: [String: [UInt8]] = [:]
+        var random = SeededGenerator(seed: seed)
+        var step = 0
+        while goesOn(step) {
+            defer { step += 1 }
+            let key = keys[Int.random(in: 0..<keys.count, using: &random)]
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0..<5:
+                let value = [UInt8](repeating: UInt8(step & 255), count: step % 50)
+                try archive.put(value, forKey: key)
+                model[key] = value
+            case 5..<7:
+                try #require(
+                    try archive.delete(key) == (model.removeValue(forKey: key) != nil),
+                    "seed \(seed) step \(step)")
+            default:
+                try #require(try archive.access(key) == model[key], "seed \(seed) step \(step) \(key)")
+            }
+            if step % 500 == 499 {
+                try #require(try archive.invariantViolations() == [], "seed \(seed) step \(step)")
+            }
+        }
+        for key in keys { #expect(try archive.peek(key) == model[key]) }
+        archive.close()
+        try folder.removeIndex("Collide")
+        let again = try self.archive(folder)
+        for key in keys { try #require(try again.peek(key) == model[key]) }
+        return step
+    }
+
+    /// Keys that an attacker can make: alike in every way but under the secret hash.
+    private static let families: [(name: String, key: @Sendable (Int) -> String)] = [
+        ("same long prefix", { String(repeating: "p", count: 200) + "\($0 + 100_000)" }),
+        ("same long ending", { "\($0 + 100_000)" + String(repeating: "s", count: 200) }),
+        (
+            "differing in few bits",
+            { number in
+                String((0..<16).map { number >> $0 & 1 == 1 ? "A" : "a" })
+            }
+        ),
+        ("lengths of one letter", { String(repeating: "x", count: $0 % 1024 + 1) }),
+        // They collide under h = 31 h + c ("Aa" and "BB").
+        (
+            "equal under a weak hash",
+            { number in
+                (0..<16).map { number >> $0 & 1 == 1 ? "Aa" : "BB" }.joined()
+            }
+        ),
+        ("multiples of a power of two", { "\($0 << 20)" }),
+    ]
+
+    /// Compared with random keys of the same lengths: longer keys take longer to hash, whatever they are.
+    @Test func keysThatLookAlikeCostNoMore() throws {
+        var figures = Figures("R11 look-alike keys")
+        figures.add("keys", CollisionTests.keyCount)
+        for family in CollisionTests.families {
+            let keys = (0..<CollisionTests.keyCount).map(family.key)
+            var random = SeededGenerator(seed: 6)
+            let plain = keys.map { key in
+                String(
+                    (0..<key.utf8.count).map { _ in
+                        "abcdefghij0123456789".randomElement(using: &random) ?? "a"
+                    })
+            }
+            let (alike, usual, fullest) = try lookUps(of: keys, besides: plain)
+            let ratio = Double(alike) / Double(max(usual, 1))
+            figures.add(family.name, text: String(format: "p99 × %.2f, fullest bucket %d", ratio, fullest))
+            // 2,000 keys thrown at random into 512 buckets: about 4 in each, above 22 in 1 of 10⁶ runs.
+            #expect(fullest <= 22, "\(family.name)")
+        }
+        figures.report()
+    }
+
+    private static let keyCount = 2000
+
+    /// The p99 of look-ups of either, taken in turns, in nanoseconds; and, which no noise touches, how many of `keys`
+    /// share the fullest of 512 buckets.
+    private func lookUps(
+        of keys: [String], besides plain: [String]
+    ) throws -> (alike: UInt64, usual: UInt64, fullest: Int) {
+        let folder = try TemporaryFolder()
+        let other = try TemporaryFolder()
+        let archives = (try archive(folder), try archive(other))
+        for key in keys { try archives.0.put([1, 2, 3], forKey: key) }
+        for key in plain { try archives.1.put([1, 2, 3], forKey: key) }
+        var alike = Timings()
+        var usual = Timings()
+        for step in 0..<2 * keys.count {
+            let place = step &* 7919 % keys.count
+            let found = try alike.measure { try archives.0.withPeek(keys[place]) { $0.count } }
+            let besides = try usual.measure { try archives.1.withPeek(plain[place]) { $0.count } }
+            #expect(found == 3 && besides == 3)
+        }
+        let hash = try hash(of: folder, "Collide")
+        var buckets: [UInt32: Int] = [:]
+        for key in Set(keys) { buckets[tag(key, hash) & 511, default: 0] += 1 }
+        return (alike.percentile(0.99), usual.percentile(0.99), buckets.values.max() ?? 0)
+    }
+
+    /// With the secret an attacker could make chains; this says what that costs.
+    @Test func costOfTrueCollisions() throws {
+        let folder = try TemporaryFolder()
+        let archive = try archive(folder)
+        let hash = try hash(of: folder, "Collide")
+        for number in 0..<2000 { try archive.put([1, 2, 3], forKey: "r\(number)") }
+        let keys = colliding(100, mask: 0x3ff, hash)
+        for key in keys { try archive.put([1, 2, 3], forKey: key) }
+        var random = Timings()
+        var together = Timings()
+        for round in 0..<2000 {
+            #expect(try random.measure { try archive.withPeek("r\(round)") { $0.count } } == 3)
+            #expect(try together.measure { try archive.withPeek(keys[round % 100]) { $0.count } } == 3)
+        }
+        var figures = Figures("R11 collisions made with the secret")
+        figures.add("keys in one bucket", keys.count)
+        figures.add("p99 random", nanoseconds: random.percentile(0.99))
+        figures.add("p99 colliding", nanoseconds: together.percentile(0.99))
+        figures.report()
+    }
+
+    /// The secret is random for each archive, so keys that collide in one do not in another.
+    @Test func secretsDiffer() throws {
+        let one = try TemporaryFolder()
+        let other = try TemporaryFolder()
+        _ = try archive(one)
+        _ = try archive(other)
+        let keys = colliding(50, mask: 0x3ff, try hash(of: one, "Collide"))
+        let otherHash = try hash(of: other, "Collide")
+        #expect(Set(keys.map { tag($0, otherHash) & 0x3ff }).count > 40)
+    }
+}

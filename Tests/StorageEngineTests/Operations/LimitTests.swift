@@ -1,0 +1,211 @@
+import Foundation
+import StorageEngine
+import Testing
+
+/// R10: limits under sizes chosen against them (S3). After every call the values fit the limit; the files' blocks
+/// stay within the bound, seen from inside after calls and from another process at any time.
+@Suite(.serialized) struct LimitTests {
+    enum Pattern: String, CaseIterable {
+        /// 0, 1, limit − 1, limit, limit + 1.
+        case edges
+        /// One entry that grows and shrinks among others.
+        case growing
+        case tinyAndHuge
+        /// Many tiny ones, and then one that takes it all.
+        case manyTinyThenHuge
+        case random
+        case longKeys
+        case movingLimit
+    }
+
+    /// The worst that was seen, as parts of what is allowed.
+    private struct Worst {
+        var size = 0.0
+        var footprint = 0.0
+        var calls = 0
+    }
+
+    private static func bound(limit: Int, entries: Int, keyBytes: Int) -> Double {
+        // Frame header, index line and padding of an entry with a key of up to eight bytes fit into 128; what a key is
+        // longer comes on top.
+        1.25 * Double(limit + entries * (128 + max(0, keyBytes - 8))) + 1_048_576
+    }
+
+    /// One archive under one pattern.
+    private struct Attack {
+        let pattern: Pattern
+        let archive: Archive
+        var limit: Int
+        var random: SeededGenerator
+        var worst = Worst()
+        var keyBytes: Int { pattern == .longKeys ? 1024 : 12 }
+
+        init(_ pattern: Pattern, _ archive: Archive, limit: Int, seed: UInt64) {
+            self.pattern = pattern
+            self.archive = archive
+            self.limit = limit
+            random = SeededGenerator(seed: seed)
+        }
+
+        mutating func key(of count: Int) -> String {
+            let number = "\(Int.random(in: 0..<count, using: &random))"
+            return pattern == .longKeys
+                ? number + String(repeating: "k", count: 1024 - number.utf8.count) : number
+        }
+
+        mutating func put(_ size: Int, _ key: String) throws {
+            do {
+                try archive.put([UInt8](repeating: 3, count: size), forKey: key)
+                #expect(size <= limit, "a value above the limit was stored")
+            } catch {
+                switch error {
+                case .valueTooLarge where size > limit: break
+                default: throw error
+                }
+            }
+            try look()
+        }
+
+        mutating func look() throws {
+            let status = try archive.status()
+            worst.calls += 1
+            worst.size = max(worst.size, Double(status.diskBytes) / Double(limit))
+            let bound = LimitTests.bound(limit: limit, entries: status.entries, keyBytes: keyBytes)
+            worst.footprint = max(worst.footprint, Double(status.footprint) / bound)
+        }
+
+        mutating func step(_ step: Int) throws {
+            switch pattern {
+            case .edges:
+                let sizes = [0, 1, limit - 1, limit, limit + 1, limit / 2, limit / 2 + 1]
+                try put(sizes[Int.random(in: 0..<sizes.count, using: &random)], key(of: 50))
+            case .growing:
+                try put(step % 64 * limit / 63, "grows")
+                try put(limit / 200, key(of: 400))
+            case .tinyAndHuge:
+                try put(
+                    step % 2 == 0 ? Int.random(in: 0...2, using: &random) : limit - step % 5, key(of: 3000))
+            case .manyTinyThenHuge:
+                for _ in 0..<400 { try archive.put([1], forKey: key(of: 60_000)) }
+                try look()
+                if step % 50 == 49 { try put(limit, "huge") }
+            case .random, .longKeys:
+                let largest = Int.random(in: 0..<30, using: &random) == 0 ? limit : limit / 40
+                try put(Int.random(in: 0...largest, using: &random), key(of: 300))
+            case .movingLimit:
+                if step % 20 == 0 {
+                    limit = Int.random(in: 1000...3_000_000, using: &random)
+                    try archive.setLimits(disk: UInt64(limit), memory: nil)
+                    try look()
+                }
+                try put(Int.random(in: 0...limit / 3, using: &random), key(of: 200))
+            }
+        }
+    }
+
+    @Test(arguments: Pattern.allCases)
+    func sizesAgainstTheLimit(pattern: Pattern) async throws {
+        try await attack(pattern, limit: 700_000, seed: 5) { $0 < 150 }
+    }
+
+    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak"), arguments: Pattern.allCases)
+    func limitsSoak(pattern: Pattern) async throws {
+        let limit = pattern == .movingLimit || Soak.seed % 2 == 0 ? 700_000 : 20_000_000
+        let end = Soak.end(share: 0.012)
+        try await attack(pattern, limit: limit, seed: Soak.seed) { _ in Date() < end }
+    }
+
+    private func attack(_ pattern: Pattern, limit: Int, seed: UInt64, goesOn: (Int) -> Bool) async throws {
+        let folder = try TemporaryFolder()
+        let archive = try Store.open(at: folder.store).archive(
+            named: "Limits", orCreate: ArchiveConfiguration(diskLimit: UInt64(limit)))
+        var attack = Attack(pattern, archive, limit: limit, seed: seed)
+        let sampler = try Worker(
+            ["sample", folder.store, "Limits", "\(attack.keyBytes)", folder.stopFile, "\(limit)"], in: folder)
+        #expect(try await sampler.hasSaid("ready"))
+        var step = 0
+        while goesOn(step) {
+            try attack.step(step)
+            step += 1
+        }
+        _ = FileManager.default.createFile(atPath: folder.stopFile, contents: nil)
+        let (status, lines) = try await sampler.finish()
+        let words = lines.last?.split(separator: " ").compactMap { Double($0) } ?? []
+        try #require(status == 0 && words.count == 4, "\(lines)")
+        var figures = Figures("R10 limits, \(pattern.rawValue)")
+        figures.add("seed", text: "\(seed)")
+        figures.add("limit", limit)
+        figures.add("calls", attack.worst.calls)
+        figures.add("largest size/limit", ratio: attack.worst.size)
+        figures.add("footprint/bound", ratio: attack.worst.footprint)
+        figures.add("samples elsewhere", Int(words[0]))
+        // While limits change, another process cannot pair a size with its limit.
+        figures.add(
+            "their size/limit", text: pattern == .movingLimit ? "-" : String(format: "%.3f", words[1] / 1e6))
+        figures.add(
+            "their footprint/bound",
+            text: pattern == .movingLimit ? "-" : String(format: "%.3f", words[2] / 1e6))
+        figures.add(
+            "and the value under way and the index",
+            text: pattern == .movingLimit ? "-" : String(format: "%.3f", words[3] / 1e6))
+        figures.report()
+        #expect(attack.worst.size <= 1, "seed \(seed)")
+        #expect(attack.worst.footprint <= 1, "seed \(seed)")
+        if pattern != .movingLimit {
+            #expect(words[1] <= 1e6, "seed \(seed), seen from another process")
+            #expect(words[3] <= 1e6, "seed \(seed), seen from another process")
+        }
+        #expect(words[0] > 0 && attack.worst.calls > 10)
+        #expect(try archive.invariantViolations() == [])
+        #expect(try archive.check().clean)
+    }
+
+    /// The index kept its blocks when all entries went.
+    @Test func deleteAllGivesTheIndexBack() throws {
+        let folder = try TemporaryFolder()
+        let archive = try Store.open(at: folder.store).archive(
+            named: "Limits", orCreate: ArchiveConfiguration(diskLimit: 100_000))
+        let other = try Store.open(at: folder.store).archive(named: "Limits")
+        for round in 0..<2 {
+            for number in 0..<30_000 { try archive.put([1], forKey: "\(round) \(number)") }
+            #expect(try other.peek("\(round) 29999") == [1])
+            #expect(try archive.status().footprint > 2_000_000)
+            let list = try other.entries()
+            try archive.deleteAll()
+            let footprint = try archive.status().footprint
+            #expect(Double(footprint) <= LimitTests.bound(limit: 100_000, entries: 0, keyBytes: 8))
+            // What another handle knew of the index is gone, and it can go on.
+            #expect(try other.peek("\(round) 29999") == nil && list.metadata(at: 0) == nil)
+            try other.put([2], forKey: "other")
+            #expect(try archive.peek("other") == [2])
+            #expect(try archive.invariantViolations() == [] && archive.check().clean)
+        }
+    }
+
+    /// A collection has no limit: half as much again as its values stands in its place.
+    @Test func collectionsKeepTheirOwnBound() throws {
+        let folder = try TemporaryFolder()
+        let archive = try Store.open(at: folder.store).archive(
+            named: "Limits", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        var random = SeededGenerator(seed: 2)
+        var worst = 0.0
+        for step in 0..<3000 {
+            let key = "\(Int.random(in: 0..<150, using: &random))"
+            let size = Int.random(in: 0...(step % 40 == 0 ? 100_000 : 5000), using: &random)
+            if step % 7 == 0 {
+                try archive.delete(key)
+            } else {
+                try archive.put([UInt8](repeating: 1, count: size), forKey: key)
+            }
+            let status = try archive.status()
+            let bound = LimitTests.bound(
+                limit: Int(status.diskBytes) * 3 / 2, entries: status.entries, keyBytes: 8)
+            worst = max(worst, Double(status.footprint) / bound)
+        }
+        var figures = Figures("R10 limits, collection")
+        figures.add("calls", 3000)
+        figures.add("footprint/bound", ratio: worst)
+        figures.report()
+        #expect(worst <= 1)
+    }
+}

@@ -1,0 +1,194 @@
+import Foundation
+import StorageEngine
+import Testing
+
+/// R12: what happens to a store's folder while it is open (OnDiskFormat, "What may happen to the folder").
+@Suite struct FolderTests {
+    private func filled(_ folder: TemporaryFolder, _ locking: LockingMode = .automatic) throws -> Store {
+        let store = try Store.open(at: folder.store, options: StoreOptions(locking: locking))
+        let archive = try store.archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        for number in 0..<200 { try archive.put(Array("value \(number)".utf8), forKey: "key \(number)") }
+        return store
+    }
+
+    /// Two stores in one process, used by threads at the same time.
+    @Test(arguments: [LockingMode.robustMutex, .fileLock])
+    func openedTwiceInOneProcess(locking: LockingMode) async throws {
+        let folder = try TemporaryFolder()
+        let first = try filled(folder, locking)
+        let second = try Store.open(at: folder.store)
+        let archives = [try first.archive(named: "A"), try second.archive(named: "A")]
+        let seen = NSLock()
+        nonisolated(unsafe) var wrong: [String] = []
+        nonisolated(unsafe) var finished = 0
+        for thread in 0..<4 {
+            Thread.detachNewThread {
+                var mine: [String] = []
+                do {
+                    for step in 0..<500 {
+                        let key = "thread \(thread) \(step % 50)"
+                        let value = [UInt8](repeating: UInt8(thread), count: step)
+                        try archives[thread % 2].put(value, forKey: key)
+                        if try archives[(thread + 1) % 2].access(key) != value {
+                            mine.append("\(key) at \(step)")
+                        }
+                        if step % 5 == 4, try !archives[(thread + 1) % 2].delete(key) {
+                            mine.append("\(key) gone")
+                        }
+                    }
+                } catch {
+                    mine.append("\(error)")
+                }
+                seen.withLock {
+                    wrong += mine
+                    finished += 1
+                }
+            }
+        }
+        for _ in 0..<15_000 where seen.withLock({ finished }) < 4 {
+            try await Task.sleep(for: .milliseconds(2))
+        }
+        #expect(seen.withLock { finished } == 4)
+        #expect(seen.withLock { wrong } == [])
+        #expect(try archives[0].status().attachedProcesses == 2, "each store has a line")
+        second.close()
+        #expect(throws: StorageError.closed(name: "A")) { try archives[1].peek("key 7") }
+        #expect(try archives[0].peek("key 7") == Array("value 7".utf8))
+        #expect(try archives[0].status().attachedProcesses == 1)
+        #expect(try archives[0].entries().count == 200 + 4 * 40)
+        #expect(try archives[0].invariantViolations() == [])
+        #expect(try archives[0].check().clean)
+    }
+
+    @Test func renamedWhileOpen() throws {
+        let folder = try TemporaryFolder()
+        let store = try filled(folder)
+        let archive = try store.archive(named: "A")
+        let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
+        let moved = folder.path + "/moved"
+        try FileManager.default.moveItem(atPath: folder.store, toPath: moved)
+        let elsewhere = try Store.open(at: moved).archive(named: "A")
+        for number in 0..<3000 { try archive.put([UInt8](repeating: 1, count: 300), forKey: "new \(number)") }
+        try elsewhere.put([5], forKey: "from the new path")
+        #expect(try archive.peek("from the new path") == [5])
+        #expect(try observer.peek("new 2999")?.count == 300)
+        #expect(try observer.entries().count == 3201)
+        #expect(try elsewhere.status().attachedProcesses == 2)
+        #expect(!FileManager.default.fileExists(atPath: folder.store))
+        #expect(try archive.check().clean)
+    }
+
+    /// What an open archive stores after its folder is gone has no file any more: the next call that needs one says
+    /// so, and none brings the folder back.
+    @Test func removedWhileOpen() throws {
+        let folder = try TemporaryFolder()
+        let store = try filled(folder)
+        let archive = try store.archive(named: "A")
+        let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
+        #expect(try observer.peek("key 7") == Array("value 7".utf8))
+        try FileManager.default.removeItem(atPath: folder.store)
+        var stored = 0
+        var refusal: StorageError?
+        while refusal == nil, stored < 1000 {
+            do {
+                try archive.put([UInt8](repeating: 1, count: 10_000), forKey: "new \(stored)")
+                stored += 1
+            } catch {
+                refusal = error
+            }
+        }
+        #expect(refusal == .closed(name: "A"), "after \(stored) puts")
+        // The entries that are mapped stay readable, by this handle; an observer finds that its index is gone.
+        #expect(try archive.peek("key 7") == Array("value 7".utf8))
+        #expect(throws: StorageError.closed(name: "A")) { try archive.status() }
+        #expect(throws: StorageError.self) { try observer.peek("key 7") }
+        #expect(throws: StorageError.self) { try store.archive(named: "B", orCreate: ArchiveConfiguration()) }
+        store.close()
+        #expect(!FileManager.default.fileExists(atPath: folder.store))
+        // A new store in the same place is another one.
+        let next = try filled(folder).archive(named: "A")
+        #expect(try next.entries().count == 200)
+        #expect(throws: StorageError.closed(name: "A")) { try archive.peek("key 7") }
+    }
+
+    /// A copy opens, and is another store: whatever the files said of themselves while they were copied.
+    @Test(arguments: [LockingMode.robustMutex, .fileLock])
+    func copiedWhileOpen(locking: LockingMode) async throws {
+        try await copies(locking) { $0 < 8 }
+    }
+
+    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak"), arguments: [LockingMode.robustMutex, .fileLock])
+    func copiesSoak(locking: LockingMode) async throws {
+        let end = Soak.end(share: 0.02)
+        try await copies(locking) { $0 < 8 || Date() < end }
+    }
+
+    private func copies(_ locking: LockingMode, goesOn: (Int) -> Bool) async throws {
+        let folder = try TemporaryFolder()
+        let store = try filled(folder, locking)
+        let archive = try store.archive(named: "A")
+        let writer = try Worker(["hammer", folder.store, "A", "1", "40000"], in: folder)
+        #expect(try await writer.hasSaid("ready"))
+        var round = 0
+        var opens = Timings()
+        while goesOn(round) {
+            defer { round += 1 }
+            // Stopped anywhere, even while it holds the lock, so that the copy has a lock that is held.
+            if round % 2 == 0 { try #require(try await writer.stop()) }
+            let path = folder.path + "/copy \(round)"
+            try copy(folder.store, to: path)
+            writer.signal(SIGCONT)
+            // A copy put in place of its removed original may be given the original's inode: its index, with a lock
+            // that nobody will let go, was then trusted, and every call waited in vain.
+            if round % 4 == 0 { try claimInode(ofIndex: path + "/A.archive/index") }
+            let copy = try opens.measure { try Store.open(at: path).archive(named: "A") }
+            for number in 0..<200 {
+                let found = try copy.peek("key \(number)")
+                // A copy made while segments are reclaimed may lack what was moved meanwhile.
+                #expect(found == Array("value \(number)".utf8) || (round % 2 == 1 && found == nil))
+            }
+            try copy.put([UInt8(round & 255)], forKey: "only in the copy")
+            #expect(try copy.delete("key 5") || round % 2 == 1)
+            #expect(try copy.invariantViolations() == [])
+            #expect(try copy.status().attachedProcesses == 1)
+            #expect(try archive.peek("only in the copy") == nil)
+            #expect(try archive.peek("key 5") == Array("value 5".utf8))
+            copy.close()
+            try FileManager.default.removeItem(atPath: path)
+        }
+        var figures = Figures("R12 copies of an open store, \(locking)")
+        figures.add("copies", round)
+        figures.add("slowest open", nanoseconds: opens.slowest)
+        figures.report()
+        writer.signal(SIGKILL)
+        _ = try await writer.finish()
+        #expect(try archive.check().clean)
+    }
+
+    /// Lets an index say that it is the very file that it is in (OnDiskFormat, "The index").
+    private func claimInode(ofIndex path: String) throws {
+        let attributes = try FileManager.default.attributesOfItem(atPath: path)
+        let inode = try #require(attributes[.systemFileNumber] as? UInt64)
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        try file.seek(toOffset: 56)
+        try file.write(contentsOf: withUnsafeBytes(of: inode.littleEndian) { Data($0) })
+        try file.close()
+    }
+
+    /// Byte for byte, file by file, as `cp -r` does; a file that goes meanwhile is left out.
+    private func copy(_ source: String, to target: String) throws {
+        try FileManager.default.createDirectory(atPath: target, withIntermediateDirectories: false)
+        for name in try FileManager.default.contentsOfDirectory(atPath: source).sorted() {
+            var isFolder: ObjCBool = false
+            guard FileManager.default.fileExists(atPath: source + "/" + name, isDirectory: &isFolder) else {
+                continue
+            }
+            if isFolder.boolValue {
+                try copy(source + "/" + name, to: target + "/" + name)
+            } else if let data = try? Data(contentsOf: URL(fileURLWithPath: source + "/" + name)) {
+                try data.write(to: URL(fileURLWithPath: target + "/" + name))
+            }
+        }
+    }
+}

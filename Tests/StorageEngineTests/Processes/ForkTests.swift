@@ -1,0 +1,46 @@
+import Foundation
+import StorageEngine
+import Testing
+
+/// R12: a process that forks with an open store.
+///
+/// A file lock belongs to what parent and child share, so both got it at once; and a child that ended let go of
+/// its parent's line in the process table and of the parent's hold on the index.
+@Suite struct ForkTests {
+    @Test(arguments: [LockingMode.robustMutex, .fileLock])
+    func childrenOpenTheirOwn(locking: LockingMode) async throws {
+        let folder = try TemporaryFolder()
+        let worker = try Worker(["fork", folder.store, "Fork", "\(locking)", folder.stopFile], in: folder)
+        #expect(try await worker.hasSaid("ready"), "\(worker.linesSoFar())")
+        // The child has ended; its parent still uses the archive.
+        let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "Fork")
+        #expect(try observer.status().attachedProcesses == 1)
+        let attached = open(folder.archivePath("Fork", "attached"), O_RDWR)
+        defer { close(attached) }
+        #expect(flock(attached, LOCK_EX | LOCK_NB) != 0, "the parent's hold on the index was let go")
+        _ = FileManager.default.createFile(atPath: folder.stopFile, contents: nil)
+        let (status, lines) = try await worker.finish()
+        #expect(status == 0)
+        #expect(
+            lines.filter { $0.hasPrefix("child") } == [
+                "child put closed", "child delete closed", "child deleteAll closed", "child setLimits closed",
+                "child access closed", "child peek closed", "child status closed", "child list before",
+                "child again done", "child close done", "child own done", "child ended 0",
+            ])
+        #expect(
+            lines.filter { $0.hasPrefix("parent") } == [
+                "parent puts done", "parent after done", "parent close done",
+            ])
+        let archive = try Store.open(at: folder.store).archive(named: "Fork")
+        for (name, count) in [("parent", 1000), ("again", 500), ("own", 500)] {
+            for number in 0..<count {
+                #expect(try archive.peek("\(name) \(number)") == [UInt8](repeating: 5, count: number))
+            }
+        }
+        #expect(try archive.peek("inherited") == nil)
+        #expect(try archive.peek("before") == [1])
+        #expect(try archive.invariantViolations() == [])
+        #expect(try archive.check().clean)
+        #expect(try archive.status().attachedProcesses == 1)
+    }
+}

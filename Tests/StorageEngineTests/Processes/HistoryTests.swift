@@ -1,0 +1,224 @@
+import Foundation
+import StorageEngine
+import Testing
+
+/// R8: what several threads of several processes see of each key is what one register could have shown them.
+@Suite(.serialized) struct HistoryTests {
+    private struct History {
+        var byKey: [Int: [HistoryOperation]] = [:]
+        var count: Int { byKey.values.reduce(0) { $0 + $1.count } }
+    }
+
+    @Test(arguments: [LockingMode.robustMutex, .fileLock])
+    func fewKeysManyThreads(locking: LockingMode) async throws {
+        try await rounds(locking, seed: 3, operationsOfEach: 600) { $0 < 2 }
+    }
+
+    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak"), arguments: [LockingMode.robustMutex, .fileLock])
+    func historySoak(locking: LockingMode) async throws {
+        let end = Soak.end(share: 0.1)
+        try await rounds(locking, seed: Soak.seed % 1_000_000) { _ in Date() < end }
+    }
+
+    private func rounds(
+        _ locking: LockingMode, seed: UInt64, operationsOfEach: Int = 2000, goesOn: (Int) -> Bool
+    ) async throws {
+        var operations = 0
+        var violations: [String] = []
+        var staleness = Timings()
+        var round = 0
+        while goesOn(round) {
+            let history = try await record(
+                locking, seed: seed &+ UInt64(round), processes: 3, threads: 3, operations: operationsOfEach)
+            operations += history.count
+            for (key, operations) in history.byKey {
+                if let violation = LinearizabilityChecker.violation(in: operations) {
+                    violations.append("seed \(seed) round \(round) key \(key): \(violation)")
+                }
+                noteStaleReads(operations, &staleness)
+            }
+            round += 1
+        }
+        var figures = Figures("R8 histories, \(locking)")
+        figures.add("seed", text: "\(seed)")
+        figures.add("operations", operations)
+        figures.add("violations", violations.count)
+        figures.add("deletes", staleness.values.count)
+        figures.add(
+            "old value last read elsewhere after a delete's call, p99.9",
+            nanoseconds: staleness.percentile(0.999))
+        figures.report()
+        #expect(violations == [])
+        #expect(operations > 10_000)
+    }
+
+    private func record(
+        _ locking: LockingMode, seed: UInt64, processes: Int, threads: Int, operations: Int
+    ) async throws -> History {
+        let folder = try TemporaryFolder()
+        let store = try Store.open(at: folder.store, options: StoreOptions(locking: locking))
+        // A collection: an eviction would be an operation that nobody called.
+        let archive = try store.archive(
+            named: "History", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let go = folder.path + "/go"
+        let workers = try (0..<processes).map { number in
+            try Worker(
+                [
+                    "history", folder.store, "History", "\(seed % 100 * 10 + UInt64(number))", "\(threads)",
+                    "\(operations)", "5", go,
+                ], in: folder)
+        }
+        for worker in workers { #expect(try await worker.hasSaid("ready")) }
+        _ = FileManager.default.createFile(atPath: go, contents: nil)
+        var history = History()
+        for (process, worker) in workers.enumerated() {
+            let (status, lines) = try await worker.finish()
+            #expect(status == 0)
+            #expect(lines.filter { $0.hasPrefix("!") } == [], "seed \(seed)")
+            for line in lines {
+                let words = line.split(separator: " ")
+                guard words.count == 6, let key = Int(words[0]), let value = UInt64(words[2]),
+                    let result = UInt64(words[3]), let start = UInt64(words[4]), let end = UInt64(words[5])
+                else { continue }
+                let kind: HistoryOperation.Kind =
+                    switch words[1] {
+                    case "put": .put(value)
+                    case "delete": .delete(wasThere: result == 1)
+                    default: .read(result)
+                    }
+                history.byKey[key, default: []].append(
+                    HistoryOperation(kind: kind, start: start, end: end, process: process))
+            }
+        }
+        #expect(history.count == processes * threads * operations)
+        #expect(try archive.invariantViolations() == [])
+        return history
+    }
+
+    /// For each delete: how long after its call another process still began to read the value that it deleted.
+    /// (After its return none does, or the history is not linearizable.)
+    private func noteStaleReads(_ operations: [HistoryOperation], _ staleness: inout Timings) {
+        let inOrder = operations.sorted { $0.start < $1.start }
+        for (place, delete) in inOrder.enumerated() {
+            guard delete.kind == .delete(wasThere: true) else { continue }
+            // Values are never used twice, so one seen before the call and after it is the old one.
+            let before = inOrder[..<place].suffix(64).compactMap { operation -> UInt64? in
+                if case .put(let value) = operation.kind { value } else { nil }
+            }
+            var last = delete.start
+            for later in inOrder[place...].dropFirst() {
+                if later.start > delete.end { break }
+                guard later.process != delete.process, case .read(let value) = later.kind, value != 0,
+                    before.contains(value)
+                else { continue }
+                last = max(last, later.start)
+            }
+            staleness.note(last - delete.start)
+        }
+    }
+}
+
+/// The checker finds what is wrong in histories made by hand, and nothing in right ones.
+@Suite struct LinearizabilityCheckerTests {
+    private func operation(_ kind: HistoryOperation.Kind, _ start: UInt64, _ end: UInt64) -> HistoryOperation
+    {
+        HistoryOperation(kind: kind, start: start, end: end, process: 0)
+    }
+
+    @Test func acceptsWhatOneRegisterShows() {
+        let histories: [[HistoryOperation]] = [
+            [],
+            [operation(.read(0), 1, 2), operation(.put(1), 3, 4), operation(.read(1), 5, 6)],
+            // A read during a put sees either, in whichever order.
+            [operation(.put(1), 1, 10), operation(.read(0), 2, 3), operation(.read(1), 4, 5)],
+            // Two puts at once, and reads afterwards that agree on an order.
+            [
+                operation(.put(1), 1, 10), operation(.put(2), 1, 10), operation(.read(1), 11, 12),
+                operation(.read(1), 13, 14),
+            ],
+            // The delete can only have come between the two puts.
+            [
+                operation(.put(1), 1, 2), operation(.put(2), 3, 20),
+                operation(.delete(wasThere: true), 3, 20),
+                operation(.read(2), 21, 22),
+            ],
+            // Two deletes at once: one finds the value.
+            [
+                operation(.put(1), 1, 2), operation(.delete(wasThere: true), 3, 9),
+                operation(.delete(wasThere: false), 3, 9), operation(.read(0), 10, 11),
+            ],
+        ]
+        for (number, history) in histories.enumerated() {
+            #expect(LinearizabilityChecker.violation(in: history) == nil, "history \(number)")
+        }
+    }
+
+    @Test func findsWhatNoRegisterShows() {
+        let histories: [(String, [HistoryOperation])] = [
+            ("a lost put", [operation(.put(1), 1, 2), operation(.read(0), 3, 4)]),
+            (
+                "an old value",
+                [operation(.put(1), 1, 2), operation(.put(2), 3, 4), operation(.read(1), 5, 6)]
+            ),
+            (
+                "a value that came back",
+                [
+                    operation(.put(1), 1, 2), operation(.delete(wasThere: true), 3, 4),
+                    operation(.read(1), 5, 6),
+                ]
+            ),
+            ("a value from nowhere", [operation(.read(9), 1, 2)]),
+            (
+                "new, then old, during one put",
+                [operation(.put(1), 1, 10), operation(.read(1), 2, 3), operation(.read(0), 4, 5)]
+            ),
+            (
+                "two readers who disagree on the order of two puts",
+                [
+                    operation(.put(1), 1, 10), operation(.put(2), 1, 10), operation(.read(1), 11, 12),
+                    operation(.read(2), 13, 14),
+                ]
+            ),
+            (
+                "both deletes found the one value",
+                [
+                    operation(.put(1), 1, 2), operation(.delete(wasThere: true), 3, 9),
+                    operation(.delete(wasThere: true), 3, 9),
+                ]
+            ),
+            (
+                "a delete that found nothing",
+                [
+                    operation(.put(1), 1, 2), operation(.delete(wasThere: false), 3, 4),
+                    operation(.read(1), 5, 6),
+                ]
+            ),
+            ("a read before the put", [operation(.read(1), 1, 2), operation(.put(1), 3, 4)]),
+        ]
+        for (name, history) in histories {
+            #expect(LinearizabilityChecker.violation(in: history) != nil, "\(name)")
+        }
+    }
+
+    /// One wrong read in a long right history is found.
+    @Test func findsOneWrongReadAmongMany() {
+        var random = SeededGenerator(seed: 1)
+        var history: [HistoryOperation] = []
+        var value: UInt64 = 0
+        for step in 0..<5000 {
+            let start = UInt64(step * 10)
+            if Bool.random(using: &random) {
+                value = UInt64(step + 1)
+                history.append(operation(.put(value), start, start + 5))
+            } else {
+                history.append(operation(.read(value), start, start + 5))
+            }
+        }
+        #expect(LinearizabilityChecker.violation(in: history) == nil)
+        guard let read = history.lastIndex(where: { $0.kind == .read(value) || $0.kind == .read(0) }) else {
+            return
+        }
+        history[read].kind = .read(value + 1_000_000)
+        #expect(LinearizabilityChecker.violation(in: history) != nil)
+    }
+}

@@ -1,0 +1,221 @@
+import Foundation
+import StorageEngine
+import Testing
+
+/// R3: the lock's holder dies or is stopped while it holds the lock; an observer is stopped (F5, F6).
+@Suite(.serialized) struct OwnerTests {
+    /// Values so large that their writer is in the critical section most of the time.
+    private static let valueBytes = 400_000
+
+    private func filled(_ folder: TemporaryFolder, _ locking: LockingMode) throws -> Archive {
+        let store = try Store.open(at: folder.store, options: StoreOptions(locking: locking))
+        let archive = try store.archive(named: "Owner", orCreate: ArchiveConfiguration(diskLimit: 20_000_000))
+        for number in 0..<200 { try archive.put([UInt8](repeating: 7, count: 100), forKey: "kept \(number)") }
+        return archive
+    }
+
+    /// The pid in the section marker (OnDiskFormat, "The index"), or 0.
+    private func sectionOwner(_ folder: TemporaryFolder) throws -> pid_t {
+        let index = try FileHandle(forReadingFrom: URL(fileURLWithPath: folder.archivePath("Owner", "index")))
+        defer { try? index.close() }
+        try index.seek(toOffset: 192)
+        let bytes = try index.read(upToCount: 8) ?? Data()
+        return pid_t(
+            truncatingIfNeeded: bytes.enumerated().reduce(0) { $0 | Int($1.element) << (8 * $1.offset) })
+    }
+
+    // MARK: Death
+
+    @Test(arguments: [LockingMode.robustMutex, .fileLock])
+    func ownerDies(locking: LockingMode) async throws {
+        try await deaths(locking, seed: 1) { kills, inside in kills < 40 && inside < 10 }
+    }
+
+    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak"), arguments: [LockingMode.robustMutex, .fileLock])
+    func ownerDiesSoak(locking: LockingMode) async throws {
+        let end = Soak.end(share: 0.03)
+        try await deaths(locking, seed: Soak.seed) { _, _ in Date() < end }
+    }
+
+    private func deaths(_ locking: LockingMode, seed: UInt64, goesOn: (Int, Int) -> Bool) async throws {
+        let folder = try TemporaryFolder()
+        let archive = try filled(folder, locking)
+        var random = SeededGenerator(seed: seed)
+        var kills = 0
+        var inside = 0
+        var repairs = Timings()
+        while goesOn(kills, inside) {
+            let worker = try Worker(
+                ["hammer", folder.store, "Owner", "\(kills)", "\(OwnerTests.valueBytes)"], in: folder)
+            #expect(try await worker.hasSaid("ready"), "\(worker.linesSoFar())")
+            try await Task.sleep(for: .microseconds(Int.random(in: 0...4000, using: &random)))
+            worker.signal(SIGKILL)
+            _ = try await worker.finish()
+            worker.discardOutput()
+            kills += 1
+            if try sectionOwner(folder) == worker.pid { inside += 1 }
+            let key = "kept \(kills % 200)"
+            let value = [UInt8](repeating: 7, count: 100)
+            try repairs.measure { try archive.put(value, forKey: key) }
+            #expect(try archive.peek(key) == value)
+            #expect(try archive.invariantViolations() == [], "seed \(seed) kill \(kills)")
+        }
+        let report = try archive.check()
+        #expect(report.clean, "seed \(seed): \(report.problems)")
+        var figures = Figures("R3 owner killed, \(locking)")
+        figures.add("seed", text: "\(seed)")
+        figures.add("kills", kills)
+        figures.add("in the critical section", inside)
+        figures.add("slowest next put", nanoseconds: repairs.slowest)
+        figures.report()
+        #expect(inside > 0, "seed \(seed): none of \(kills) was killed in the critical section")
+        // Its patience is ten seconds: nobody had to wait for the dead.
+        #expect(repairs.slowest < 5_000_000_000)
+    }
+
+    // MARK: A stopped writer
+
+    @Test(arguments: [LockingMode.robustMutex, .fileLock])
+    func ownerIsStopped(locking: LockingMode) async throws {
+        try await stops(locking, seed: 1) { stops, inside in stops < 60 && inside < 12 }
+    }
+
+    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak"), arguments: [LockingMode.robustMutex, .fileLock])
+    func ownerIsStoppedSoak(locking: LockingMode) async throws {
+        let end = Soak.end(share: 0.03)
+        try await stops(locking, seed: Soak.seed) { _, _ in Date() < end }
+    }
+
+    private func stops(_ locking: LockingMode, seed: UInt64, goesOn: (Int, Int) -> Bool) async throws {
+        let folder = try TemporaryFolder()
+        let user = try filled(folder, locking)
+        let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "Owner")
+        let worker = try Worker(
+            ["hammer", folder.store, "Owner", "5", "\(OwnerTests.valueBytes)"], in: folder)
+        defer { worker.signal(SIGCONT) }
+        #expect(try await worker.hasSaid("ready"))
+        var random = SeededGenerator(seed: seed)
+        var stops = 0
+        var inside = 0
+        var looks = Timings()
+        var waiting = Timings()
+        while goesOn(stops, inside) {
+            try await Task.sleep(for: .microseconds(Int.random(in: 0...3000, using: &random)))
+            try #require(try await worker.stop(), "the writer ended: \(worker.linesSoFar())")
+            stops += 1
+            let isInside = try sectionOwner(folder) == worker.pid
+            if isInside { inside += 1 }
+            // A thread of this process waits for the lock meanwhile, as a writer would.
+            let blocked = isInside ? Put(user) : nil
+            defer { worker.signal(SIGCONT) }
+            // As many accesses as fill the ring of those that wait for the lock, and more.
+            for look in 0..<2600 {
+                let key = "kept \(look % 150)"
+                if look % 4 == 0 {
+                    _ = try looks.measure { try observer.peek(key) }
+                    _ = try looks.measure { try user.peek("no such key") }
+                }
+                _ = try looks.measure { try user.access(key) }
+            }
+            let list = try looks.measure { try observer.entries() }
+            #expect(list.count > 0)
+            worker.signal(SIGCONT)
+            if let blocked { waiting.note(try await blocked.finish()) }
+        }
+        var figures = Figures("R3 owner stopped, \(locking)")
+        figures.add("seed", text: "\(seed)")
+        figures.add("stops", stops)
+        figures.add("in the critical section", inside)
+        figures.add("look-ups", looks.values.count)
+        figures.add("slowest", nanoseconds: looks.slowest)
+        figures.add("above 100 ms", looks.count(above: 100_000_000))
+        figures.add("slowest put that waited", nanoseconds: waiting.slowest)
+        figures.report()
+        #expect(inside > 0, "seed \(seed): none of \(stops) stops was in the critical section")
+        // A busy machine may hold up a look-up; the stopped process must not, and it would for ten seconds.
+        #expect(looks.slowest < 3_000_000_000)
+        #expect(looks.count(above: 100_000_000) * 1000 <= looks.values.count)
+        worker.signal(SIGKILL)
+        _ = try await worker.finish()
+        #expect(try user.invariantViolations() == [])
+        #expect(try user.check().clean)
+    }
+
+    /// A put in a thread of its own, which waits for the lock.
+    private final class Put: @unchecked Sendable {
+        private let lock = NSLock()
+        private var result: Result<UInt64, any Error>?
+
+        init(_ archive: Archive) {
+            Thread.detachNewThread { [self] in
+                let start = monotonicNow()
+                let result = Result {
+                    try archive.put([7], forKey: "waited")
+                    return monotonicNow() - start
+                }
+                lock.withLock { self.result = result }
+            }
+        }
+
+        /// How long it took; waits for it up to 20 seconds.
+        func finish() async throws -> UInt64 {
+            for _ in 0..<10_000 {
+                if let result = lock.withLock({ result }) { return try result.get() }
+                try await Task.sleep(for: .milliseconds(2))
+            }
+            throw StorageError.closed(name: "the put did not come back")
+        }
+    }
+
+    // MARK: A stopped observer
+
+    @Test func observerIsStopped() async throws {
+        try await stoppedObserver(rounds: 4)
+    }
+
+    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak"))
+    func observerIsStoppedSoak() async throws {
+        try await stoppedObserver(rounds: max(4, Int(Soak.seconds * 0.03 / 0.4)))
+    }
+
+    /// A writer measures its calls while an observer works, and again while that observer is stopped wherever
+    /// it happens to be.
+    private func stoppedObserver(rounds: Int) async throws {
+        let folder = try TemporaryFolder()
+        _ = try filled(folder, .automatic)
+        let observer = try Worker(["observe", folder.store, "Owner", "1"], in: folder)
+        #expect(try await observer.hasSaid("looked"))
+        var p99: [Bool: Timings] = [true: Timings(), false: Timings()]
+        var slowest: [Bool: UInt64] = [:]
+        var calls = 0
+        for round in 0..<rounds {
+            let isStopped = round % 2 == 1
+            if isStopped { try #require(try await observer.stop()) } else { observer.signal(SIGCONT) }
+            let stopFile = folder.path + "/stop \(round)"
+            let writer = try Worker(["pace", folder.store, "Owner", "\(round)", stopFile], in: folder)
+            #expect(try await writer.hasSaid("ready"))
+            try await Task.sleep(for: .milliseconds(300))
+            _ = FileManager.default.createFile(atPath: stopFile, contents: nil)
+            let (status, lines) = try await writer.finish()
+            let words = try #require(lines.last).split(separator: " ")
+            try #require(status == 0 && words.count == 5, "\(lines)")
+            calls += Int(words[1]) ?? 0
+            p99[isStopped]?.note(UInt64(words[3]) ?? 0)
+            slowest[isStopped] = max(slowest[isStopped] ?? 0, UInt64(words[4]) ?? 0)
+        }
+        observer.signal(SIGCONT)
+        observer.signal(SIGKILL)
+        let (_, lines) = try await observer.finish()
+        #expect(lines.filter { $0.hasPrefix("!") && !$0.hasPrefix("! mixed") } == [])
+        var figures = Figures("R3 observer stopped")
+        figures.add("calls of a writer", calls)
+        figures.add("p99 while it works", nanoseconds: p99[false]?.percentile(0.5) ?? 0)
+        figures.add("p99 while it is stopped", nanoseconds: p99[true]?.percentile(0.5) ?? 0)
+        figures.add("slowest while it works", nanoseconds: slowest[false] ?? 0)
+        figures.add("slowest while it is stopped", nanoseconds: slowest[true] ?? 0)
+        figures.report()
+        #expect(calls > 1000)
+        // Whoever waited for a stopped process would wait ten seconds.
+        #expect((slowest[true] ?? .max) < 3_000_000_000)
+    }
+}

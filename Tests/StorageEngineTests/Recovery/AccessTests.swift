@@ -1,0 +1,169 @@
+import Foundation
+import StorageEngine
+import Testing
+
+/// R12, F9: stores that may not be written, belong to another user, or hold other kinds of files than they should.
+@Suite struct AccessTests {
+    private func filled(_ folder: TemporaryFolder) throws {
+        let store = try Store.open(at: folder.store)
+        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 1_000_000))
+        for number in 0..<200 { try archive.put(Array("value \(number)".utf8), forKey: "key \(number)") }
+        store.close()
+    }
+
+    private func setMode(_ mode: mode_t, ofAllIn path: String, files: mode_t) throws {
+        for name in try FileManager.default.subpathsOfDirectory(atPath: path) {
+            var isFolder: ObjCBool = false
+            _ = FileManager.default.fileExists(atPath: path + "/" + name, isDirectory: &isFolder)
+            #expect(chmod(path + "/" + name, isFolder.boolValue ? mode : files) == 0)
+        }
+        #expect(chmod(path, mode) == 0)
+    }
+
+    private func outcomes(_ folder: TemporaryFolder, _ more: [String]) async throws -> [String] {
+        let worker = try Worker(["opening", folder.store, "A"] + more, in: folder)
+        let (status, lines) = try await worker.finish()
+        #expect(status == 0, "\(lines)")
+        return lines
+    }
+
+    private static let readable = [
+        "reading open done", "reading peek done", "reading list done", "reading put readOnly",
+    ]
+
+    private static let isRoot = geteuid() == 0
+    /// Owns nothing here.
+    private static let otherUser = 65_534
+
+    @Test(.enabled(if: isRoot, "only root can act as another user"))
+    func storesOfAnotherUserAreReadOnly() async throws {
+        let folder = try TemporaryFolder()
+        try filled(folder)
+        // Private by default: not even readable.
+        #expect(
+            try await outcomes(folder, ["\(AccessTests.otherUser)"]) == [
+                "reading open permissionDenied", "writing open permissionDenied",
+            ])
+        // Opened up by its owner, it can be read; with and without a usable index.
+        try setMode(0o755, ofAllIn: folder.store, files: 0o644)
+        let expected = AccessTests.readable + ["writing open ownedByAnotherUser"]
+        #expect(try await outcomes(folder, ["\(AccessTests.otherUser)"]) == expected)
+        try folder.removeIndex("A")
+        #expect(try await outcomes(folder, ["\(AccessTests.otherUser)"]) == expected)
+        // Even where the modes would allow writing.
+        try setMode(0o777, ofAllIn: folder.store, files: 0o666)
+        #expect(try await outcomes(folder, ["\(AccessTests.otherUser)"]) == expected)
+    }
+
+    /// The user's own store, whose folders and files were made read-only.
+    @Test func withoutPermissionToWrite() async throws {
+        let folder = try TemporaryFolder()
+        try filled(folder)
+        let user = AccessTests.isRoot ? "\(AccessTests.otherUser)" : "-"
+        if AccessTests.isRoot {
+            let files = try FileManager.default.subpathsOfDirectory(atPath: folder.store).map {
+                folder.store + "/" + $0
+            }
+            for path in [folder.store] + files {
+                #expect(chown(path, uid_t(AccessTests.otherUser), gid_t(AccessTests.otherUser)) == 0)
+            }
+        }
+        try setMode(0o500, ofAllIn: folder.store, files: 0o400)
+        defer { try? setMode(0o700, ofAllIn: folder.store, files: 0o600) }
+        let expected = AccessTests.readable + ["writing open permissionDenied"]
+        #expect(try await outcomes(folder, [user]) == expected)
+        try setMode(0o700, ofAllIn: folder.store, files: 0o600)
+        try folder.removeIndex("A")
+        try setMode(0o500, ofAllIn: folder.store, files: 0o400)
+        #expect(try await outcomes(folder, [user]) == expected, "without an index the log is read")
+    }
+
+    @Test func readOnlyFileSystem() async throws {
+        let folder = try TemporaryFolder()
+        try filled(folder)
+        let lines = try await outcomes(folder, ["-", "readOnlyFileSystem"])
+        guard lines != ["unsupported"] else {
+            print("R12 read-only file system: not possible here without the right to mount")
+            return
+        }
+        let expected = AccessTests.readable + ["writing open readOnly"]
+        #expect(lines == expected)
+        try folder.removeIndex("A")
+        #expect(try await outcomes(folder, ["-", "readOnlyFileSystem"]) == expected)
+    }
+
+    // MARK: Other kinds of files
+
+    enum Intruder: CaseIterable { case symbolicLink, danglingLink, pipe, folder }
+
+    private func place(_ intruder: Intruder, at path: String, in folder: TemporaryFolder) throws {
+        let aside = folder.path + "/aside"
+        if FileManager.default.fileExists(atPath: path) {
+            try FileManager.default.moveItem(atPath: path, toPath: aside)
+        }
+        switch intruder {
+        case .symbolicLink: #expect(symlink(aside, path) == 0)
+        case .danglingLink: #expect(symlink(folder.path + "/nowhere", path) == 0)
+        case .pipe: #expect(mkfifo(path, 0o600) == 0)
+        case .folder: #expect(mkdir(path, 0o700) == 0)
+        }
+    }
+
+    /// Opening to write, and reading, give an error or the store's own data, never what lies behind a link, and
+    /// nothing outside the store is made or changed.
+    @Test(
+        arguments: Intruder.allCases,
+        [
+            "A.archive", "A.archive/descriptor", "A.archive/index", "A.archive/index.new",
+            "A.archive/opening",
+            "A.archive/attached", "A.archive/lock", "A.archive/00000001.segment", "A.archive/descriptor.new",
+            "A.archive/00000002.segment", "vellum-store",
+        ])
+    func otherKindsOfFiles(intruder: Intruder, name: String) throws {
+        let folder = try TemporaryFolder()
+        try filled(folder)
+        let path = folder.store + "/" + name
+        try place(intruder, at: path, in: folder)
+        let aside = folder.path + "/aside"
+        let before = try? Data(contentsOf: URL(fileURLWithPath: aside))
+        var found: [String] = []
+        for (mode, locking) in [(AccessMode.readOnly, LockingMode.automatic), (.readWrite, .fileLock)] {
+            // The lock file is used only by an index that says so.
+            if mode == .readWrite, name.hasSuffix("/lock") { try folder.removeIndex("A") }
+            do {
+                let store = try Store.open(
+                    at: folder.store, mode: mode, options: StoreOptions(locking: locking))
+                let archive = try store.archive(named: "A")
+                let value = try archive.peek("key 7")
+                #expect(value == Array("value 7".utf8) || (value == nil && name.hasSuffix("1.segment")))
+                if mode == .readWrite {
+                    try archive.setLimits(disk: 2_000_000, memory: nil)
+                    for number in 0..<100 {
+                        try archive.put([UInt8](repeating: 1, count: 2000), forKey: "n \(number)")
+                    }
+                    #expect(try archive.check().clean || name.hasSuffix(".segment"))
+                }
+                found.append("done")
+                store.close()
+            } catch {
+                switch error {
+                case .corrupted, .notAStore, .noSuchArchive: found.append("refused")
+                default: Issue.record("\(mode): \(error)")
+                }
+            }
+        }
+        let after = try? Data(contentsOf: URL(fileURLWithPath: aside))
+        #expect(after == before, "what the link names was changed")
+        #expect(!FileManager.default.fileExists(atPath: folder.path + "/nowhere"))
+        #expect(found.count == 2)
+    }
+
+    /// The path of the store itself is the caller's, and may lead through links.
+    @Test func theStoresPathMayBeALink() throws {
+        let folder = try TemporaryFolder()
+        try filled(folder)
+        #expect(symlink(folder.store, folder.path + "/link") == 0)
+        let archive = try Store.open(at: folder.path + "/link").archive(named: "A")
+        #expect(try archive.entries().count == 200)
+    }
+}

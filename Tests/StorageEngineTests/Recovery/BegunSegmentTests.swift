@@ -1,0 +1,53 @@
+import Foundation
+import StorageEngine
+import Testing
+
+/// A process was killed between beginning a segment and storing anything in it. Whoever repaired had that segment
+/// mapped already when the next writer made a new file under the same number (a number is never used again, F7):
+/// the repairer then stored into a file that had no name any more, and what it stored was lost.
+@Suite struct BegunSegmentTests {
+    @Test func aBegunSegmentBecomesTheHead() throws {
+        let folder = try TemporaryFolder()
+        let first = try Store.open(at: folder.store)
+        let archive = try first.archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        // Past the size of a segment, so that the next frame begins a new one.
+        try archive.put([UInt8](repeating: 1, count: 70_000), forKey: "old")
+        let second = try Store.open(at: folder.store).archive(named: "A")
+        #expect(try second.peek("old")?.count == 70_000)
+        #expect(try folder.files(inArchive: "A").filter { $0.hasSuffix("segment") } == ["00000001.segment"])
+        try beginSegment(2, in: folder)
+        try markAsInterrupted(folder)
+        // The second handle repairs, which lets it meet the begun segment; the first one stores next.
+        #expect(try !second.delete("nothing"))
+        try archive.put([2], forKey: "by the first")
+        try second.put([3], forKey: "by the second")
+        #expect(try archive.peek("by the second") == [3])
+        #expect(try second.peek("by the first") == [2])
+        #expect(try archive.check().clean && second.check().clean)
+        #expect(try archive.invariantViolations() == [])
+        for handle in [archive, second] { handle.close() }
+        try folder.removeIndex("A")
+        let again = try Store.open(at: folder.store).archive(named: "A")
+        #expect(try again.entries().keys == ["by the second", "by the first", "old"])
+    }
+
+    /// As OnDiskFormat, "Segment files", says: a header and nothing else.
+    private func beginSegment(_ number: UInt8, in folder: TemporaryFolder) throws {
+        let path = folder.archivePath("A", "0000000\(number).segment")
+        var header = try [UInt8](
+            Data(contentsOf: URL(fileURLWithPath: folder.archivePath("A", "00000001.segment"))).prefix(64))
+        header[12] = number
+        let checksum = Checksum.crc32c(Array(header[..<60]))
+        for byte in 0..<4 { header[60 + byte] = UInt8(truncatingIfNeeded: checksum >> (8 * UInt32(byte))) }
+        try (Data(header) + Data(count: 65_536 - 64)).write(to: URL(fileURLWithPath: path))
+    }
+
+    /// Sets the section marker, as a process does that dies in the critical section.
+    private func markAsInterrupted(_ folder: TemporaryFolder) throws {
+        let index = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("A", "index")))
+        try index.seek(toOffset: 192)
+        try index.write(contentsOf: Data([0xff, 0xff, 0x3f, 0, 0, 0, 0, 0]))
+        try index.close()
+    }
+}

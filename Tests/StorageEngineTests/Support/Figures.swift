@@ -1,0 +1,97 @@
+import Foundation
+
+/// The long forms of tests, which `make soak DURATION=…` runs.
+enum Soak {
+    private static let environment = ProcessInfo.processInfo.environment
+
+    /// What the whole run may take; 0 in an ordinary one.
+    static let seconds = Double(environment["VELLUM_SOAK_SECONDS"] ?? "") ?? 0
+
+    /// The seed of a long form: a new one each time, unless VELLUM_SEED asks for an old one.
+    static let seed = UInt64(environment["VELLUM_SEED"] ?? "") ?? UInt64.random(in: 0...UInt64.max)
+
+    /// Tells when a long form that may take `share` of the run is over.
+    static func end(share: Double) -> Date { Date().addingTimeInterval(seconds * share) }
+
+    fileprivate static let report = environment["VELLUM_SOAK_REPORT"]
+}
+
+/// One line of what a test measured, the same shape for all: `R1 storm: kills 200, lost 0, slowest open 12 ms`.
+struct Figures {
+    private let title: String
+    private var parts: [String] = []
+
+    init(_ title: String) { self.title = title }
+
+    mutating func add(_ name: String, _ count: Int) { parts.append("\(name) \(Figures.grouped(count))") }
+
+    mutating func add(_ name: String, nanoseconds: UInt64) {
+        let value = Double(nanoseconds)
+        switch nanoseconds {
+        case 10_000_000...: parts.append("\(name) \(Int(value / 1e6)) ms")
+        case 10_000...: parts.append("\(name) \(Int(value / 1e3)) µs")
+        default: parts.append("\(name) \(nanoseconds) ns")
+        }
+    }
+
+    /// A part of a whole, to three decimals.
+    mutating func add(_ name: String, ratio: Double) {
+        parts.append(name + " " + String(format: "%.3f", ratio))
+    }
+
+    mutating func add(_ name: String, text: String) { parts.append("\(name) \(text)") }
+
+    var line: String { title + ": " + parts.joined(separator: ", ") }
+
+    /// Prints the line, and appends it to the file that VELLUM_SOAK_REPORT names.
+    func report() {
+        print(line)
+        guard let path = Soak.report else { return }
+        let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
+        guard descriptor >= 0 else { return }
+        let bytes = Array((line + "\n").utf8)
+        _ = bytes.withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+        close(descriptor)
+    }
+
+    private static func grouped(_ count: Int) -> String {
+        var digits = String(count.magnitude)[...]
+        var groups: [Substring] = []
+        while digits.count > 3 {
+            groups.insert(digits.suffix(3), at: 0)
+            digits = digits.dropLast(3)
+        }
+        groups.insert(digits, at: 0)
+        return (count < 0 ? "-" : "") + groups.joined(separator: ",")
+    }
+}
+
+/// Nanoseconds of a clock that all processes share.
+func monotonicNow() -> UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+}
+
+/// How long calls took.
+struct Timings {
+    private(set) var values: [UInt64] = []
+
+    mutating func measure<Result>(_ body: () throws -> Result) rethrows -> Result {
+        let start = monotonicNow()
+        defer { values.append(monotonicNow() - start) }
+        return try body()
+    }
+
+    mutating func note(_ nanoseconds: UInt64) { values.append(nanoseconds) }
+
+    var slowest: UInt64 { values.max() ?? 0 }
+
+    func count(above nanoseconds: UInt64) -> Int { values.count { $0 > nanoseconds } }
+
+    /// The value that `share` of all are not above.
+    func percentile(_ share: Double) -> UInt64 {
+        guard !values.isEmpty else { return 0 }
+        return values.sorted()[min(values.count - 1, Int(Double(values.count) * share))]
+    }
+}

@@ -1,0 +1,114 @@
+import StorageEngine
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// One thread of `history`, and what it did.
+private final class HistoryThread {
+    private let archive: Archive
+    private let number: Int
+    private let operations: Int
+    private let keys: Int
+    private let goFile: String
+    private var random: WorkerRandom
+    private(set) var lines: [String] = []
+
+    init(_ archive: Archive, number: Int, arguments: WorkerArguments) {
+        self.archive = archive
+        self.number = number
+        operations = arguments.number(5)
+        keys = arguments.number(6)
+        goFile = arguments.word(7)
+        random = WorkerRandom(seed: arguments.seed &* 64 &+ UInt64(number))
+        lines.reserveCapacity(operations)
+    }
+
+    func run() {
+        while !exists(goFile) { usleep(200) }
+        for operation in 0..<operations {
+            do {
+                lines.append(try perform(operation))
+            } catch {
+                lines.append("! \(error)")
+                return
+            }
+            // Rest now and then, so that threads meet in changing company.
+            if random.below(8) == 0 { usleep(UInt32(random.below(200))) }
+        }
+    }
+
+    /// One operation as `KEY KIND VALUE RESULT START END`. A value is a number, 0 none; sizes vary.
+    private func perform(_ operation: Int) throws -> String {
+        let name = random.below(keys)
+        let key = "h\(name)"
+        switch random.below(10) {
+        case 0..<4:
+            let version = (UInt64(number + 1) << 32 | UInt64(operation + 1))
+            let value = StoreWorker.value(
+                version: version, size: random.below(8) == 0 ? 20_000 : random.below(300))
+            let start = monotonicNow()
+            try archive.put(value, forKey: key)
+            return "\(name) put \(version) 0 \(start) \(monotonicNow())"
+        case 4..<6:
+            let start = monotonicNow()
+            let wasThere = try archive.delete(key)
+            return "\(name) delete 0 \(wasThere ? 1 : 0) \(start) \(monotonicNow())"
+        case let choice:
+            var version: UInt64 = 0
+            let look: (UnsafeRawBufferPointer) -> Bool = { bytes in
+                guard isWholeVersion(bytes) else { return false }
+                version = UInt64(littleEndian: bytes.loadUnaligned(as: UInt64.self))
+                return true
+            }
+            let start = monotonicNow()
+            let isWhole = choice < 8 ? try archive.withPeek(key, look) : try archive.withAccess(key, look)
+            let end = monotonicNow()
+            if isWhole == false { return "! mixed value under \(key)" }
+            return "\(name) read 0 \(version) \(start) \(end)"
+        }
+    }
+}
+
+extension WorkerCommand {
+    /// `history STORE ARCHIVE SEED THREADS OPERATIONS KEYS GO-FILE`; SEED is below 1,000 and this process' alone.
+    func recordHistory(_ arguments: WorkerArguments) throws {
+        let archive = try arguments.open()
+        let count = arguments.number(4)
+        let threads = (0..<count).map {
+            HistoryThread(archive, number: Int(arguments.seed) * 64 + $0, arguments: arguments)
+        }
+        var handles: [pthread_t] = []
+        for thread in threads {
+            #if canImport(Darwin)
+            var handle: pthread_t?
+            #else
+            var handle = pthread_t()
+            #endif
+            let retained = Unmanaged.passRetained(thread).toOpaque()
+            let failure = pthread_create(
+                &handle, nil,
+                { argument in
+                    #if canImport(Darwin)
+                    let object = argument
+                    #else
+                    guard let object = argument else { return nil }
+                    #endif
+                    Unmanaged<HistoryThread>.fromOpaque(object).takeRetainedValue().run()
+                    return nil
+                }, retained)
+            guard failure == 0 else { exit(4) }
+            #if canImport(Darwin)
+            if let handle { handles.append(handle) }
+            #else
+            handles.append(handle)
+            #endif
+        }
+        say("ready")
+        for handle in handles { pthread_join(handle, nil) }
+        for thread in threads { say(thread.lines.joined(separator: "\n")) }
+        say("done")
+    }
+}

@@ -1,0 +1,122 @@
+import StorageEngine
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+extension WorkerCommand {
+    /// `overwrite STORE ARCHIVE SEED`, until it is killed; says what `write` says.
+    func overwrite(_ arguments: WorkerArguments) throws {
+        let store = try Store.open(at: arguments.storePath)
+        let archive = try store.archive(
+            named: arguments.archiveName, orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        var random = WorkerRandom(seed: monotonicNow())
+        var version = random.next() >> 1
+        while true {
+            version += 1
+            let key = "w\(arguments.seed)-\(random.below(20))"
+            let size = 8_000 + random.below(30_000)
+            say("> \(key) \(version) \(size)")
+            try archive.put(StoreWorker.value(version: version, size: size), forKey: key)
+            say("<")
+        }
+    }
+
+    /// `hammer STORE ARCHIVE SEED BYTES`, until it is killed.
+    func hammer(_ arguments: WorkerArguments) throws {
+        let archive = try arguments.open()
+        var random = WorkerRandom(seed: arguments.seed)
+        let value = [UInt8](repeating: 7, count: arguments.number(4))
+        say("ready")
+        while true { try archive.put(value, forKey: "hammer \(random.below(1000))") }
+    }
+
+    /// `observe STORE ARCHIVE SEED STOP-FILE`; without a stop file until it is killed.
+    func observe(_ arguments: WorkerArguments) throws {
+        let archive = try arguments.open(.readOnly)
+        var random = WorkerRandom(seed: monotonicNow())
+        var looks = 0
+        while !exists(arguments.word(4)) {
+            let list = try archive.entries()
+            for _ in 0..<min(list.count, 100) {
+                let place = random.below(list.count)
+                let isWhole = try list.withValue(at: place, isWholeVersion)
+                if isWhole == false { say("! mixed value under \(list.key(at: place) ?? "?")") }
+                if let key = list.key(at: place), try archive.withPeek(key, isWholeVersion) == false {
+                    say("! mixed value under \(key)")
+                }
+            }
+            if looks % 8 == 7 {
+                let report = try archive.check()
+                if !report.clean { say("! \(report.problems)") }
+            }
+            looks += 1
+            if looks % 16 == 1 { say("looked \(looks)") }
+        }
+        say("done \(looks)")
+    }
+
+    /// `pace STORE ARCHIVE SEED STOP-FILE`: says `done CALLS P50 P99 SLOWEST`, times in nanoseconds.
+    func pace(_ arguments: WorkerArguments) throws {
+        let archive = try arguments.open()
+        var random = WorkerRandom(seed: arguments.seed)
+        var times: [UInt64] = []
+        times.reserveCapacity(1 << 20)
+        let value = [UInt8](repeating: 1, count: 200)
+        say("ready")
+        while times.count < 64 || !(times.count % 64 == 0 && exists(arguments.word(4))) {
+            let key = "pace \(random.below(5000))"
+            let start = monotonicNow()
+            if random.below(4) == 0 {
+                try archive.put(value, forKey: key)
+            } else {
+                _ = try archive.withAccess(key) { $0.count }
+            }
+            let took = monotonicNow() - start
+            if times.count < times.capacity {
+                times.append(took)
+            } else {
+                times[random.below(times.count)] = took
+            }
+        }
+        times.sort()
+        say(
+            "done \(times.count) \(times[times.count / 2]) \(times[times.count * 99 / 100]) \(times[times.count - 1])"
+        )
+    }
+
+    /// `sample STORE ARCHIVE KEY-BYTES STOP-FILE LARGEST`: says `done SAMPLES SIZE FOOTPRINT DURING`, the last three
+    /// the worst parts per million: of the limit, of the bound for what a call leaves behind (OnDiskFormat, S3), and
+    /// of that bound with the most entries that there were and the largest value, which holds while a call runs.
+    func sample(_ arguments: WorkerArguments) throws {
+        let archive = try arguments.open(.readOnly)
+        var samples = 0
+        var size = 0.0
+        var footprint = 0.0
+        var during = 0.0
+        var mostEntries = 0.0
+        say("ready")
+        while !exists(arguments.word(4)) {
+            // Limits and entries change while the files are looked at: what held before or after counts.
+            let before = try archive.status()
+            let after = try archive.status()
+            let limit = max(before.configuration.diskLimit ?? 0, after.configuration.diskLimit ?? 0)
+            if limit > 0 {
+                size = max(size, Double(min(before.diskBytes, after.diskBytes)) / Double(limit))
+            }
+            let values = limit > 0 ? Double(limit) : 1.5 * Double(max(before.diskBytes, after.diskBytes))
+            let entries = Double(max(before.entries, after.entries))
+            let entryBytes = 128.0 + max(0, Double(arguments.seed) - 8)
+            let bound = 1.25 * (values + entryBytes * entries) + 1_048_576
+            let bytes = Double(min(before.footprint, after.footprint))
+            footprint = max(footprint, bytes / bound)
+            mostEntries = max(mostEntries, entries)
+            let withIndex = bound + 1.25 * entryBytes * (mostEntries - entries)
+            during = max(during, bytes / (withIndex + Double(arguments.number(5))))
+            samples += 1
+        }
+        say("done \(samples) \(Int(size * 1e6)) \(Int(footprint * 1e6)) \(Int(during * 1e6))")
+    }
+}

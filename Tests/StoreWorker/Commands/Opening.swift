@@ -1,0 +1,73 @@
+import StorageEngine
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+extension WorkerCommand {
+    /// `opening STORE ARCHIVE USER [readOnlyFileSystem]`: says what reading and writing lead to, as that user
+    /// (none: as the present one). The file system is read-only for this process alone, in its own mount
+    /// namespace; `unsupported` where the system or the user's rights do not allow one.
+    func tryOpening(_ arguments: WorkerArguments) {
+        if arguments.word(4) == "readOnlyFileSystem", !mountReadOnly(arguments.storePath) {
+            say("unsupported")
+            return
+        }
+        if let user = uid_t(arguments.word(3)), setgid(user) != 0 || setuid(user) != 0 {
+            say("unsupported")
+            return
+        }
+        for mode in [AccessMode.readOnly, .readWrite] {
+            let name = mode == .readOnly ? "reading" : "writing"
+            var archive: Archive?
+            say(
+                "\(name) open "
+                    + outcome {
+                        let store = try Store.open(at: arguments.storePath, mode: mode)
+                        archive = try store.archive(named: arguments.archiveName)
+                    })
+            guard let archive else { continue }
+            say(
+                "\(name) peek "
+                    + outcome {
+                        guard try archive.peek("key 7") == Array("value 7".utf8) else {
+                            throw StorageError.closed(name: "another value")
+                        }
+                    })
+            say(
+                "\(name) list "
+                    + outcome {
+                        let count = try archive.entries().count
+                        guard count == 200 else { throw StorageError.closed(name: "\(count) entries") }
+                    })
+            say("\(name) put " + outcome { try archive.put([1], forKey: "new") })
+        }
+    }
+
+    private func mountReadOnly(_ path: String) -> Bool {
+        #if os(Linux)
+        typealias Unshare = @convention(c) (Int32) -> Int32
+        typealias Mount =
+            @convention(c) (
+                UnsafePointer<CChar>?, UnsafePointer<CChar>, UnsafePointer<CChar>?, UInt, UnsafeRawPointer?
+            ) -> Int32
+        let program = dlopen(nil, RTLD_NOW)
+        guard let unshare = dlsym(program, "unshare"), let mount = dlsym(program, "mount") else {
+            return false
+        }
+        let newMountNamespace: Int32 = 0x20000
+        let readOnly: UInt = 1
+        let remount: UInt = 32
+        let bind: UInt = 4096
+        let recursivePrivate: UInt = 16384 | 1 << 18
+        let attach = unsafeBitCast(mount, to: Mount.self)
+        return unsafeBitCast(unshare, to: Unshare.self)(newMountNamespace) == 0
+            && attach(nil, "/", nil, recursivePrivate, nil) == 0 && attach(path, path, nil, bind, nil) == 0
+            && attach(nil, path, nil, remount | bind | readOnly, nil) == 0
+        #else
+        return false
+        #endif
+    }
+}

@@ -1,0 +1,109 @@
+import StorageEngine
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+/// What tests of several processes ask a process to do, beyond writing and churning. Each has its own file.
+enum WorkerCommand: String {
+    /// Lists, peeks and checks until a file appears.
+    case observe
+    /// Stores few keys anew with large values, so that segments are reclaimed all the time.
+    case overwrite
+    /// Stores values so large that the process is nearly always in the critical section.
+    case hammer
+    /// Puts and accesses until a file appears, and says how long the calls took.
+    case pace
+    /// Samples sizes against their limits until a file appears.
+    case sample
+    /// Random operations of several threads, each with its times, for a checker of linearizability.
+    case history
+    /// Deletes, or watches for deletes.
+    case turns
+    /// Forks with an open store.
+    case fork
+    /// Opens a store as another user, or on a read-only file system.
+    case opening
+
+    func run(_ arguments: WorkerArguments) {
+        do {
+            switch self {
+            case .observe: try observe(arguments)
+            case .overwrite: try overwrite(arguments)
+            case .hammer: try hammer(arguments)
+            case .pace: try pace(arguments)
+            case .sample: try sample(arguments)
+            case .history: try recordHistory(arguments)
+            case .turns: try takeTurns(arguments)
+            case .fork: try forkWithOpenStore(arguments)
+            case .opening: tryOpening(arguments)
+            }
+        } catch {
+            say("! \(error)")
+            exit(1)
+        }
+    }
+}
+
+/// `COMMAND STORE ARCHIVE SEED …`; what a command takes beyond that stands in its own file.
+struct WorkerArguments {
+    let words: [String]
+
+    init(_ words: [String]) { self.words = words }
+
+    func word(_ place: Int) -> String { place < words.count ? words[place] : "" }
+    func number(_ place: Int) -> Int { Int(word(place)) ?? 0 }
+
+    var storePath: String { word(1) }
+    var archiveName: String { word(2) }
+    var seed: UInt64 { UInt64(word(3)) ?? 0 }
+
+    func open(_ mode: AccessMode = .readWrite) throws(StorageError) -> Archive {
+        let options = StoreOptions(processName: "\(word(0)) \(seed)")
+        return try Store.open(at: storePath, mode: mode, options: options).archive(named: archiveName)
+    }
+}
+
+// `write` alone is this program's own function of that name in the main file.
+private let systemWrite: @Sendable (Int32, UnsafeRawPointer?, Int) -> Int = { write($0, $1, $2) }
+
+/// One write for each call, so that what a killed process said is whole lines.
+func say(_ text: String) {
+    let bytes = Array((text + "\n").utf8)
+    let written = bytes.withUnsafeBytes { systemWrite(1, $0.baseAddress, $0.count) }
+    guard written == bytes.count else { exit(3) }
+}
+
+func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+/// Nanoseconds of a clock that all processes share.
+func monotonicNow() -> UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_MONOTONIC, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+}
+
+/// SplitMix64, by S. Vigna.
+struct WorkerRandom {
+    private var state: UInt64
+
+    init(seed: UInt64) { state = seed }
+
+    mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var word = state
+        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+        return word ^ (word >> 31)
+    }
+
+    mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
+}
+
+/// Whether a value is one that `write` and `overwrite` store: eight bytes of version, and the lowest of them
+/// again and again.
+func isWholeVersion(_ value: UnsafeRawBufferPointer) -> Bool {
+    value.count >= 8 && value[8...].allSatisfy { $0 == value[0] }
+}
