@@ -68,6 +68,8 @@ struct Frame {
     }
 
     var bytes: Int { Frame.bytes(key: keyBytes, extension: extensionBytes, value: valueBytes) }
+    /// 0: never written. A kind that this version does not know is not `kind`'s, and is skipped by readers.
+    var rawKind: UInt8 { base.load(fromByteOffset: 12, as: UInt8.self) }
     var kind: FrameKind? { FrameKind(rawValue: base.load(fromByteOffset: 12, as: UInt8.self)) }
     var encoding: ValueEncoding {
         ValueEncoding(rawValue: base.load(fromByteOffset: 13, as: UInt8.self)) ?? .unknown

@@ -60,5 +60,11 @@ struct EntrySlot {
         get { cp_relaxed32(base + 56) }
         nonmutating set { cp_relaxed_store32(base + 56, newValue) }
     }
+    /// Whether the two sizes can belong to one frame.
+    @inline(__always) var isPlausible: Bool {
+        let around = UInt64(frameBytes) &- UInt64(valueBytes)
+        return around >= UInt64(Frame.headerBytes) && frameBytes & 7 == 0
+            && around <= UInt64(Frame.headerBytes + Frame.maximumKeyBytes + 0xffff + 7)
+    }
     // base + 60: four bytes reserved for the owner.
 }

@@ -33,6 +33,8 @@ extension ArchiveEngine {
 
     @inline(never)
     private func reclaimSlowly(share: Int) {
+        // What an index that contradicts itself says is dead may be alive.
+        guard index.word32(IndexLayout.stateOffset) == IndexLayout.State.ready.rawValue else { return }
         let allowed = allowedSegmentBytes
         let hard = allowed + segmentTarget
         // Going once over the whole log frees all that can be freed.
@@ -45,7 +47,7 @@ extension ArchiveEngine {
                 return
             }
             let segment = oldestSegment
-            if index.liveBytes(ofSegment: segment) == 0 {
+            if index.liveFrames(ofSegment: segment) == 0 {
                 dropSegments(before: log.nextSegment(after: segment, upTo: head.segment))
                 work += 4096
                 continue
@@ -68,8 +70,7 @@ extension ArchiveEngine {
     /// arrive together. Returns the bytes it went over, or `nil` when there is no room to go on.
     private func reclaimNextFrames(of segment: UInt32, share: Int) -> Int? {
         guard let pin = log.pin(segment) else {
-            abandon(segment)
-            return 4096
+            return abandon(segment) ? 4096 : nil
         }
         defer { log.unpin(pin) }
         var place = Location(raw: index.word64(IndexLayout.cleanerOffset))
@@ -95,6 +96,10 @@ extension ArchiveEngine {
             }
             for candidate in candidates[..<count] {
                 if let number = liveEntry(candidate, segment), let slot = index.entry(number) {
+                    guard slot.location == Location(segment: segment, offset: candidate.offset) else {
+                        index.declareDamaged()
+                        return nil
+                    }
                     guard move(candidate.frame, number, slot) else { return nil }
                 }
                 let end = candidate.offset + candidate.frame.bytes
@@ -111,10 +116,9 @@ extension ArchiveEngine {
     }
 
     /// Sends the cleaner on to the next valid frame, or gives the segment up if there is none.
-    private func skipDamage(_ pin: SegmentLog.Pin, at offset: Int) -> Int {
+    private func skipDamage(_ pin: SegmentLog.Pin, at offset: Int) -> Int? {
         guard let next = log.nextValidFrame(pin, after: offset) else {
-            abandon(pin.segment)
-            return 4096
+            return abandon(pin.segment) ? 4096 : nil
         }
         index.set64(IndexLayout.cleanerOffset, Location(segment: pin.segment, offset: next).raw)
         return next - offset
@@ -136,6 +140,7 @@ extension ArchiveEngine {
     }
 
     private func move(_ frame: Frame, _ number: UInt32, _ slot: EntrySlot) -> Bool {
+        guard index.word32(IndexLayout.stateOffset) == IndexLayout.State.ready.rawValue else { return false }
         let content = FrameContent(
             kind: .move, encoding: frame.encoding, sequence: frame.sequence, recency: slot.recency,
             time: slot.accessed, created: frame.created, key: frame.key, value: frame.value,
@@ -150,16 +155,39 @@ extension ArchiveEngine {
         return true
     }
 
-    /// Drops a segment of which no more can be read; entries that it alone held are gone (R6).
-    private func abandon(_ segment: UInt32) {
-        if index.liveBytes(ofSegment: segment) != 0 {
+    private enum Rescue { case moved, gone, noRoom }
+
+    /// Moves the frame that an entry names, if it is intact and no other entry has its key by now.
+    private func rescue(_ number: UInt32, _ slot: EntrySlot) -> Rescue {
+        let location = slot.location
+        guard let pin = log.pin(location.segment) else { return .gone }
+        defer { log.unpin(pin) }
+        guard let frame = log.validFrame(pin, at: location.offset), frame.keyBytes > 0 else { return .gone }
+        let tag = UInt32(truncatingIfNeeded: hash(frame.key))
+        if let other = try? find(frame.key, tag: tag) {
+            letGo(other)
+            if other.number != number { return .gone }
+        }
+        return move(frame, number, slot) ? .moved : .noRoom
+    }
+
+    /// Drops a segment that the cleaner has been through although entries still name it: because their frames are
+    /// damaged, and then they are gone (R6), or because the buckets don't lead to them, and then they are moved.
+    /// `false` when there is no room for that.
+    private func abandon(_ segment: UInt32) -> Bool {
+        if index.liveFrames(ofSegment: segment) != 0 {
             for number in 0..<index.usedEntries {
                 guard let slot = index.entry(number + 1), slot.location.segment == segment else { continue }
-                remove(number + 1)
+                switch rescue(number + 1, slot) {
+                case .moved: continue
+                case .noRoom: return false
+                case .gone: remove(number + 1)
+                }
             }
         }
-        index.setLiveBytes(ofSegment: segment, 0)
+        index.setLiveFrames(ofSegment: segment, 0)
         dropSegments(before: log.nextSegment(after: segment, upTo: head.segment))
+        return true
     }
 
     /// Removes the files of all segments older than `segment`, oldest first: a younger file must not go
@@ -174,7 +202,7 @@ extension ArchiveEngine {
                 index.set32(IndexLayout.oldestSegmentOffset, oldest)
                 return
             }
-            index.setLiveBytes(ofSegment: oldest, 0)
+            index.setLiveFrames(ofSegment: oldest, 0)
             adjust(IndexLayout.segmentBytesOffset, by: -bytes)
             oldest = next
         }

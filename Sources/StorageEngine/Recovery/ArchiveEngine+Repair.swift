@@ -21,7 +21,7 @@ extension ArchiveEngine {
         var live: [(recency: UInt64, number: UInt32)] = []
         var valueBytes = 0
         for number in 0..<index.usedBuckets { index.bucket(number)?.clear() }
-        for slot in 0..<UInt32(SegmentLayout.slots) { index.setLiveBytes(ofSegment: slot, 0) }
+        for slot in 0..<UInt32(SegmentLayout.slots) { index.setLiveFrames(ofSegment: slot, 0) }
         for offset in [
             IndexLayout.freeHeadOffset, IndexLayout.recencyFirstOffset, IndexLayout.recencyLastOffset,
         ] {
@@ -86,7 +86,8 @@ extension ArchiveEngine {
         }
     }
 
-    private func recountSegments() {
+    /// The sum of the files' sizes decides how much is reclaimed, and nothing else.
+    func recountSegments() {
         guard let numbers = try? log.segmentNumbers() else { return }
         var bytes = 0
         for number in numbers {
