@@ -10,6 +10,8 @@ enum FrameKind: UInt8, Sendable {
     case evict = 4
     /// A live `put` frame copied to here because its segment is being reclaimed.
     case move = 5
+    /// Stands where damage was, so that the frames behind it are found.
+    case void = 10
 
     /// Whether the frame makes room, and so may use what is kept free for that.
     var mayUseReserve: Bool { self == .delete || self == .deleteAll || self == .evict }

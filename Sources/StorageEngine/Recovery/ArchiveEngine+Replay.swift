@@ -34,7 +34,7 @@ extension ArchiveEngine {
             clearEntries()
         case .evict:
             for evicted in FrameExtension.evictions(of: frame) { removeEntry(at: evicted) }
-        case nil:
+        case .void, nil:
             break
         }
         if frame.sequence > index.word64(IndexLayout.sequenceOffset) {
@@ -128,6 +128,7 @@ extension ArchiveEngine {
                 if case .corrupted = error, isLast, log.isUnwritten(number) { continue }
                 guard case .corrupted = error else { throw error }
                 findings.note(error.description)
+                if log.holdsFrames(number) { readable.append(number) }
             }
         }
         return readable.filter { $0 >= oldest }

@@ -45,6 +45,17 @@ extension ArchiveOpening {
         return ["\(path): ends at byte \(bytes), the log went on to byte \(head.offset)"]
     }
 
+    /// Where the index says that the log ends, if the index is this archive's.
+    var claimedHead: Location? { ownIndex(writable: false)?.1.head }
+
+    /// Pid of a living process that has the archive open for writing, as far as its index tells.
+    var firstUser: Int32? {
+        guard let (file, _) = ownIndex(writable: false),
+            let index = try? IndexMemory(file: file, path: file.path, writable: false)
+        else { return nil }
+        return index.attachedSlots.first(where: \.identity.isAlive)?.identity.pid
+    }
+
     private func ownIndex(writable: Bool) -> (OpenFile, IndexHeader)? {
         guard let file = try? folder.file(named: ArchiveOpening.indexName, writable: writable),
             let status = try? file.status(), status.bytes >= IndexLayout.fileBytes(chunks: 1),

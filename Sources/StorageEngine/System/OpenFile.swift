@@ -154,6 +154,10 @@ final class OpenFile: Sendable {
         try write(bytes, count: bytes.count, at: 0)
     }
 
+    func write(_ bytes: [UInt8], at offset: Int) throws(StorageError) {
+        try write(bytes, count: bytes.count, at: offset)
+    }
+
     private func write(_ bytes: [UInt8], count: Int, at offset: Int) throws(StorageError) {
         var written = 0
         while written < count {
