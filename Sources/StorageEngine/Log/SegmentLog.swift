@@ -171,7 +171,8 @@ final class SegmentLog: @unchecked Sendable {
     private func header(of file: OpenFile, _ segment: UInt32) throws(StorageError) -> SegmentHeader {
         let header = try SegmentHeader.decode(file.read(atMost: SegmentHeader.bytes), path: file.path)
         guard header.archive == identity else {
-            throw .corrupted(path: file.path, offset: 16, reason: "belongs to another archive")
+            throw .corrupted(
+                path: file.path, offset: SegmentHeader.archiveOffset, reason: "belongs to another archive")
         }
         guard header.segment == segment else {
             throw .corrupted(

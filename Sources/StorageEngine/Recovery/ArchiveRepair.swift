@@ -132,7 +132,8 @@ struct ArchiveRepair {
 
 /// Which archive the files of a folder belong to, by the word of its segments.
 struct ArchiveIdentities {
-    /// The identity that most segments have; the descriptor's, where it has as many. `nil` when no segment says.
+    /// The descriptor's identity, unless no segment has it and two, or one and the index, have another; without a
+    /// descriptor the one that most segments have. `nil` when there is none.
     let best: [UInt8]?
 
     init(_ folder: OpenFile, descriptor: Descriptor?) throws(StorageError) {
@@ -172,7 +173,15 @@ struct ArchiveIdentities {
             }
         }
         let own = descriptor.flatMap { votes[$0.identity] } ?? 0
+        let index = try? folder.file(named: ArchiveOpening.indexName, writable: false).read(atMost: 32)
+        let witness = index.flatMap { $0.count == 32 ? Array($0[16..<32]) : nil }
         let most = votes.max { $0.value < $1.value }
-        best = own > 0 ? descriptor?.identity : most?.key
+        if let descriptor,
+            own > 0 || witness == descriptor.identity || (most?.value ?? 0) < 2 && witness != most?.key
+        {
+            best = descriptor.identity
+        } else {
+            best = most?.key
+        }
     }
 }

@@ -138,10 +138,9 @@ struct CheckCommand: ParsableCommand {
             let report = try store.repair(archiveNamed: name)
             entries = report.entries
             valueBytes = report.valueBytes
-            damaged = max(damaged, report.damaged)
             salvaged = report.salvaged
-            // An index that was built anew tells no longer what was wrong with the old one.
-            if !report.problems.isEmpty { problems = report.problems }
+            // Else it was the old index that was wrong, and a new one doesn't tell how.
+            if report.damaged > 0 { (damaged, problems) = (report.damaged, report.problems) }
             let looking = try Store.open(at: store.path, mode: .readOnly, createIfMissing: false)
             defer { looking.close() }
             let remaining = try looking.archive(named: name).check()

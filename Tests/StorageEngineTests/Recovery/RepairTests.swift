@@ -179,31 +179,49 @@ import Testing
         }
     }
 
-    /// A file under the name of the next segment was removed in silence when that one was made; it held all entries
-    /// of an archive whose first segment had one wrong bit in its header.
-    @Test(arguments: [true, false])
-    func aNewSegmentReplacesNothingThatIsThere(isForeign: Bool) throws {
+    /// A file under the name of the next segment was removed in silence when that one was made.
+    @Test func aNewSegmentReplacesNothingThatIsThere() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let other = try filled()
         let store = try Store.open(at: folder.store)
-        try store.archive(named: "A", orCreate: ArchiveConfiguration()).put([1], forKey: "old")
-        store.close()
-        let segment = folder.archivePath("A", "00000001.segment")
-        if isForeign {
-            try Data(contentsOf: URL(fileURLWithPath: other.archivePath("A", "00000001.segment")))
-                .write(to: URL(fileURLWithPath: segment))
-        } else {
-            try change(segment) { $0[20] ^= 1 }
+        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration())
+        try archive.put([1], forKey: "old")
+        let next = folder.archivePath("A", "00000002.segment")
+        let foreign = try Data(contentsOf: URL(fileURLWithPath: other.archivePath("A", "00000002.segment")))
+        try foreign.write(to: URL(fileURLWithPath: next))
+        for number in 0..<80 { try archive.put([UInt8](repeating: 5, count: 1000), forKey: "\(number)") }
+        #expect(try archive.peek("old") == [1])
+        #expect(try Data(contentsOf: URL(fileURLWithPath: next + ".damaged")) == foreign)
+        #expect(try archive.check().clean)
+    }
+
+    /// One wrong bit in the header of its first segment cost an archive all entries: the segment was left out, and
+    /// removed when the next operation made the first one.
+    @Test func aDamagedHeaderCostsNothing() throws {
+        let folder = try filled()
+        for segment in try folder.files(inArchive: "A").filter({ $0.hasSuffix(".segment") }) {
+            try change(folder.archivePath("A", segment)) { $0[20] ^= 1 }
         }
-        let before = try Data(contentsOf: URL(fileURLWithPath: segment))
         try folder.removeIndex("A")
         let archive = try Store.open(at: folder.store).archive(named: "A")
         try archive.put([2], forKey: "new")
-        #expect(try archive.peek("new") == [2])
-        #expect(try archive.peek("old") == (isForeign ? nil : [1]))
-        if isForeign {
-            #expect(try Data(contentsOf: URL(fileURLWithPath: segment + ".damaged")) == before)
+        #expect(try archive.entries().count == RepairTests.entries + 1)
+        #expect(try !archive.check().clean)
+    }
+
+    /// With another archive's descriptor all segments were left out, and what was stored began a second log.
+    @Test func withAForeignDescriptorNothingIsStored() throws {
+        let folder = try filled()
+        let other = try filled()
+        try apply(.foreignDescriptor, to: folder, other)
+        let store = try Store.open(at: folder.store)
+        #expect { try store.archive(named: "A") } throws: {
+            guard case .corrupted(folder.archivePath("A", "descriptor"), 16, _)? = $0 as? StorageError else {
+                return false
+            }
+            return true
         }
+        #expect(try store.repair(archiveNamed: "A").entries == RepairTests.entries)
     }
 
     /// A check called a store clean whose newest segment had been cut off, because the index was built anew first.
