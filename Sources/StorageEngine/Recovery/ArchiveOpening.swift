@@ -78,7 +78,10 @@ struct ArchiveOpening {
         var index = try trustedIndex(writable: true).map(mapForWriting)
         let problems = index == nil ? lostHead() : []
         // Those who have it open have seen that it is sound.
-        if isAlone, let candidate = index, try !isSound(candidate, attachment: attachment) { index = nil }
+        if isAlone, let candidate = index {
+            let isSound = try isSound(candidate, attachment: attachment)
+            if !isSound { index = nil }
+        }
         if index == nil {
             guard isAlone else {
                 throw .busy(

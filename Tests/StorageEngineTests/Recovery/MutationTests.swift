@@ -162,6 +162,8 @@ import Testing
         func judge(_ archive: Archive, _ step: String) {
             let (lost, revived) = look(archive, fixture, stored: stored, "\(step) after \(what)")
             figures.revived = max(figures.revived, revived)
+            // An observer goes by the descriptor that is there, and finds no segment of its archive; nothing is gone.
+            if step == "look", mutation == .foreign(file: "descriptor") { return }
             if case .flip = mutation {
                 figures.mostLostByAFlip = max(figures.mostLostByAFlip, lost.count)
                 #expect(lost.count <= (bearable.isEmpty ? 0 : 1), "\(step) after \(what): lost \(lost)")
