@@ -45,7 +45,7 @@ let package = Package(
         .testTarget(name: "CBORTests", dependencies: ["CBOR"], swiftSettings: strict),
         .testTarget(
             name: "StorageEngineTests", dependencies: ["StorageEngine", "CPlatform", "StoreWorker"],
-            swiftSettings: strict),
+            exclude: ["Fixtures", "Reader"], swiftSettings: strict),
         .executableTarget(
             name: "StoreWorker", dependencies: ["StorageEngine", "CPlatform"], path: "Tests/StoreWorker",
             swiftSettings: strict),

@@ -430,7 +430,7 @@ _vellum_export() {
 
 _vellum_check() {
     repeating_flags=()
-    non_repeating_flags=(--json --version -h --help)
+    non_repeating_flags=(--repair --dry-run --json --version -h --help)
     repeating_options=()
     non_repeating_options=(--store)
     __vellum_offer_flags_options 0

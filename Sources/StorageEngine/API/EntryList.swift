@@ -217,7 +217,7 @@ extension ArchiveEngine {
     /// Bytes that the archive's files really take.
     func footprint() throws(StorageError) -> UInt64 {
         var total: UInt64 = 0
-        for name in try folder.names() {
+        for name in try folder.names() where !name.hasSuffix(DamagedFile.suffix) {
             // A segment may be reclaimed between the listing and the look at it.
             if let file = try? folder.file(named: name, writable: false), let status = try? file.status() {
                 total += UInt64(status.allocatedBytes)

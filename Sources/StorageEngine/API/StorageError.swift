@@ -71,6 +71,7 @@ extension StorageError: CustomStringConvertible {
             "\(path) is damaged at byte \(offset): \(reason); run a check to see what is affected"
         case .unsupportedVersion(let path, let found, let supported):
             "\(path) has format version \(found), this program reads version \(supported); update the program"
+        case .busy(let archive, 0, let reason): "archive \"\(archive)\" is in use: \(reason)"
         case .busy(let archive, let process, let reason):
             "archive \"\(archive)\" is held by process \(process): \(reason)"
         case .closed(let name): "\"\(name)\" was closed or removed; open it again"

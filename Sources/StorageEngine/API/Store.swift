@@ -6,8 +6,8 @@ import Synchronization
 public final class Store: Sendable {
     public let path: String
     public let mode: AccessMode
-    private let folder: OpenFile
-    private let options: StoreOptions
+    let folder: OpenFile
+    let options: StoreOptions
     private let archives = Mutex<[String: Archive]>([:])
 
     static let markerName = "vellum-store"
@@ -90,7 +90,7 @@ public final class Store: Sendable {
 
     /// Whether the folder of that archive holds one. Without a descriptor it is none (its maker is at work or
     /// was killed), unless it has segments: then it is one that nobody can read, and must not be made anew.
-    private func hasArchive(_ name: String) -> Bool {
+    func hasArchive(_ name: String) -> Bool {
         let path = ArchiveName.folder(for: name)
         if folder.hasEntry(named: path + "/" + Descriptor.fileName) { return true }
         guard let names = try? folder.folder(named: path).names() else { return false }

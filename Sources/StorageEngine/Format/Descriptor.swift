@@ -41,6 +41,11 @@ struct Descriptor: Equatable {
         var reader = ByteReader(bytes)
         guard reader.take(8) == magic else { throw damaged("no archive descriptor") }
         let version = reader.uint32()
+        // Of every version: one wrong bit must not look like a newer program's file.
+        var sum = ByteReader(Array(bytes[(bytes.count - 4)...]))
+        guard sum.uint32() == Checksum.crc32c(Array(bytes[..<(bytes.count - 4)])) else {
+            throw damaged("the archive descriptor fails its checksum")
+        }
         guard version == Self.version else {
             throw .unsupportedVersion(path: path, found: version, supported: Self.version)
         }
@@ -58,9 +63,6 @@ struct Descriptor: Equatable {
         }
         let name = String(validating: reader.take(nameBytes), as: UTF8.self)
         let type = String(validating: reader.take(typeBytes), as: UTF8.self)
-        guard reader.uint32() == Checksum.crc32c(Array(bytes[..<(total - 4)])) else {
-            throw damaged("the archive descriptor fails its checksum")
-        }
         guard let kind = UInt8(exactly: kindNumber).flatMap(ArchiveKind.init(rawValue:)) else {
             throw damaged("unknown kind of archive (\(kindNumber))", at: 12)
         }

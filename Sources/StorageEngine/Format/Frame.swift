@@ -20,6 +20,8 @@ enum FrameKind: UInt8, Sendable {
     case resident = 9
     /// A removed entry that can still be brought back, copied to here because its segment is being reclaimed.
     case kept = 11
+    /// Stands where damage was, so that the frames behind it are found.
+    case void = 10
 
     /// Whether the frame makes room, and so may use what is kept free for that.
     var mayUseReserve: Bool { self == .delete || self == .deleteAll || self == .evict }
@@ -91,6 +93,8 @@ struct Frame {
     }
 
     var bytes: Int { Frame.bytes(key: keyBytes, extension: extensionBytes, value: valueBytes) }
+    /// 0: never written. A kind that this version does not know is not `kind`'s, and is skipped by readers.
+    var rawKind: UInt8 { base.load(fromByteOffset: 12, as: UInt8.self) }
     var kind: FrameKind? { FrameKind(rawValue: base.load(fromByteOffset: 12, as: UInt8.self)) }
     var encoding: ValueEncoding {
         ValueEncoding(rawValue: base.load(fromByteOffset: 13, as: UInt8.self)) ?? .unknown

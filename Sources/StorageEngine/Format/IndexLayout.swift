@@ -36,6 +36,8 @@ enum IndexLayout {
     static let indexBytesOffset = 552
     static let diskLimitOffset = 576
     static let memoryLimitOffset = 584
+    static let cleanSumOffset = 600
+    static let cleanFlagOffset = 604
     static let countersOffset = 640
     static let appendedBytesOffset = 560
     static let nextDeadlineOffset = 608
@@ -54,6 +56,7 @@ enum IndexLayout {
     static let processSlots = 64
     static let processSlotBytes = 128
     static let segmentTableOffset = 12_288
+    static let liveCountShift = 40
     static let touchRingOffset = 45_056
     static let touchCells = 2048
     static let touchCellBytes = 32

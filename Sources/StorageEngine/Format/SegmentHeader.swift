@@ -3,6 +3,7 @@ struct SegmentHeader: Equatable {
     static let bytes = 64
     static let magic: [UInt8] = Array("VLMSEGMT".utf8)
     static let version: UInt32 = 1
+    static let archiveOffset = 16
 
     var archive: [UInt8]
     var segment: UInt32

@@ -99,5 +99,12 @@ struct EntrySlot {
         }
     }
 
+    /// Whether the two sizes can belong to one frame.
+    @inline(__always) var isPlausible: Bool {
+        let around = UInt64(frameBytes) &- UInt64(valueBytes)
+        return around >= UInt64(Frame.headerBytes) && frameBytes & 7 == 0
+            && around <= UInt64(Frame.headerBytes + Frame.maximumKeyBytes + 0xffff + 7)
+    }
+
     private static let flag: UInt32 = 1 << 31
 }

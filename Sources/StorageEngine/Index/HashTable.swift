@@ -143,6 +143,9 @@ extension IndexMemory {
     func removeFromBucket(_ number: UInt32, _ slot: EntrySlot) {
         guard let bucket = bucket(of: slot.tag) else { return }
         if let place = bucket.place(of: number) {
+            if bucket.cell(place) & ~Bucket.look != Bucket.cell(tag: slot.tag, location: slot.location) {
+                declareDamaged()
+            }
             bucket.setCell(place, 0)
             // A free cell is of more use than a chain.
             let first = bucket.overflow
@@ -173,8 +176,10 @@ extension IndexMemory {
     /// Lets the entry name another frame; readers see the old or the new one, so this is no structure change.
     @inline(__always)
     func setLocation(_ number: UInt32, _ slot: EntrySlot, _ location: Location) {
+        let before = Bucket.cell(tag: slot.tag, location: slot.location)
         slot.location = location
         if let bucket = bucket(of: slot.tag), let place = bucket.place(of: number) {
+            if bucket.cell(place) & ~Bucket.look != before { declareDamaged() }
             bucket.setCell(place, Bucket.cell(of: slot, at: location))
         }
     }
@@ -184,7 +189,13 @@ extension IndexMemory {
     /// Makes sure that the next ``allocateEntry()`` finds room in the file.
     @inline(__always)
     func reserveEntry() throws(StorageError) {
-        guard word32(IndexLayout.freeHeadOffset) == 0 else { return }
+        let free = word32(IndexLayout.freeHeadOffset)
+        if free != 0 {
+            if let slot = entry(free), slot.location == .none { return }
+            // An entry in use must not be given away. The free ones are lost until the index is built anew.
+            declareDamaged()
+            set32(IndexLayout.freeHeadOffset, 0)
+        }
         let next = word32(IndexLayout.entryHighWaterOffset) &+ 1
         if next > word32(IndexLayout.entryCapacityOffset) { try grow(toHold: Int(next) + Int(next) / 16) }
     }

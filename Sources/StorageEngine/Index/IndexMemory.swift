@@ -74,6 +74,9 @@ final class IndexMemory: @unchecked Sendable {
         return cp_relaxed32(knownCapacity)
     }
 
+    /// Bytes of the index's file now; 0 without one, or when it can't be asked.
+    var fileBytes: Int { (try? file?.status().bytes) ?? 0 }
+
     /// Marks the index as damaged: nobody changes the archive through it any more, and the next who opens the
     /// archive builds a new one from the log. Needs the lock.
     func declareDamaged() { set32(IndexLayout.stateOffset, IndexLayout.State.damaged.rawValue) }
@@ -134,17 +137,17 @@ final class IndexMemory: @unchecked Sendable {
         return Bucket(base + first + IndexLayout.bucketsInChunkOffset + place * Bucket.bytes)
     }
 
-    // MARK: Live bytes of each segment
+    // MARK: Live frames of each segment: bytes in the low 40 bits, their number above
 
     @inline(__always)
     private func segmentAddress(_ segment: UInt32) -> UnsafeMutableRawPointer {
         base + IndexLayout.segmentTableOffset + Int(segment & SegmentLayout.slotMask) * 8
     }
     @inline(__always)
-    func liveBytes(ofSegment segment: UInt32) -> UInt64 { cp_relaxed64(segmentAddress(segment)) }
+    func liveFrames(ofSegment segment: UInt32) -> UInt64 { cp_relaxed64(segmentAddress(segment)) }
     @inline(__always)
-    func setLiveBytes(ofSegment segment: UInt32, _ bytes: UInt64) {
-        cp_relaxed_store64(segmentAddress(segment), bytes)
+    func setLiveFrames(ofSegment segment: UInt32, _ word: UInt64) {
+        cp_relaxed_store64(segmentAddress(segment), word)
     }
 
     // MARK: Growth
@@ -156,7 +159,12 @@ final class IndexMemory: @unchecked Sendable {
         guard bytes <= window.bytes else {
             throw .system(operation: "extend", path: file?.path ?? "the index", code: 12)
         }
-        try file?.extend(from: min(size(IndexLayout.indexBytesOffset), bytes), to: bytes)
+        // Never zeros over what the capacity says is in use, whatever the other field says (a process may have
+        // died between the two stores below).
+        let present = IndexLayout.fileBytes(
+            chunks: Int(word32(IndexLayout.entryCapacityOffset)) / IndexLayout.chunkEntries)
+        let start = max(size(IndexLayout.indexBytesOffset), present)
+        try file?.extend(from: min(start, bytes), to: bytes)
         set32(IndexLayout.entryCapacityOffset, UInt32(chunks * IndexLayout.chunkEntries))
         set64(IndexLayout.indexBytesOffset, UInt64(bytes))
         _ = learnCapacity(atLeast: 0)

@@ -56,11 +56,13 @@ extension IndexMemory {
         let newer = slot.newer
         let older = slot.older
         if let neighbour = entry(newer) {
+            if neighbour.older != number { declareDamaged() }
             neighbour.older = older
         } else {
             set32(IndexLayout.recencyFirstOffset, older)
         }
         if let neighbour = entry(older) {
+            if neighbour.newer != number { declareDamaged() }
             neighbour.newer = newer
         } else {
             set32(IndexLayout.recencyLastOffset, newer)

@@ -120,6 +120,24 @@ final class SegmentLog: @unchecked Sendable {
         return Frame(at: pin.base + offset, available: grown - offset)
     }
 
+    /// A copy of bytes of a pinned segment, clamped to its file.
+    func bytes(_ pin: Pin, _ range: Range<Int>) -> [UInt8] {
+        let inside = range.clamped(to: 0..<fileBytes(pin))
+        return Array(UnsafeRawBufferPointer(start: pin.base + inside.lowerBound, count: inside.count))
+    }
+
+    /// Where what was ever written ends: behind the last word that is not zero.
+    func writtenEnd(_ pin: Pin) -> Int {
+        var end = fileBytes(pin) & ~7
+        while end > SegmentHeader.bytes, (pin.base + end - 8).load(as: UInt64.self) == 0 { end -= 8 }
+        return end
+    }
+
+    /// Waits until the segment's bytes are on the medium.
+    func synchronize(_ pin: Pin) throws(StorageError) {
+        try files.withLock { $0[pin.segment] }?.synchronize()
+    }
+
     /// Whether everything from `offset` to the end of the file is zero: never written.
     func isBlank(_ pin: Pin, from offset: Int) -> Bool {
         let end = fileBytes(pin)
@@ -140,7 +158,7 @@ final class SegmentLog: @unchecked Sendable {
             do throws(StorageError) {
                 guard cp_load32(slot(segment)) != segment else { return .success(()) }
                 let file = try folder.file(named: SegmentHeader.fileName(segment), writable: writable)
-                _ = try header(of: file, segment)
+                try checkBelonging(file, segment)
                 try publish(segment, file, &files)
                 return .success(())
             } catch {
@@ -153,13 +171,34 @@ final class SegmentLog: @unchecked Sendable {
     private func header(of file: OpenFile, _ segment: UInt32) throws(StorageError) -> SegmentHeader {
         let header = try SegmentHeader.decode(file.read(atMost: SegmentHeader.bytes), path: file.path)
         guard header.archive == identity else {
-            throw .corrupted(path: file.path, offset: 16, reason: "belongs to another archive")
+            throw .corrupted(
+                path: file.path, offset: SegmentHeader.archiveOffset, reason: "belongs to another archive")
         }
         guard header.segment == segment else {
             throw .corrupted(
                 path: file.path, offset: 12, reason: "is segment \(header.segment) under another name")
         }
         return header
+    }
+
+    /// A segment whose header is damaged is this archive's all the same if it holds a frame that passes its
+    /// checksum, which is seeded with identity and number: one bad byte must not cost a whole segment (R6).
+    private func checkBelonging(_ file: OpenFile, _ segment: UInt32) throws(StorageError) {
+        do throws(StorageError) {
+            _ = try header(of: file, segment)
+        } catch {
+            guard case .corrupted = error, try SegmentSearch.holdsFrame(file, identity, segment) else {
+                throw error
+            }
+        }
+    }
+
+    /// Whether a segment without a right header holds frames of this archive.
+    func holdsFrames(_ segment: UInt32) -> Bool {
+        guard let file = try? folder.file(named: SegmentHeader.fileName(segment), writable: false) else {
+            return false
+        }
+        return (try? SegmentSearch.holdsFrame(file, identity, segment)) ?? false
     }
 
     /// The header of a segment's file, if it is this archive's.
@@ -175,6 +214,14 @@ final class SegmentLog: @unchecked Sendable {
             let bytes = try? file.read(atMost: SegmentHeader.bytes)
         else { return false }
         return bytes.allSatisfy { $0 == 0 }
+    }
+
+    /// Whether a segment was begun and nothing was ever written behind its header.
+    private func isLeftover(_ segment: UInt32) -> Bool {
+        if isUnwritten(segment) { return true }
+        guard (try? checkHeader(of: segment)) != nil, let pin = pin(segment) else { return false }
+        defer { unpin(pin) }
+        return isBlank(pin, from: SegmentHeader.bytes)
     }
 
     private func publish(
@@ -259,10 +306,17 @@ final class SegmentLog: @unchecked Sendable {
         return nil
     }
 
-    /// Makes segment `number` with room for `bytes`, replacing a leftover of the same name.
+    /// Makes segment `number` with room for `bytes`, replacing a leftover of the same name. A file that holds
+    /// anything is no leftover, and is kept aside.
     func create(_ number: UInt32, oldest: UInt32, bytes: Int) throws(StorageError) {
         let name = SegmentHeader.fileName(number)
-        try folder.unlink(name)
+        if folder.hasEntry(named: name) {
+            if isLeftover(number) {
+                try folder.unlink(name)
+            } else {
+                _ = try DamagedFile.setAside(name, in: folder)
+            }
+        }
         let file = try folder.newFile(named: name)
         do throws(StorageError) {
             try file.extend(from: 0, to: bytes)

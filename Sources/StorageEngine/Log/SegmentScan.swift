@@ -2,7 +2,7 @@
 extension SegmentLog {
     /// The frame at `offset` of a pinned segment, if it is exactly what its writer put there.
     func validFrame(_ pin: Pin, at offset: Int) -> Frame? {
-        guard let frame = frame(pin, at: offset), frame.kind != nil,
+        guard let frame = frame(pin, at: offset), frame.rawKind != 0,
             frame.passesChecksum(seed: Frame.seed(segmentSeed: pin.seed, offset: offset))
         else { return nil }
         return frame
@@ -26,8 +26,8 @@ extension SegmentLog {
         defer { unpin(pin) }
         var count = 0
         var offset = SegmentHeader.bytes
-        while let frame = frame(pin, at: offset), let kind = frame.kind {
-            if kind == .put || kind == .move { count += 1 }
+        while let frame = frame(pin, at: offset), frame.rawKind != 0 {
+            if frame.kind == .put || frame.kind == .move { count += 1 }
             offset += frame.bytes
         }
         return count

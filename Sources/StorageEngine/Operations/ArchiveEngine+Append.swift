@@ -80,7 +80,7 @@ extension ArchiveEngine {
                 path: log.path(of: number), offset: 0, reason: "the new segment cannot be read back")
         }
         defer { log.unpin(pin) }
-        index.setLiveBytes(ofSegment: number, 0)
+        index.setLiveFrames(ofSegment: number, 0)
         adjust(IndexLayout.segmentBytesOffset, by: size)
         if oldestSegment == 0 { index.set32(IndexLayout.oldestSegmentOffset, number) }
         log.write(content, pin, at: SegmentHeader.bytes)

@@ -75,7 +75,7 @@ extension ArchiveEngine {
         ] {
             index.set64(offset, 0)
         }
-        for slot in 0..<UInt32(SegmentLayout.slots) { index.setLiveBytes(ofSegment: slot, 0) }
+        for slot in 0..<UInt32(SegmentLayout.slots) { index.setLiveFrames(ofSegment: slot, 0) }
         for line in index.undoLines { line.group = 0 }
         index.endStructureChange()
     }

@@ -120,6 +120,19 @@ extension ArchiveEngine {
         if firstMessage.segment > oldestSegment { dropSegments(before: firstMessage.segment) }
     }
 
+    /// Whether the totals are those of the messages that are there.
+    func messagesAddUp() -> Bool {
+        var count = 0
+        var bytes = 0
+        var place = firstMessage
+        while let found = message(from: place, before: head) {
+            count += 1
+            bytes += found.bytes
+            place = next(behind: found.place)
+        }
+        return count == entryCount && bytes == Int(valueBytes)
+    }
+
     // MARK: Reading, without the lock
 
     /// Messages from a cursor on, at most `most`.

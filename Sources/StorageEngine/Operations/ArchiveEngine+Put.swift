@@ -160,7 +160,13 @@ extension ArchiveEngine {
                 steps = 0
             }
         }
-        if freed < bytes { index.declareDamaged() }
+        guard freed >= bytes else {
+            // The totals or the list are not what they were: nothing may be evicted for them.
+            index.declareDamaged()
+            throw .corrupted(
+                path: folder.path + "/" + ArchiveOpening.indexName, offset: IndexLayout.valueBytesOffset,
+                reason: "it counts more than it lists; it is built anew when all have closed the archive")
+        }
         return count
     }
 
@@ -276,6 +282,7 @@ extension ArchiveEngine {
     @inline(__always)
     func remove(_ number: UInt32) {
         guard let slot = index.entry(number), slot.isLive else { return }
+        if !slot.isPlausible { index.declareDamaged() }
         index.beginStructureChange()
         index.removeFromBucket(number, slot)
         index.unlinkFromRecency(number, slot)

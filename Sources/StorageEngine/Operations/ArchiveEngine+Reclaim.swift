@@ -42,6 +42,8 @@ extension ArchiveEngine {
 
     @inline(never)
     private func reclaimSlowly(share: Int) {
+        // What an index that contradicts itself says is dead may be alive.
+        guard index.word32(IndexLayout.stateOffset) == IndexLayout.State.ready.rawValue else { return }
         if index.setAsideCount > 0 { forgetSetAside(most: 64) }
         let allowed = allowedSegmentBytes
         let hard = allowed + segmentTarget
@@ -55,7 +57,7 @@ extension ArchiveEngine {
                 return
             }
             let segment = oldestSegment
-            if index.liveBytes(ofSegment: segment) == 0 {
+            if index.liveFrames(ofSegment: segment) == 0 {
                 dropSegments(before: log.nextSegment(after: segment, upTo: head.segment))
                 work += 4096
                 continue
@@ -78,8 +80,7 @@ extension ArchiveEngine {
     /// arrive together. Returns the bytes it went over, or `nil` when there is no room to go on.
     private func reclaimNextFrames(of segment: UInt32, share: Int) -> Int? {
         guard let pin = log.pin(segment) else {
-            abandon(segment)
-            return 4096
+            return abandon(segment) ? 4096 : nil
         }
         defer { log.unpin(pin) }
         var place = Location(raw: index.word64(IndexLayout.cleanerOffset))
@@ -105,6 +106,10 @@ extension ArchiveEngine {
             }
             for candidate in candidates[..<count] {
                 if let number = liveEntry(candidate, segment), let slot = index.entry(number) {
+                    guard slot.location == Location(segment: segment, offset: candidate.offset) else {
+                        index.declareDamaged()
+                        return nil
+                    }
                     guard move(candidate.frame, number, slot, kept: nil) else { return nil }
                 }
                 let end = candidate.offset + candidate.frame.bytes
@@ -124,8 +129,7 @@ extension ArchiveEngine {
     private func skipDamage(_ pin: SegmentLog.Pin, at offset: Int) -> Int? {
         guard let next = log.nextValidFrame(pin, after: offset) else {
             guard carryOnSetAside(in: pin.segment) else { return nil }
-            abandon(pin.segment)
-            return 4096
+            return abandon(pin.segment) ? 4096 : nil
         }
         index.set64(IndexLayout.cleanerOffset, Location(segment: pin.segment, offset: next).raw)
         return next - offset
@@ -172,6 +176,7 @@ extension ArchiveEngine {
 
     @inline(__always)
     private func move(_ content: FrameContent, _ number: UInt32, _ slot: EntrySlot) -> Bool {
+        guard index.word32(IndexLayout.stateOffset) == IndexLayout.State.ready.rawValue else { return false }
         guard let location = try? append(content) else { return false }
         let bytes = content.frameBytes
         adjustLive(slot.location, by: -Int(slot.frameBytes))
@@ -187,24 +192,47 @@ extension ArchiveEngine {
         return true
     }
 
-    /// Drops a segment of which no more can be read; entries that it alone held are gone (R6).
-    private func abandon(_ segment: UInt32) {
-        if index.liveBytes(ofSegment: segment) != 0 {
+    private enum Rescue { case moved, gone, noRoom }
+
+    /// Moves the frame that an entry names, if it is intact and no other entry has its key by now.
+    private func rescue(_ number: UInt32, _ slot: EntrySlot) -> Rescue {
+        let location = slot.location
+        guard let pin = log.pin(location.segment) else { return .gone }
+        defer { log.unpin(pin) }
+        guard let frame = log.validFrame(pin, at: location.offset), frame.keyBytes > 0 else { return .gone }
+        let tag = UInt32(truncatingIfNeeded: hash(frame.key))
+        if let other = try? find(frame.key, tag: tag) {
+            letGo(other)
+            if other.number != number { return .gone }
+        }
+        return move(frame, number, slot, kept: nil) ? .moved : .noRoom
+    }
+
+    /// Drops a segment that the cleaner has been through although entries still name it: because their frames are
+    /// damaged, and then they are gone (R6), or because the buckets don't lead to them, and then they are moved.
+    /// `false` when there is no room for that.
+    private func abandon(_ segment: UInt32) -> Bool {
+        if index.liveFrames(ofSegment: segment) != 0 {
             for number in 0..<index.usedEntries {
                 guard let slot = index.entry(number + 1), slot.location.segment == segment else { continue }
                 if slot.isSetAside {
                     forget(number + 1, slot)
-                } else {
+                    continue
+                }
+                switch rescue(number + 1, slot) {
+                case .moved: continue
+                case .noRoom: return false
+                case .gone:
                     index.note(
                         .eviction, .damage, tag: slot.tag, bytes: Int(slot.valueBytes),
-                        location: slot.location,
-                        pid: pid, time: Clock.wall())
+                        location: slot.location, pid: pid, time: Clock.wall())
                     remove(number + 1)
                 }
             }
         }
-        index.setLiveBytes(ofSegment: segment, 0)
+        index.setLiveFrames(ofSegment: segment, 0)
         dropSegments(before: log.nextSegment(after: segment, upTo: head.segment))
+        return true
     }
 
     /// Removes the files of all segments older than `segment`, oldest first: a younger file must not go
@@ -219,7 +247,7 @@ extension ArchiveEngine {
                 index.set32(IndexLayout.oldestSegmentOffset, oldest)
                 return
             }
-            index.setLiveBytes(ofSegment: oldest, 0)
+            index.setLiveFrames(ofSegment: oldest, 0)
             adjust(IndexLayout.segmentBytesOffset, by: -bytes)
             oldest = next
         }

@@ -26,6 +26,8 @@ final class ArchiveEngine: Sendable {
     let attachment: OpenFile?
     /// The file of an observed index, to notice when another takes its place.
     let indexFile: OpenFile?
+    /// What was found wrong when this handle was opened, and can't be found any more; for ``check()``.
+    let openingProblems: [String]
     let pid: Int32
     let kind: ArchiveKind
     /// The stamp up to which touches were applied when a look-up last waited for the lock in vain.
@@ -37,7 +39,8 @@ final class ArchiveEngine: Sendable {
     init(
         name: String, kind: ArchiveKind, folder: OpenFile, hash: KeyHash, index: IndexMemory, log: SegmentLog,
         lock: ArchiveLock,
-        processSlot: ProcessSlot?, attachment: OpenFile?, indexFile: OpenFile? = nil
+        processSlot: ProcessSlot?, attachment: OpenFile?, indexFile: OpenFile? = nil,
+        openingProblems: [String] = []
     ) {
         self.name = name
         self.kind = kind
@@ -49,6 +52,7 @@ final class ArchiveEngine: Sendable {
         self.processSlot = processSlot
         self.attachment = attachment
         self.indexFile = indexFile
+        self.openingProblems = openingProblems
         pid = getpid()
     }
 
@@ -134,6 +138,19 @@ final class ArchiveEngine: Sendable {
         index.drainTouches(before: index.stampsTaken)
         leave(processSlot)
         release()
+        markAsClean()
+    }
+
+    /// The last writer that leaves says so in the index. Whoever is just opening the archive will see to it that
+    /// the next mark is set.
+    private func markAsClean() {
+        guard let attachment, index.word32(IndexLayout.stateOffset) == IndexLayout.State.ready.rawValue,
+            let opening = try? folder.file(named: ArchiveOpening.openingName, writable: true),
+            (try? opening.lock(.exclusive, wait: false)) == true
+        else { return }
+        defer { opening.unlock() }
+        guard (try? attachment.lock(.exclusive, wait: false)) == true else { return }
+        index.setCleanMark()
     }
 
     /// Whether an observed index was replaced, so that the archive must be opened again.
@@ -163,13 +180,26 @@ final class ArchiveEngine: Sendable {
 
     @inline(__always)
     func adjust(_ offset: Int, by amount: Int) {
-        index.set64(offset, index.word64(offset) &+ UInt64(bitPattern: Int64(amount)))
+        let sum = Int64(bitPattern: index.word64(offset)) &+ Int64(amount)
+        if sum < 0 { fallBelowNothing(offset) } else { index.set64(offset, UInt64(bitPattern: sum)) }
     }
 
+    /// A total can't be negative: some entry's size is not what it was, and evicting for such a total would remove
+    /// what is intact. The sum of the files' sizes may be off after a failed extension, and decides only how much is
+    /// reclaimed.
+    @inline(never)
+    private func fallBelowNothing(_ offset: Int) {
+        if offset != IndexLayout.segmentBytesOffset { index.declareDamaged() }
+        index.set64(offset, 0)
+    }
+
+    /// Counts a frame that becomes live, or, with negative `bytes`, one that no longer is. A segment's word is 0 only
+    /// when as many have gone as had come: a wrong size in a damaged entry can't make it so.
     @inline(__always)
     func adjustLive(_ location: Location, by bytes: Int) {
-        let live = index.liveBytes(ofSegment: location.segment)
-        index.setLiveBytes(ofSegment: location.segment, live &+ UInt64(bitPattern: Int64(bytes)))
+        let live = index.liveFrames(ofSegment: location.segment)
+        let change = (bytes < 0 ? -1 : 1) << IndexLayout.liveCountShift + bytes
+        index.setLiveFrames(ofSegment: location.segment, live &+ UInt64(bitPattern: Int64(change)))
         adjust(IndexLayout.liveFrameBytesOffset, by: bytes)
     }
 

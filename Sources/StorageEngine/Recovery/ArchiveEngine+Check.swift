@@ -4,14 +4,18 @@ extension ArchiveEngine {
     /// It takes no lock, so a live archive changes meanwhile: an entry is held against the index only if the
     /// log's last word on its key is older than the check. A segment that is reclaimed meanwhile is no loss:
     /// what was live in it has been copied to a younger one, which is read later.
+    ///
+    /// Keys are remembered by their 64-bit hash: some 100 bytes an entry, however long the keys are.
     private struct LastWord {
         var location: Location
-        var valueBytes: Int
-        /// Where the log says so: a put, or what removed it.
-        var said: Location
+        var valueBytes: UInt32
+        /// Whether the log said so (a put, or what removed it) since the check began.
+        var isNew: Bool
         var isRemoved: Bool
         /// The reversible action that removed it, or 0.
         var group: UInt32 = 0
+        /// Whether the index has been found to say the same.
+        var isMet = false
     }
 
     func check() throws(StorageError) -> CheckReport {
@@ -21,9 +25,10 @@ extension ArchiveEngine {
         let totals = (entryCount - (all.count - references.count), valueBytes)
         let end = head
         let oldest = oldestSegment
-        var words: [[UInt8]: LastWord] = [:]
-        var keyOfLocation: [Location: [UInt8]] = [:]
+        var words: [UInt64: LastWord] = [:]
+        words.reserveCapacity(references.count)
         var findings = ReplayFindings()
+        for problem in openingProblems { findings.note(problem) }
         for number in try log.segmentNumbers() {
             if let problem = foreignSegment(number, newest: end.segment) { findings.note(problem) }
             guard number >= oldest, let pin = log.pin(number) else { continue }
@@ -32,35 +37,41 @@ extension ArchiveEngine {
                 switch item {
                 case .frame(let frame, let location):
                     // Frames behind `end` too: what they say may be in the index already.
-                    note(frame, location, &words, &keyOfLocation)
+                    note(frame, location, isNew: location >= begin, &words)
                 case .damage(let from, let to):
                     guard Location(segment: number, offset: from) < end else { return }
                     findings.note("\(log.path(of: number)): bytes \(from) to \(to) hold no valid entry")
                 }
             }
-            if !result.isBlankBehind, Location(segment: number, offset: result.end) < end {
+            // Blank bytes before the head were written and are no more.
+            if !result.isBlankBehind || number == end.segment,
+                Location(segment: number, offset: result.end) < end
+            {
                 findings.note("\(log.path(of: number)): no valid entry from byte \(result.end) on")
             }
         }
         // Segments that were reclaimed meanwhile said things that are no longer known: what was live in them
         // has been copied, perhaps to a segment that is younger than this check.
         let reclaimed = oldestSegment
-        words = words.filter { $0.value.location.segment >= reclaimed }
-        if kind != .log {
-            compare(references.filter { $0.location.segment >= reclaimed }, words, begin: begin, &findings)
+        if kind == .log {
+            words = words.filter { $0.value.location >= firstMessage }
+        } else {
+            compare(references, reclaimed: reclaimed, begin: begin, &words, &findings)
         }
-        if kind == .log { words = words.filter { $0.value.location >= firstMessage } }
-        let live = words.values.filter { !$0.isRemoved }
-        let bytes = live.reduce(UInt64(0)) { $0 + UInt64($1.valueBytes) }
+        var live = (count: 0, bytes: UInt64(0))
+        for word in words.values where !word.isRemoved && word.location.segment >= reclaimed {
+            live.count += 1
+            live.bytes += UInt64(word.valueBytes)
+        }
         // Nobody is in the middle of a change, and whoever was has moved the head: the totals hold still.
         let isQuiet = index.word64(IndexLayout.sectionOwnerOffset) == 0 && head == begin
-        if isQuiet, totals != (live.count, bytes), findings.damaged == 0 {
+        if isQuiet, totals != live, findings.damaged == 0 {
             findings.note(
-                "the index counts \(totals.0) entries of \(totals.1) bytes, the log \(live.count) of \(bytes)"
+                "the index counts \(totals.0) entries of \(totals.1) bytes, the log \(live.count) of \(live.bytes)"
             )
         }
         return CheckReport(
-            entries: isQuiet ? live.count : totals.0, valueBytes: isQuiet ? bytes : totals.1,
+            entries: isQuiet ? live.count : totals.0, valueBytes: isQuiet ? live.bytes : totals.1,
             damaged: findings.damaged, salvaged: 0, problems: findings.problems)
     }
 
@@ -77,79 +88,87 @@ extension ArchiveEngine {
     }
 
     private func note(
-        _ frame: Frame, _ location: Location, _ words: inout [[UInt8]: LastWord],
-        _ keyOfLocation: inout [Location: [UInt8]]
+        _ frame: Frame, _ location: Location, isNew: Bool, _ words: inout [UInt64: LastWord]
     ) {
         let group = RemovalNote(of: frame)?.group ?? 0
         for evicted in FrameExtension.evictions(of: frame) {
-            guard let key = keyOfLocation[evicted], words[key]?.location == evicted else { continue }
-            words[key]?.isRemoved = true
-            words[key]?.said = location
-            words[key]?.group = group
+            // Its segment may be gone, and the entry with it.
+            guard let key = withFrame(at: evicted, { hash($0.key) }), words[key]?.location == evicted else {
+                continue
+            }
+            remove(key, isNew: isNew, group: group, &words)
         }
-        let key = Array(frame.key)
         switch frame.kind {
         case .put, .move:
-            words[key] = LastWord(
-                location: location, valueBytes: frame.valueBytes, said: location, isRemoved: false)
-            keyOfLocation[location] = key
+            words[hash(frame.key)] = LastWord(
+                location: location, valueBytes: UInt32(frame.valueBytes), isNew: isNew, isRemoved: false)
         case .delete:
-            words[key]?.isRemoved = true
-            words[key]?.said = location
+            remove(hash(frame.key), isNew: isNew, &words)
         case .deleteAll:
-            for key in words.keys {
-                words[key]?.isRemoved = true
-                words[key]?.said = location
+            if isNew {
+                for key in Array(words.keys) { remove(key, isNew: true, &words) }
+            } else {
+                words.removeAll(keepingCapacity: true)
             }
         case .resident:
             // On disk it is gone; whether the process that holds it lives, only the index knows.
-            words[key]?.isRemoved = true
-            words[key]?.said = location
+            remove(hash(frame.key), isNew: isNew, &words)
         case .kept:
+            let key = hash(frame.key)
             guard words[key]?.isRemoved != false else { break }
             words[key] = LastWord(
-                location: location, valueBytes: frame.valueBytes, said: location, isRemoved: true,
-                group: group)
+                location: location, valueBytes: UInt32(frame.valueBytes), isNew: isNew, isRemoved: true, group: group)
         case .restore:
             for (key, word) in words where word.isRemoved && word.group == group && group != 0 {
                 words[key]?.isRemoved = false
-                words[key]?.said = location
+                words[key]?.isNew = isNew
             }
         case .message:
-            words[withUnsafeBytes(of: location.raw) { Array($0) }] = LastWord(
-                location: location, valueBytes: frame.valueBytes, said: location, isRemoved: false)
-        case .deadline, .evict, nil:
+            words[location.raw] = LastWord(
+                location: location, valueBytes: UInt32(frame.valueBytes), isNew: isNew, isRemoved: false)
+        case .deadline, .evict, .void, nil:
             break
         }
     }
 
+    /// What was removed before the check began is of no interest any more, unless it may have been brought back.
+    private func remove(
+        _ key: UInt64, isNew: Bool, group: UInt32 = 0, _ words: inout [UInt64: LastWord]
+    ) {
+        if isNew || group != 0 {
+            words[key]?.isRemoved = true
+            words[key]?.isNew = isNew
+            words[key]?.group = group
+        } else {
+            words[key] = nil
+        }
+    }
+
     private func compare(
-        _ references: [EntryReference], _ words: [[UInt8]: LastWord], begin: Location,
+        _ references: [EntryReference], reclaimed: UInt32, begin: Location, _ words: inout [UInt64: LastWord],
         _ findings: inout ReplayFindings
     ) {
-        var expected: [Location: Int] = [:]
-        for word in words.values where !word.isRemoved && word.said < begin {
-            expected[word.location] = word.valueBytes
-        }
-        let changedSince = Set(words.values.filter { $0.said >= begin }.map(\.location))
-        for reference in references {
-            if let bytes = expected.removeValue(forKey: reference.location) {
-                if bytes != Int(reference.valueBytes) {
-                    findings.note(
-                        "the index says \(reference.valueBytes) bytes for the entry at \(describe(reference.location)), the log \(bytes)"
-                    )
-                }
-            } else if reference.location < begin, !changedSince.contains(reference.location) {
+        for reference in references where reference.location.segment >= reclaimed {
+            let key = withFrame(at: reference.location) { hash($0.key) }
+            guard let key, let word = words[key], word.location == reference.location else {
+                if reference.location >= begin { continue }
                 // Its key's last word may be a later one that names another place.
-                let key = withFrame(at: reference.location) { Array($0.key) }
+                if let key, let word = words[key], word.isNew { continue }
                 if key == nil, reference.location.segment < oldestSegment { continue }
-                if let key, let word = words[key], word.said >= begin { continue }
                 findings.note(
                     "the index names an entry at \(describe(reference.location)) that the log does not have")
+                continue
+            }
+            words[key]?.isMet = true
+            if !word.isNew, word.valueBytes != reference.valueBytes {
+                findings.note(
+                    "the index says \(reference.valueBytes) bytes for the entry at \(describe(reference.location)), the log \(word.valueBytes)"
+                )
             }
         }
-        for location in expected.keys {
-            findings.note("the index does not have the entry at \(describe(location))")
+        for word in words.values
+        where !word.isMet && !word.isRemoved && !word.isNew && word.location.segment >= reclaimed {
+            findings.note("the index does not have the entry at \(describe(word.location))")
         }
     }
 

@@ -10,11 +10,12 @@ extension ArchiveEngine {
         var setAside = Set<UInt32>()
         var values = 0
         var frames = 0
-        var liveBytes: [UInt32: Int] = [:]
+        var liveFrames: [UInt32: UInt64] = [:]
         for number in 0..<highWater {
             guard let slot = index.entry(number + 1), slot.location != .none else { continue }
             frames += Int(slot.frameBytes)
-            liveBytes[slot.location.segment, default: 0] += Int(slot.frameBytes)
+            liveFrames[slot.location.segment, default: 0] +=
+                1 << IndexLayout.liveCountShift + UInt64(slot.frameBytes)
             if slot.isSetAside {
                 setAside.insert(number + 1)
                 continue
@@ -28,8 +29,8 @@ extension ArchiveEngine {
         if frames != Int(index.word64(IndexLayout.liveFrameBytesOffset)) {
             found.append("live frame bytes are wrong")
         }
-        for (segment, bytes) in liveBytes where Int(index.liveBytes(ofSegment: segment)) != bytes {
-            found.append("live bytes of segment \(segment) are wrong")
+        for (segment, word) in liveFrames where index.liveFrames(ofSegment: segment) != word {
+            found.append("the live frames of segment \(segment) are miscounted")
         }
         checkRecency(live, &found)
         checkBuckets(live, &found)

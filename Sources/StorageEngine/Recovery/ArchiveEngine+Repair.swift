@@ -24,7 +24,7 @@ extension ArchiveEngine {
         var setAsideLocations = Set<Location>()
         var valueBytes = 0
         for number in 0..<index.usedBuckets { index.bucket(number)?.clear() }
-        for slot in 0..<UInt32(SegmentLayout.slots) { index.setLiveBytes(ofSegment: slot, 0) }
+        for slot in 0..<UInt32(SegmentLayout.slots) { index.setLiveFrames(ofSegment: slot, 0) }
         for offset in [
             IndexLayout.freeHeadOffset, IndexLayout.recencyFirstOffset, IndexLayout.recencyLastOffset,
             IndexLayout.setAsideNewestOffset, IndexLayout.setAsideOldestOffset,
@@ -127,7 +127,8 @@ extension ArchiveEngine {
         }
     }
 
-    private func recountSegments() {
+    /// The sum of the files' sizes decides how much is reclaimed, and nothing else.
+    func recountSegments() {
         guard let numbers = try? log.segmentNumbers() else { return }
         var bytes = 0
         for number in numbers {

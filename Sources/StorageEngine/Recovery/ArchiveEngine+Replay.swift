@@ -55,7 +55,7 @@ extension ArchiveEngine {
             try replayKept(frame, at: location, tag: tag)
         case .message:
             replayMessage(frame, at: location)
-        case nil:
+        case .void, nil:
             break
         }
         adjust(IndexLayout.appendedBytesOffset, by: frame.bytes)
@@ -196,6 +196,7 @@ extension ArchiveEngine {
         let numbers = try log.segmentNumbers()
         var oldest: UInt32 = 0
         var readable: [UInt32] = []
+        var foreign = 0
         for number in numbers {
             do throws(StorageError) {
                 let header = try log.checkHeader(of: number)
@@ -205,9 +206,20 @@ extension ArchiveEngine {
                 // A segment whose header was never written held nothing acknowledged.
                 let isLast = number == numbers.last
                 if case .corrupted = error, isLast, log.isUnwritten(number) { continue }
-                guard case .corrupted = error else { throw error }
+                guard case .corrupted(_, let offset, _) = error else { throw error }
                 findings.note(error.description)
+                if log.holdsFrames(number) {
+                    readable.append(number)
+                } else if offset == SegmentHeader.archiveOffset {
+                    foreign += 1
+                }
             }
+        }
+        // Rather than the whole log the descriptor is another's, and what is stored now would begin a second log.
+        guard !readable.isEmpty || foreign == 0 || attachment == nil else {
+            throw .corrupted(
+                path: folder.path + "/" + Descriptor.fileName, offset: 16,
+                reason: "all segments belong to another archive; repair it to go by them")
         }
         return readable.filter { $0 >= oldest }
     }

@@ -4,9 +4,9 @@ import CPlatform
 /// process table. States and their transitions: OnDiskFormat, "Opening".
 struct ArchiveOpening {
     static let indexName = "index"
-    private static let newIndexName = "index.new"
-    private static let openingName = "opening"
-    private static let attachedName = "attached"
+    static let newIndexName = "index.new"
+    static let openingName = "opening"
+    static let attachedName = "attached"
     private static let lockName = "lock"
 
     let folder: OpenFile
@@ -59,7 +59,7 @@ struct ArchiveOpening {
 
     /// Opening and rebuilding happen one at a time; a process that was stopped in between holds up others
     /// for a bounded time only.
-    private static func takeOpening(_ file: OpenFile, archive: String) throws(StorageError) {
+    static func takeOpening(_ file: OpenFile, archive: String) throws(StorageError) {
         for _ in 0..<5000 {
             if try file.lock(.exclusive, wait: false) { return }
             cp_sleep(2_000_000)
@@ -74,18 +74,26 @@ struct ArchiveOpening {
         try ArchiveOpening.takeOpening(opening, archive: descriptor.name)
         defer { opening.unlock() }
         let attachment = try folder.fileMakingIfMissing(named: ArchiveOpening.attachedName)
-        var file = trustedIndex(writable: true)
-        if file == nil {
-            guard try attachment.lock(.exclusive, wait: false) else {
+        let isAlone = try attachment.lock(.exclusive, wait: false)
+        var index = try trustedIndex(writable: true).map(mapForWriting)
+        let problems = index == nil ? lostHead() : []
+        // Those who have it open have seen that it is sound.
+        if isAlone, let candidate = index {
+            let isSound = try isSound(candidate, attachment: attachment)
+            if !isSound { index = nil }
+        }
+        if index == nil {
+            guard isAlone else {
                 throw .busy(
                     archive: descriptor.name, process: 0,
                     reason:
                         "its index was removed or replaced while it is in use; close those processes first")
             }
-            file = try buildIndex(attachment: attachment)
+            index = try mapForWriting(buildIndex(attachment: attachment))
         }
-        guard let file, try attachment.lock(.shared, wait: true) else { throw .closed(name: descriptor.name) }
-        let index = try IndexMemory(file: file, path: file.path, writable: true)
+        guard let index, try attachment.lock(.shared, wait: true) else {
+            throw .closed(name: descriptor.name)
+        }
         let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: true)
         let lock = try makeLock(index)
         let bare = ArchiveEngine(
@@ -103,10 +111,14 @@ struct ArchiveOpening {
             name: descriptor.name, kind: descriptor.configuration.kind, folder: folder,
             hash: descriptor.hash(), index: index, log: log,
             lock: lock,
-            processSlot: slot, attachment: attachment)
+            processSlot: slot, attachment: attachment, openingProblems: problems)
     }
 
-    private func makeLock(_ index: IndexMemory) throws(StorageError) -> ArchiveLock {
+    private func mapForWriting(_ file: OpenFile) throws(StorageError) -> IndexMemory {
+        try IndexMemory(file: file, path: file.path, writable: true)
+    }
+
+    func makeLock(_ index: IndexMemory) throws(StorageError) -> ArchiveLock {
         if index.word32(IndexLayout.lockingOffset) == LockingMode.fileLock.rawValue {
             return ArchiveLock(file: try folder.fileMakingIfMissing(named: ArchiveOpening.lockName))
         }
@@ -119,28 +131,30 @@ struct ArchiveOpening {
     /// that cannot be trusted, or that a dead process left half changed, is first put right if this user may
     /// write; else the log is read into memory of this process.
     func openForReading(mayWrite: Bool) throws(StorageError) -> ArchiveEngine {
-        if let engine = try observe() { return engine }
+        if let engine = try observe([]) { return engine }
+        let problems = lostHead()
         if mayWrite, let writer = try? openForWriting() {
             writer.detach()
-            if let engine = try observe() { return engine }
+            if let engine = try observe(problems) { return engine }
         }
-        return try readIntoMemory()
+        return try readIntoMemory(problems)
     }
 
-    private func observe() throws(StorageError) -> ArchiveEngine? {
+    private func observe(_ problems: [String]) throws(StorageError) -> ArchiveEngine? {
         guard let file = trustedIndex(writable: false) else { return nil }
         let index = try IndexMemory(file: file, path: file.path, writable: false)
         let owner = index.word64(IndexLayout.sectionOwnerOffset)
         if owner != 0, cp_process_start(pid_t(truncatingIfNeeded: owner)) == 0 { return nil }
+        guard index.cleanMark != .wrong else { return nil }
         let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: false)
         return ArchiveEngine(
             name: descriptor.name, kind: descriptor.configuration.kind, folder: folder,
             hash: descriptor.hash(), index: index, log: log,
             lock: ArchiveLock(robustMutexAt: index.base + IndexLayout.mutexOffset), processSlot: nil,
-            attachment: nil, indexFile: file)
+            attachment: nil, indexFile: file, openingProblems: problems)
     }
 
-    private func readIntoMemory() throws(StorageError) -> ArchiveEngine {
+    private func readIntoMemory(_ problems: [String]) throws(StorageError) -> ArchiveEngine {
         let index = try IndexMemory(file: nil, path: folder.path, writable: true)
         try initialize(index, file: nil)
         let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: false)
@@ -148,64 +162,15 @@ struct ArchiveOpening {
             name: descriptor.name, kind: descriptor.configuration.kind, folder: folder,
             hash: descriptor.hash(), index: index, log: log,
             lock: ArchiveLock(robustMutexAt: index.base + IndexLayout.mutexOffset), processSlot: nil,
-            attachment: nil)
+            attachment: nil, openingProblems: problems)
         _ = try engine.rebuild()
         index.set32(IndexLayout.stateOffset, IndexLayout.State.ready.rawValue)
         return engine
     }
 
-    // MARK: Trust (F3)
-
-    /// The index file, if it is this archive's, of this boot, the very file it says it is, and agrees with
-    /// the segments that are there; else `nil`.
-    private func trustedIndex(writable: Bool) -> OpenFile? {
-        guard let file = try? folder.file(named: ArchiveOpening.indexName, writable: writable),
-            let status = try? file.status(), status.bytes >= IndexLayout.fileBytes(chunks: 1),
-            let header = try? file.read(atMost: 4096)
-        else { return nil }
-        func word32(_ offset: Int) -> UInt32 {
-            var reader = ByteReader(Array(header[offset..<offset + 4]))
-            return reader.uint32()
-        }
-        func word64(_ offset: Int) -> UInt64 {
-            var reader = ByteReader(Array(header[offset..<offset + 8]))
-            return reader.uint64()
-        }
-        let capacity = word32(IndexLayout.entryCapacityOffset)
-        let boot = BootIdentity.current
-        let head = Location(raw: word64(IndexLayout.headOffset))
-        guard word64(IndexLayout.magicOffset) == IndexLayout.magic,
-            word32(IndexLayout.versionOffset) == IndexLayout.version,
-            word32(IndexLayout.stateOffset) == IndexLayout.State.ready.rawValue,
-            Array(header[IndexLayout.identityOffset..<IndexLayout.identityOffset + 16])
-                == descriptor.identity,
-            boot.contains(where: { $0 != 0 }),
-            Array(header[IndexLayout.bootOffset..<IndexLayout.bootOffset + 16]) == boot,
-            word64(IndexLayout.deviceOffset) == status.device,
-            word64(IndexLayout.inodeOffset) == status.inode,
-            // The number of a removed file is used again, perhaps by its own copy.
-            word64(IndexLayout.birthOffset) == cp_birth_time(file.descriptor),
-            Int(capacity) <= IndexLayout.chunks(inFileOf: status.bytes) * IndexLayout.chunkEntries,
-            word32(IndexLayout.entryHighWaterOffset) <= capacity,
-            Int(word32(IndexLayout.bucketCountOffset)) <= Int(capacity) / IndexLayout.chunkEntries
-                * IndexLayout.chunkBuckets,
-            word32(IndexLayout.bucketCountOffset) > 0,
-            segmentExists(head.segment, bytes: head.offset)
-        else { return nil }
-        return file
-    }
-
-    private func segmentExists(_ segment: UInt32, bytes: Int) -> Bool {
-        guard segment != 0 else { return true }
-        guard let file = try? folder.file(named: SegmentHeader.fileName(segment), writable: false),
-            let status = try? file.status()
-        else { return false }
-        return status.bytes >= bytes
-    }
-
     // MARK: Building
 
-    private func buildIndex(attachment: OpenFile) throws(StorageError) -> OpenFile {
+    func buildIndex(attachment: OpenFile) throws(StorageError) -> OpenFile {
         try folder.unlink(ArchiveOpening.newIndexName)
         let file = try folder.newFile(named: ArchiveOpening.newIndexName)
         do throws(StorageError) {

@@ -127,7 +127,7 @@ final class OpenFile: Sendable {
     }
 
     func hasEntry(named name: String) -> Bool {
-        faccessat(descriptor, name, F_OK, 0) == 0
+        faccessat(descriptor, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0
     }
 
     // MARK: Bytes
@@ -152,6 +152,10 @@ final class OpenFile: Sendable {
     /// Writes all of `bytes` at the start of the file.
     func write(_ bytes: [UInt8]) throws(StorageError) {
         try write(bytes, count: bytes.count, at: 0)
+    }
+
+    func write(_ bytes: [UInt8], at offset: Int) throws(StorageError) {
+        try write(bytes, count: bytes.count, at: offset)
     }
 
     private func write(_ bytes: [UInt8], count: Int, at offset: Int) throws(StorageError) {

@@ -5,30 +5,41 @@ import StorageEngine
 struct CheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
-        abstract: "Verifies every frame of a store, and its indexes against them.",
+        abstract: "Verifies every frame of a store, and its indexes against them; mends it with --repair.",
         discussion: """
-            Changes nothing. Exit code 1 if anything is wrong, 3 if an archive could not be read for another reason \
+            Without --repair changes nothing. Exit code 1 if anything is wrong, 3 if an archive could not be read for another reason \
             than damage; the others are checked all the same. With --json, one object: clean, entries, damaged, \
             salvaged, and archives, an array of the same by archive with valueBytes and problems.
+
+            --repair makes every archive whole that is not clean, and leaves the others alone. What is damaged is \
+            kept in files of the archive's folder that end in .damaged; an archive that is open for writing is left \
+            as it is. Clean and the exit code then say how things are afterwards.
             """)
 
     @OptionGroup var store: StoreArguments
+
+    @Flag(help: "Make damaged archives whole.")
+    var repair = false
+
+    @Flag(help: "With --repair: only say what is damaged.")
+    var dryRun = false
 
     @Flag(help: "Print one JSON object.")
     var json = false
 
     func run() throws {
-        let store = try store.openForLooking()
-        var findings: [Finding] = []
-        var isUnreadable = false
-        for name in try store.archiveNames() {
-            do throws(StorageError) {
-                findings.append(Finding(name, try store.archive(named: name).check()))
-            } catch {
-                // One archive that can't even be opened doesn't hide the others.
-                let finding = Finding(name, error)
-                findings.append(finding)
-                if finding.damaged == 0 { isUnreadable = true }
+        var (findings, isUnreadable) = try look(into: try store.openForLooking())
+        if repair, !dryRun {
+            let store = try store.openForWriting(creating: false)
+            defer { store.close() }
+            isUnreadable = false
+            for index in findings.indices where !findings[index].clean {
+                do throws(StorageError) {
+                    try findings[index].mend(in: store)
+                } catch {
+                    findings[index].problems.append(error.description)
+                    isUnreadable = true
+                }
             }
         }
         let output = OutputWriter()
@@ -42,9 +53,25 @@ struct CheckCommand: ParsableCommand {
         if !findings.allSatisfy(\.clean) { throw CommandFailure(nil, status: .nothing) }
     }
 
+    private func look(into store: Store) throws -> (findings: [Finding], isUnreadable: Bool) {
+        var findings: [Finding] = []
+        var isUnreadable = false
+        for name in try store.archiveNames() {
+            do throws(StorageError) {
+                findings.append(Finding(name, try store.archive(named: name).check()))
+            } catch {
+                // One archive that can't even be opened doesn't hide the others.
+                let finding = Finding(name, error)
+                findings.append(finding)
+                if finding.damaged == 0 { isUnreadable = true }
+            }
+        }
+        return (findings, isUnreadable)
+    }
+
     private func printText(_ findings: [Finding], to output: OutputWriter) throws {
         for finding in findings {
-            var line = "\(finding.name): \(finding.clean ? "clean" : "NOT CLEAN"), "
+            var line = "\(finding.name): \(finding.verdict), "
             line += HumanText.entries(finding.entries, bytes: finding.valueBytes)
             if finding.damaged > 0 { line += ", \(finding.damaged) damaged" }
             if finding.salvaged > 0 { line += ", \(finding.salvaged) salvaged" }
@@ -78,12 +105,15 @@ struct CheckCommand: ParsableCommand {
     /// Sendable value type. What the check of one archive came to.
     private struct Finding: Sendable {
         let name: String
-        let clean: Bool
+        var clean: Bool
         var entries = 0
         var valueBytes: UInt64 = 0
-        let damaged: Int
+        var damaged: Int
         var salvaged = 0
-        let problems: [String]
+        var problems: [String]
+        var isMended = false
+
+        var verdict: String { !clean ? "NOT CLEAN" : isMended ? "mended" : "clean" }
 
         init(_ name: String, _ report: CheckReport) {
             self.name = name
@@ -101,6 +131,22 @@ struct CheckCommand: ParsableCommand {
             clean = false
             if case .corrupted = error { damaged = 1 } else { damaged = 0 }
             problems = [error.description]
+        }
+
+        /// Repairs the archive, and looks again.
+        mutating func mend(in store: Store) throws(StorageError) {
+            let report = try store.repair(archiveNamed: name)
+            entries = report.entries
+            valueBytes = report.valueBytes
+            salvaged = report.salvaged
+            // Else it was the old index that was wrong, and a new one doesn't tell how.
+            if report.damaged > 0 { (damaged, problems) = (report.damaged, report.problems) }
+            let looking = try Store.open(at: store.path, mode: .readOnly, createIfMissing: false)
+            defer { looking.close() }
+            let remaining = try looking.archive(named: name).check()
+            clean = remaining.clean
+            isMended = remaining.clean
+            problems += remaining.problems
         }
     }
 }

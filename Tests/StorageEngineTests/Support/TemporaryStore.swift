@@ -5,9 +5,12 @@ import StorageEngine
 final class TemporaryFolder {
     let path: String
 
-    init() throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "vellum-test-" + UUID().uuidString)
+    /// `inMemory`: on a memory-backed file system where there is one, for thousands of copies.
+    init(inMemory: Bool = false) throws {
+        let memory = URL(fileURLWithPath: "/dev/shm")
+        let isThere = inMemory && FileManager.default.isWritableFile(atPath: memory.path)
+        let parent = isThere ? memory : FileManager.default.temporaryDirectory
+        let folder = parent.appendingPathComponent("vellum-test-" + UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         path = folder.path
     }

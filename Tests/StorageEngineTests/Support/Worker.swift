@@ -11,9 +11,10 @@ final class Worker {
 
     /// The output goes to a file, so that nothing a killed process said is lost in a pipe, and no thread
     /// waits for it.
-    init(_ arguments: [String], in folder: TemporaryFolder) throws {
+    /// `executable`: another program than the worker.
+    init(_ arguments: [String], in folder: TemporaryFolder, executable program: String? = nil) throws {
         path = folder.path + "/output-" + UUID().uuidString
-        let executable = try Worker.executable().path
+        let executable = try program ?? Worker.executable().path
         #if canImport(Darwin)
         var actions: posix_spawn_file_actions_t?
         #else

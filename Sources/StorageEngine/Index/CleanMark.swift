@@ -1,0 +1,40 @@
+import CPlatform
+
+/// A checksum over a closed index, so that the next who opens the archive need not add up what is in it.
+///
+/// Set by the last writer that leaves and taken away by the first that comes, both while nobody else has the
+/// archive open for writing. Fields: OnDiskFormat, "The index".
+extension IndexMemory {
+    enum CleanMark { case right, wrong, none }
+
+    /// An index up to this size is covered whole; of a larger one the header and the tables, so that opening a
+    /// million entries does not mean reading 80 MB.
+    static let wholeBytes = 4 << 20
+
+    /// Can be asked without the lock; a mark that goes away meanwhile counts as none.
+    var cleanMark: CleanMark {
+        let flag = word32(IndexLayout.cleanFlagOffset)
+        guard flag != 0 else { return .none }
+        let isRight = flag == 1 && word32(IndexLayout.cleanSumOffset) == cleanSum()
+        guard word32(IndexLayout.cleanFlagOffset) == flag else { return .none }
+        return isRight ? .right : .wrong
+    }
+
+    func removeCleanMark() { set32(IndexLayout.cleanFlagOffset, 0) }
+
+    /// Needs that nobody else has the archive open for writing.
+    func setCleanMark() {
+        set32(IndexLayout.cleanSumOffset, cleanSum())
+        set32(IndexLayout.cleanFlagOffset, 1)
+    }
+
+    /// Everything but the mark itself.
+    private func cleanSum() -> UInt32 {
+        let bytes = fileBytes
+        guard bytes >= IndexLayout.chunksOffset, bytes <= window.bytes else { return 0 }
+        let end = bytes <= IndexMemory.wholeBytes ? bytes : IndexLayout.chunksOffset
+        let behind = IndexLayout.cleanFlagOffset + 4
+        let sum = Checksum.crc32c(UnsafeRawBufferPointer(start: base, count: IndexLayout.cleanSumOffset))
+        return Checksum.crc32c(UnsafeRawBufferPointer(start: base + behind, count: end - behind), seed: sum)
+    }
+}

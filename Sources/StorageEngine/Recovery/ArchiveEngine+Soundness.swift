@@ -1,0 +1,150 @@
+/// Whether an index without a clean mark, that nobody has open, agrees with itself and with the log. Anything
+/// that does not agree means that the index is built anew from the log, at the cost of recency and counters;
+/// each check is for something that would otherwise let an operation write over, drop or evict what is intact.
+///
+/// Costs one pass over the index and one segment's frame headers; no value is read.
+extension ArchiveEngine {
+    /// What must hold even after a change that was interrupted by the death of its process, so that a repair may
+    /// go by it.
+    func headerIsSound(wasInterrupted: Bool) -> Bool {
+        guard let numbers = try? log.segmentNumbers(), chunksAddUp() else { return false }
+        // Stamps and sequences never come near this; sums with them must not overflow.
+        guard index.stampsTaken < 1 << 62, index.stampsDrained <= index.stampsTaken,
+            index.word64(IndexLayout.sequenceOffset) < 1 << 62
+        else { return false }
+        guard head != .none else { return numbers.isEmpty && index.usedEntries == 0 }
+        let oldest = oldestSegment
+        // A removal goes file by file, so at most one that no longer counts is left by an interrupted one.
+        guard oldest > 0, oldest <= head.segment, numbers.contains(oldest), numbers.contains(head.segment),
+            numbers.count(where: { $0 < oldest }) <= (wasInterrupted ? 1 : 0),
+            let newest = try? log.checkHeader(of: head.segment), newest.oldest <= oldest
+        else { return false }
+        return headIsBehindAFrame(wasInterrupted: wasInterrupted)
+            && entriesAreWithin(oldest, wasInterrupted: wasInterrupted)
+    }
+
+    private func chunksAddUp() -> Bool {
+        let capacity = Int(index.word32(IndexLayout.entryCapacityOffset))
+        let bytes = IndexLayout.fileBytes(chunks: capacity / IndexLayout.chunkEntries)
+        return capacity % IndexLayout.chunkEntries == 0 && bytes <= index.fileBytes
+            && index.size(IndexLayout.indexBytesOffset) <= bytes
+            && index.bucketCount >= IndexMemory.firstBuckets
+    }
+
+    /// A head inside a frame or before one would have the next operation write over it.
+    private func headIsBehindAFrame(wasInterrupted: Bool) -> Bool {
+        guard let pin = log.pin(head.segment) else { return false }
+        defer { log.unpin(pin) }
+        var offset = SegmentHeader.bytes
+        var sequence: UInt64 = 0
+        while offset < head.offset, let frame = log.frame(pin, at: offset), frame.rawKind != 0 {
+            sequence = max(sequence, frame.sequence)
+            offset += frame.bytes
+        }
+        guard offset == head.offset, sequence <= index.word64(IndexLayout.sequenceOffset) else {
+            return false
+        }
+        return wasInterrupted || log.validFrame(pin, at: offset) == nil
+    }
+
+    private func entriesAreWithin(_ oldest: UInt32, wasInterrupted: Bool) -> Bool {
+        let first = Location(segment: oldest, offset: SegmentHeader.bytes)
+        let end = wasInterrupted ? Location(raw: .max) : head
+        for number in 0..<index.usedEntries {
+            guard let location = index.entry(number + 1)?.location, location != .none else { continue }
+            if location < first || location >= end { return false }
+        }
+        return true
+    }
+
+    // MARK: What holds between two operations
+
+    /// Entries against totals, segments' counts, recency list, buckets and free list.
+    func addsUp() -> Bool {
+        guard index.word64(IndexLayout.structureOffset) & 1 == 0 else { return false }
+        if kind == .log { return messagesAddUp() }
+        var entries = 0
+        var setAside = 0
+        var valueBytes = 0
+        var frameBytes = 0
+        var ends = 0
+        var frames = [UInt64](repeating: 0, count: SegmentLayout.slots)
+        let stamps = index.stampsTaken
+        for number in 1...max(index.usedEntries, 1) {
+            guard let slot = index.entry(number), slot.location != .none else { continue }
+            guard slot.isPlausible, slot.recency < stamps else { return false }
+            frameBytes += Int(slot.frameBytes)
+            if slot.isSetAside {
+                setAside += 1
+            } else {
+                guard isLinked(number, slot, &ends) else { return false }
+                entries += 1
+                valueBytes += Int(slot.valueBytes)
+            }
+            frames[Int(slot.location.segment & SegmentLayout.slotMask)] &+=
+                1 << IndexLayout.liveCountShift + UInt64(slot.frameBytes)
+        }
+        guard entries == entryCount, valueBytes == Int(self.valueBytes), ends == (entries == 0 ? 0 : 2),
+            frameBytes == index.size(IndexLayout.liveFrameBytesOffset),
+            setAside == Int(index.setAsideCount), setAside == index.setAsideNumbers().count,
+            frames.indices.allSatisfy({ index.liveFrames(ofSegment: UInt32($0)) == frames[$0] })
+        else { return false }
+        recountSegments()
+        return bucketsLead(to: entries) && freeEntries() == Int(index.usedEntries) - entries - setAside
+    }
+
+    /// Whether the neighbours in the recency list name this entry; `ends` counts those without one.
+    private func isLinked(_ number: UInt32, _ slot: EntrySlot, _ ends: inout Int) -> Bool {
+        let (newer, older) = (slot.newer, slot.older)
+        if let neighbour = index.entry(newer) {
+            guard neighbour.older == number, neighbour.isLive else { return false }
+        } else {
+            guard index.mostRecent == number else { return false }
+            ends += 1
+        }
+        if let neighbour = index.entry(older) {
+            guard neighbour.newer == number, neighbour.isLive else { return false }
+        } else {
+            guard index.leastRecent == number else { return false }
+            ends += 1
+        }
+        return true
+    }
+
+    /// Whether the buckets lead to that many entries, each from its own bucket.
+    private func bucketsLead(to count: Int) -> Bool {
+        let buckets = index.bucketCount
+        var found = 0
+        for number in 0..<index.usedBuckets {
+            guard let bucket = index.bucket(number) else { return false }
+            for place in 0..<Bucket.cells where bucket.cell(place) != 0 {
+                guard let slot = index.entry(bucket.number(place)), slot.isLive,
+                    bucket.cell(place) == Bucket.cell(of: slot, at: slot.location),
+                    index.bucketNumber(of: slot.tag, count: buckets) == number
+                else { return false }
+                found += 1
+            }
+            var chained = bucket.overflow
+            while chained != 0 {
+                guard let slot = index.entry(chained), slot.isLive, found < count,
+                    index.bucketNumber(of: slot.tag, count: buckets) == number
+                else { return false }
+                found += 1
+                chained = slot.chainNext
+            }
+        }
+        return found == count
+    }
+
+    /// Length of the free list; more than there can be when it leads to an entry in use.
+    private func freeEntries() -> Int {
+        var free = 0
+        var number = index.word32(IndexLayout.freeHeadOffset)
+        while number != 0, free <= Int(index.usedEntries) {
+            guard let slot = index.entry(number), slot.location == .none else { return .max }
+            free += 1
+            number = slot.chainNext
+        }
+        return free
+    }
+}

@@ -1,0 +1,126 @@
+import CPlatform
+
+/// Whether an index that is there may be used as it is (F3). What each check is for: OnDiskFormat, "Opening".
+extension ArchiveOpening {
+    /// Fields of an index's header, as they are in its file.
+    private struct IndexHeader {
+        private let bytes: [UInt8]
+
+        init?(_ file: OpenFile) {
+            guard let bytes = try? file.read(atMost: 4096), bytes.count == 4096 else { return nil }
+            self.bytes = bytes
+        }
+
+        func word32(_ offset: Int) -> UInt32 {
+            var reader = ByteReader(Array(bytes[offset..<offset + 4]))
+            return reader.uint32()
+        }
+
+        func word64(_ offset: Int) -> UInt64 {
+            var reader = ByteReader(Array(bytes[offset..<offset + 8]))
+            return reader.uint64()
+        }
+
+        func identity(_ offset: Int) -> [UInt8] { Array(bytes[offset..<offset + 16]) }
+
+        var head: Location { Location(raw: word64(IndexLayout.headOffset)) }
+    }
+
+    /// The index file, if it is this archive's, of this boot, the very file it says it is, and agrees with
+    /// the segments that are there; else `nil`.
+    func trustedIndex(writable: Bool) -> OpenFile? {
+        guard let (file, header) = ownIndex(writable: writable), log(reaches: header.head) else { return nil }
+        return file
+    }
+
+    /// What an index that is right in all else tells of a log that ends before the index's head: operations that
+    /// were acknowledged are gone. (A log without its index just ends.)
+    func lostHead() -> [String] {
+        guard let (_, header) = ownIndex(writable: false), !log(reaches: header.head) else { return [] }
+        let head = header.head
+        let path = folder.path + "/" + SegmentHeader.fileName(head.segment)
+        guard let file = try? folder.file(named: SegmentHeader.fileName(head.segment), writable: false),
+            let bytes = try? file.status().bytes
+        else { return ["\(path): the newest segment is gone"] }
+        return ["\(path): ends at byte \(bytes), the log went on to byte \(head.offset)"]
+    }
+
+    /// Where the index says that the log ends, if the index is this archive's.
+    var claimedHead: Location? { ownIndex(writable: false)?.1.head }
+
+    /// Pid of a living process that has the archive open for writing, as far as its index tells.
+    var firstUser: Int32? {
+        guard let (file, _) = ownIndex(writable: false),
+            let index = try? IndexMemory(file: file, path: file.path, writable: false)
+        else { return nil }
+        return index.attachedSlots.first(where: \.identity.isAlive)?.identity.pid
+    }
+
+    private func ownIndex(writable: Bool) -> (OpenFile, IndexHeader)? {
+        guard let file = try? folder.file(named: ArchiveOpening.indexName, writable: writable),
+            let status = try? file.status(), status.bytes >= IndexLayout.fileBytes(chunks: 1),
+            let header = IndexHeader(file)
+        else { return nil }
+        let capacity = header.word32(IndexLayout.entryCapacityOffset)
+        let boot = BootIdentity.current
+        guard header.word64(IndexLayout.magicOffset) == IndexLayout.magic,
+            header.word32(IndexLayout.versionOffset) == IndexLayout.version,
+            header.word32(IndexLayout.stateOffset) == IndexLayout.State.ready.rawValue,
+            header.identity(IndexLayout.identityOffset) == descriptor.identity,
+            boot.contains(where: { $0 != 0 }),
+            header.identity(IndexLayout.bootOffset) == boot,
+            header.word64(IndexLayout.deviceOffset) == status.device,
+            header.word64(IndexLayout.inodeOffset) == status.inode,
+            // The number of a removed file is used again, perhaps by its own copy.
+            header.word64(IndexLayout.birthOffset) == cp_birth_time(file.descriptor),
+            Int(capacity) <= IndexLayout.chunks(inFileOf: status.bytes) * IndexLayout.chunkEntries,
+            header.word32(IndexLayout.entryHighWaterOffset) <= capacity,
+            Int(header.word32(IndexLayout.bucketCountOffset)) <= Int(capacity) / IndexLayout.chunkEntries
+                * IndexLayout.chunkBuckets,
+            header.word32(IndexLayout.bucketCountOffset) > 0
+        else { return nil }
+        return (file, header)
+    }
+
+    private func log(reaches head: Location) -> Bool {
+        guard head.segment != 0 else { return true }
+        guard let file = try? folder.file(named: SegmentHeader.fileName(head.segment), writable: false),
+            let status = try? file.status()
+        else { return false }
+        return status.bytes >= head.offset
+    }
+
+    /// Whether a trusted index that nobody has open is what its last users left, and not damaged since: by its
+    /// clean mark, or, when a user died, by adding up what is in it. Takes the clean mark away.
+    ///
+    /// Without this, a limit or a segment's count that had changed in a closed index made the next operation evict
+    /// or drop what was intact.
+    func isSound(_ index: IndexMemory, attachment: OpenFile) throws(StorageError) -> Bool {
+        let mark = index.cleanMark
+        index.removeCleanMark()
+        let limits = descriptor.configuration
+        guard index.word64(IndexLayout.diskLimitOffset) == limits.diskLimit ?? .max,
+            index.word64(IndexLayout.memoryLimitOffset) == limits.memoryLimit ?? .max
+        else { return false }
+        switch mark {
+        case .right: return true
+        case .wrong: return false
+        case .none: break
+        }
+        let mode = index.word32(IndexLayout.lockingOffset)
+        if mode == LockingMode.robustMutex.rawValue {
+            // Nobody can hold it, and what is there may be no mutex.
+            guard cp_mutex_init(index.base + IndexLayout.mutexOffset) == 0 else { return false }
+        } else if mode != LockingMode.fileLock.rawValue {
+            return false
+        }
+        let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: true)
+        let engine = ArchiveEngine(
+            name: descriptor.name, kind: descriptor.configuration.kind, folder: folder, hash: descriptor.hash(), index: index, log: log,
+            lock: try makeLock(index), processSlot: nil, attachment: attachment)
+        let wasInterrupted = index.word64(IndexLayout.sectionOwnerOffset) != 0
+        guard engine.headerIsSound(wasInterrupted: wasInterrupted) else { return false }
+        // Totals and links of an interrupted change are made anew by the repair that comes with the lock.
+        return wasInterrupted || engine.addsUp()
+    }
+}

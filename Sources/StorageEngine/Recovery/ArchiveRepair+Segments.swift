@@ -1,0 +1,128 @@
+import CPlatform
+
+/// Putting the log in order: afterwards every file under a segment's name is one of this archive, and its frames
+/// follow each other without a gap.
+extension ArchiveRepair {
+    /// Stretches longer than this are covered by several frames, so that no large buffer is needed.
+    private static let mostVoidBytes = 16 << 20
+
+    mutating func mendSegments() throws(StorageError) {
+        let log = try SegmentLog(folder: folder, identity: identity, writable: true)
+        let numbers = try log.segmentNumbers()
+        var oldest = numbers.first ?? 0
+        for number in numbers {
+            do throws(StorageError) {
+                oldest = max(oldest, try log.checkHeader(of: number).oldest)
+            } catch {
+                guard case .corrupted(_, _, let reason) = error else { throw error }
+                // A segment whose header was never written held nothing acknowledged.
+                if number == numbers.last, log.isUnwritten(number) { continue }
+                guard log.holdsFrames(number) else {
+                    try setAside(SegmentHeader.fileName(number), reason)
+                    continue
+                }
+                try writeHeader(number, oldest: min(oldest, number), reason)
+            }
+            try mendFrames(log, number, isNewest: number == numbers.last)
+        }
+    }
+
+    private mutating func setAside(_ file: String, _ reason: String) throws(StorageError) {
+        let bytes = (try? folder.file(named: file, writable: false).status().bytes) ?? 0
+        let kept = try DamagedFile.setAside(file, in: folder)
+        note(
+            "\(folder.path)/\(file): bytes 0 to \(bytes): nothing of this archive (\(reason)); renamed to \(kept)"
+        )
+    }
+
+    private mutating func writeHeader(
+        _ number: UInt32, oldest: UInt32, _ reason: String
+    ) throws(StorageError) {
+        let file = try folder.file(named: SegmentHeader.fileName(number), writable: true)
+        let keeper = try keep([(0, try file.read(atMost: SegmentHeader.bytes))], of: number)
+        let header = SegmentHeader(
+            archive: identity, segment: number, oldest: oldest, created: cp_coarse_time())
+        try file.write(header.encoded)
+        try file.synchronize()
+        salvagedFrom[number] = 0
+        note(
+            "\(file.path): bytes 0 to \(SegmentHeader.bytes): header written anew (\(reason)); "
+                + "what was there is kept in \(keeper)")
+    }
+
+    /// Copies bytes to a new file, to the offsets at which they were; what is between takes no room.
+    private func keep(_ parts: [(offset: Int, bytes: [UInt8])], of number: UInt32) throws(StorageError)
+        -> String
+    {
+        let name = DamagedFile.freeName(for: SegmentHeader.fileName(number), in: folder)
+        let file = try folder.newFile(named: name)
+        for part in parts { try file.write(part.bytes, at: part.offset) }
+        try file.synchronize()
+        return name
+    }
+
+    private mutating func mendFrames(_ log: SegmentLog, _ number: UInt32, isNewest: Bool) throws(StorageError)
+    {
+        guard let pin = log.pin(number) else {
+            note("\(log.path(of: number)): cannot be mapped; left as it is")
+            return
+        }
+        defer { log.unpin(pin) }
+        var stretches: [Range<Int>] = []
+        let result = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
+            if case .damage(let from, let to) = item { stretches.append(from..<to) }
+        }
+        var tail = result.isBlankBehind ? nil : result.end..<log.writtenEnd(pin)
+        if isNewest, let knownHead, knownHead <= Location(segment: number, offset: result.end), tail != nil {
+            // The remains of an operation that was never acknowledged.
+            log.blank(pin, from: result.end)
+            tail = nil
+        }
+        guard !stretches.isEmpty || tail != nil else { return }
+        // Blocks behind every byte: writing through the mapping must not meet a full disk (F4).
+        try log.extend(pin, to: log.fileBytes(pin))
+        let all = stretches + (tail.map { [$0] } ?? [])
+        let kept = try keep(all.map { ($0.lowerBound, log.bytes(pin, $0)) }, of: number)
+        if let first = stretches.first {
+            salvagedFrom[number] = min(first.lowerBound, salvagedFrom[number] ?? .max)
+        }
+        for stretch in stretches {
+            let isCovered = cover(stretch, log, pin)
+            let done =
+                isCovered
+                ? "covered; what was there is kept in \(kept)" : "too short for a frame; left as it is"
+            note("\(log.path(of: number)): bytes \(stretch.lowerBound) to \(stretch.upperBound): \(done)")
+        }
+        if let tail {
+            log.blank(pin, from: tail.lowerBound)
+            note(
+                "\(log.path(of: number)): bytes \(tail.lowerBound) to \(tail.upperBound): no entry follows; cleared, "
+                    + "what was there is kept in \(kept)")
+        }
+        try log.synchronize(pin)
+    }
+
+    /// Puts frames without content over a stretch between two frames; `false` when it is shorter than a frame.
+    private func cover(_ stretch: Range<Int>, _ log: SegmentLog, _ pin: SegmentLog.Pin) -> Bool {
+        guard stretch.count >= Frame.headerBytes else { return false }
+        let now = cp_coarse_time()
+        var offset = stretch.lowerBound
+        while offset < stretch.upperBound {
+            let rest = stretch.upperBound - offset
+            // What remains for the next one must be a frame as well.
+            let size =
+                rest <= ArchiveRepair.mostVoidBytes ? rest : ArchiveRepair.mostVoidBytes - Frame.headerBytes
+            let zeros = [UInt8](repeating: 0, count: size - Frame.headerBytes)
+            zeros.withUnsafeBytes { value in
+                let none = UnsafeRawBufferPointer(start: nil, count: 0)
+                log.write(
+                    FrameContent(
+                        kind: .void, sequence: 0, recency: 0, time: now, created: now, key: none,
+                        value: value,
+                        extensionBytes: none), pin, at: offset)
+            }
+            offset += size
+        }
+        return true
+    }
+}

@@ -1,0 +1,187 @@
+import CPlatform
+
+/// A repair of one archive, from taking its locks to its new index. Used by one thread.
+///
+/// The index goes first and comes last, and each step in between leaves a log that opens, so a crash on the way
+/// is an ordinary crash. What is done to segments is in `ArchiveRepair+Segments.swift`.
+struct ArchiveRepair {
+    let folder: OpenFile
+    let name: String
+    let identity: [UInt8]
+    /// Where the log ended by the word of an index that could be trusted.
+    let knownHead: Location?
+    private(set) var damaged = 0
+    private(set) var problems: [String] = []
+    /// In which segments entries count as salvaged, and from which offset on.
+    var salvagedFrom: [UInt32: Int] = [:]
+
+    static func run(
+        on folder: OpenFile, name: String, options: StoreOptions
+    ) throws(StorageError) -> RepairReport {
+        let opening = try folder.fileMakingIfMissing(named: ArchiveOpening.openingName)
+        try ArchiveOpening.takeOpening(opening, archive: name)
+        defer { opening.unlock() }
+        let attachment = try folder.fileMakingIfMissing(named: ArchiveOpening.attachedName)
+        let known = try? ArchiveOpening(folder: folder, options: options)
+        guard try attachment.lock(.exclusive, wait: false) else {
+            throw .busy(
+                archive: name, process: known?.firstUser ?? 0,
+                reason: "a repair needs the archive for itself; close it there, then try again")
+        }
+        defer { attachment.unlock() }
+        let (descriptor, loss) = try ArchiveRepair.descriptor(of: folder, name: name, options: options)
+        var repair = ArchiveRepair(
+            folder: folder, name: name, identity: descriptor.identity,
+            knownHead: loss == nil ? known?.claimedHead : nil)
+        if loss == nil {
+            for problem in known?.lostHead() ?? [] { repair.note(problem + ": what was there is lost") }
+        }
+        for name in [ArchiveOpening.indexName, ArchiveOpening.newIndexName] { try folder.unlink(name) }
+        if let loss {
+            try repair.replaceDescriptor(descriptor, loss)
+        }
+        try repair.mendSegments()
+        return try repair.finish(
+            ArchiveOpening(folder: folder, options: options), attachment: attachment)
+    }
+
+    private init(folder: OpenFile, name: String, identity: [UInt8], knownHead: Location?) {
+        self.folder = folder
+        self.name = name
+        self.identity = identity
+        self.knownHead = knownHead
+    }
+
+    mutating func note(_ problem: String) {
+        damaged += 1
+        remark(problem)
+    }
+
+    /// A line about something that is no damage of its own.
+    mutating func remark(_ problem: String) {
+        if problems.count < CheckReport.maximumProblems { problems.append(problem) }
+    }
+
+    // MARK: The descriptor
+
+    /// The archive's descriptor, or a new one and why. The identity is known from the segments, the name from the
+    /// folder; the secret may be another one because the index is built anew.
+    private static func descriptor(
+        of folder: OpenFile, name: String, options: StoreOptions
+    ) throws(StorageError) -> (Descriptor, loss: String?) {
+        var loss: String
+        var present: Descriptor?
+        do throws(StorageError) {
+            present = try ArchiveOpening(folder: folder, options: options).descriptor
+            loss = "belongs to another archive"
+        } catch {
+            guard case .corrupted(_, _, let reason) = error else { throw error }
+            loss = reason
+        }
+        let identities = try ArchiveIdentities(folder, descriptor: present)
+        if let present, identities.best == nil || identities.best == present.identity {
+            return (present, nil)
+        }
+        let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil, memoryLimit: nil)
+        var identity = try RandomSource.bytes(16)
+        if let best = identities.best { identity = best }
+        let descriptor = Descriptor(
+            identity: identity, hashKey: try RandomSource.bytes(16),
+            created: cp_coarse_time(), name: name, configuration: configuration)
+        return (descriptor, loss)
+    }
+
+    private mutating func replaceDescriptor(_ descriptor: Descriptor, _ loss: String) throws(StorageError) {
+        let file = Descriptor.fileName
+        var bytes = 0
+        var kept = ""
+        if folder.hasEntry(named: file) {
+            bytes = (try? folder.file(named: file, writable: false).status().bytes) ?? 0
+            kept = "; what was there is kept as \(try DamagedFile.setAside(file, in: folder))"
+        }
+        try ArchiveOpening.replaceDescriptor(descriptor, in: folder)
+        note(
+            "\(folder.path)/\(file): bytes 0 to \(bytes): made anew (\(loss))\(kept). The archive is a collection now; "
+                + "limits were lost; set them with resize")
+    }
+
+    // MARK: The new index
+
+    private func finish(
+        _ opening: ArchiveOpening, attachment: OpenFile
+    ) throws(StorageError) -> RepairReport {
+        let file = try opening.buildIndex(attachment: attachment)
+        let index = try IndexMemory(file: file, path: file.path, writable: true)
+        var salvaged = 0
+        if !salvagedFrom.isEmpty {
+            for number in 0..<index.usedEntries {
+                guard let location = index.entry(number + 1)?.location, location != .none,
+                    let from = salvagedFrom[location.segment], location.offset >= from
+                else { continue }
+                salvaged += 1
+            }
+        }
+        index.setCleanMark()
+        return RepairReport(
+            entries: index.size(IndexLayout.entryCountOffset),
+            valueBytes: UInt64(index.size(IndexLayout.valueBytesOffset)), damaged: damaged,
+            salvaged: salvaged,
+            problems: problems)
+    }
+}
+
+/// Which archive the files of a folder belong to, by the word of its segments.
+struct ArchiveIdentities {
+    /// The descriptor's identity, unless no segment has it and two, or one and the index, have another; without a
+    /// descriptor the one that most segments have. `nil` when there is none.
+    let best: [UInt8]?
+
+    init(_ folder: OpenFile, descriptor: Descriptor?) throws(StorageError) {
+        var votes: [[UInt8]: Int] = [:]
+        var unsure: [UInt32] = []
+        var guesses: Set<[UInt8]> = []
+        if let descriptor { guesses.insert(descriptor.identity) }
+        for number in try folder.names().compactMap(SegmentHeader.number(ofFileName:)) {
+            guard let file = try? folder.file(named: SegmentHeader.fileName(number), writable: false) else {
+                continue
+            }
+            let bytes = try file.read(atMost: SegmentHeader.bytes)
+            do throws(StorageError) {
+                let header = try SegmentHeader.decode(bytes, path: file.path)
+                if header.segment == number { votes[header.archive, default: 0] += 1 }
+            } catch {
+                guard case .corrupted = error else { throw error }
+                if bytes.count == SegmentHeader.bytes { guesses.insert(Array(bytes[16..<32])) }
+            }
+            unsure.append(number)
+        }
+        for name in [Descriptor.fileName, ArchiveOpening.indexName] {
+            guard let bytes = try? folder.file(named: name, writable: false).read(atMost: 32),
+                bytes.count == 32
+            else { continue }
+            guesses.insert(Array(bytes[16..<32]))
+        }
+        // Where headers say nothing, frames do: only those of the right identity pass their checksums.
+        if votes.isEmpty {
+            for guess in guesses {
+                let holding = unsure.filter { number in
+                    guard let file = try? folder.file(named: SegmentHeader.fileName(number), writable: false)
+                    else { return false }
+                    return (try? SegmentSearch.holdsFrame(file, guess, number)) ?? false
+                }
+                if !holding.isEmpty { votes[guess] = holding.count }
+            }
+        }
+        let own = descriptor.flatMap { votes[$0.identity] } ?? 0
+        let index = try? folder.file(named: ArchiveOpening.indexName, writable: false).read(atMost: 32)
+        let witness = index.flatMap { $0.count == 32 ? Array($0[16..<32]) : nil }
+        let most = votes.max { $0.value < $1.value }
+        if let descriptor,
+            own > 0 || witness == descriptor.identity || (most?.value ?? 0) < 2 && witness != most?.key
+        {
+            best = descriptor.identity
+        } else {
+            best = most?.key
+        }
+    }
+}

@@ -1,0 +1,315 @@
+import Foundation
+import StorageEngine
+import Testing
+
+/// R6: a store whose files are damaged in every way is used, rebuilt and repaired. Nothing traps or hangs, no value
+/// is wrong, a flipped bit costs one entry at most, and no damage costs more than what lies in it.
+@Suite struct MutationTests {
+    /// One file of a store made another.
+    enum Mutation: Equatable {
+        case flip(file: String, bit: Int)
+        case truncate(file: String, bytes: Int)
+        case randomBytes(file: String)
+        case foreign(file: String)
+        case empty(file: String)
+        case remove(file: String)
+        case duplicate(file: String, name: String)
+
+        var file: String {
+            switch self {
+            case .flip(let file, _), .truncate(let file, _), .randomBytes(let file), .foreign(let file),
+                .empty(let file), .remove(let file), .duplicate(let file, _):
+                file
+            }
+        }
+    }
+
+    static let marker = "vellum-store"
+
+    struct Figures {
+        var mutations = 0
+        var flips = 0
+        var lost = 0
+        var mostLostByAFlip = 0
+        var revived = 0
+        var refused = 0
+    }
+
+    enum Step: CaseIterable { case observe, use, rebuild }
+
+    // MARK: Which
+
+    /// All of the small files' bits and lengths, the headers' bits, and whole files.
+    static func exhaustive(_ fixture: DamageFixture) -> [Mutation] {
+        var all: [Mutation] = []
+        // Empty files are locks, and hold nothing that could be damaged.
+        var small = fixture.files.filter { $0.value.count < 1000 && !$0.value.isEmpty }
+        small[marker] = fixture.marker
+        for (file, data) in small.sorted(by: { $0.key < $1.key }) {
+            all += (0..<data.count * 8).map { .flip(file: file, bit: $0) }
+            all += (0..<data.count).map { .truncate(file: file, bytes: $0) }
+        }
+        let segments = fixture.segments
+        for segment in segments {
+            all += (0..<(64 + 56) * 8).map { .flip(file: segment, bit: $0) }
+            all += [.duplicate(file: segment, name: "000000f0.segment")]
+        }
+        all += [
+            .duplicate(file: segments[0], name: segments[1]),
+            .duplicate(file: segments[1], name: segments[0]),
+        ]
+        all += [
+            .duplicate(file: "index", name: "index.new"),
+            .duplicate(file: "descriptor", name: "descriptor.new"),
+        ]
+        for file in fixture.files.keys.sorted() + [marker] {
+            all += [.randomBytes(file: file), .foreign(file: file), .empty(file: file), .remove(file: file)]
+        }
+        return all
+    }
+
+    /// Any bit or length, mostly of the log.
+    static func any(_ fixture: DamageFixture, _ random: inout SeededGenerator) -> Mutation {
+        let segments = fixture.segments
+        let draw = Int.random(in: 0..<100, using: &random)
+        var file = segments[Int.random(in: 0..<segments.count, using: &random)]
+        if draw % 10 >= 8 { file = draw % 20 < 15 ? "index" : "descriptor" }
+        let data = fixture.files[file] ?? Data()
+        // The blank rest of a segment is hit as well, but not mostly.
+        let written = file.hasSuffix(".segment") ? (data.lastIndex { $0 != 0 } ?? 0) + 32 : data.count
+        let reach = max(1, min(draw < 90 ? written : data.count, data.count))
+        if draw < 80 { return .flip(file: file, bit: Int.random(in: 0..<reach * 8, using: &random)) }
+        if draw < 98 { return .truncate(file: file, bytes: Int.random(in: 0..<reach, using: &random)) }
+        return .randomBytes(file: file)
+    }
+
+    // MARK: One of them
+
+    private func apply(
+        _ mutation: Mutation, _ fixture: DamageFixture, _ other: DamageFixture, _ folder: TemporaryFolder,
+        _ random: inout SeededGenerator
+    ) throws {
+        func path(_ file: String) -> String {
+            file == MutationTests.marker ? folder.store + "/" + file : folder.archivePath("A", file)
+        }
+        let target = path(mutation.file)
+        let original =
+            mutation.file == MutationTests.marker ? fixture.marker : fixture.files[mutation.file] ?? Data()
+        switch mutation {
+        case .flip(_, let bit):
+            // In place: another file would not be the index that it says it is.
+            let file = try FileHandle(forUpdating: URL(fileURLWithPath: target))
+            defer { try? file.close() }
+            try file.seek(toOffset: UInt64(bit / 8))
+            let byte = try file.read(upToCount: 1)?.first ?? 0
+            try file.seek(toOffset: UInt64(bit / 8))
+            try file.write(contentsOf: Data([byte ^ 1 << UInt8(bit % 8)]))
+        case .truncate(_, let bytes):
+            let file = try FileHandle(forUpdating: URL(fileURLWithPath: target))
+            defer { try? file.close() }
+            try file.truncate(atOffset: UInt64(bytes))
+        case .randomBytes:
+            let file = try FileHandle(forUpdating: URL(fileURLWithPath: target))
+            defer { try? file.close() }
+            var bytes = Data(capacity: original.count + 8)
+            while bytes.count < original.count {
+                withUnsafeBytes(of: random.next()) { bytes.append(contentsOf: $0) }
+            }
+            try file.write(contentsOf: bytes.prefix(original.count))
+        case .foreign:
+            let foreign =
+                mutation.file == MutationTests.marker ? other.marker : other.files[mutation.file] ?? Data()
+            try foreign.write(to: URL(fileURLWithPath: target))
+        case .empty: try Data().write(to: URL(fileURLWithPath: target))
+        case .remove: try FileManager.default.removeItem(atPath: target)
+        case .duplicate(_, let name): try original.write(to: URL(fileURLWithPath: path(name)))
+        }
+    }
+
+    /// What is there by the word of an open archive; what cannot be read is not.
+    private func look(
+        _ archive: Archive, _ fixture: DamageFixture, stored: [String: [UInt8]], _ what: String
+    ) -> (lost: Set<String>, revived: Int) {
+        var lost: Set<String> = []
+        var revived = 0
+        for (key, last) in fixture.versions {
+            let found = (try? archive.peek(key)) ?? nil
+            if let value = stored[key] {
+                #expect(found == value, "\(what): \(key), stored after the damage")
+                continue
+            }
+            if let found { #expect(fixture.knows(key, found), "\(what): \(key) has a value it never had") }
+            if let version = fixture.live[key] {
+                if found != DamageFixture.value(key, version) { lost.insert(key) }
+            } else if found != nil {
+                revived += 1
+            }
+            _ = last
+        }
+        return (lost, revived)
+    }
+
+    /// Looks, uses, rebuilds and repairs, in an order that the seed says. Returns what was lost at the end.
+    private func live(
+        _ mutation: Mutation, _ fixture: DamageFixture, _ folder: TemporaryFolder,
+        _ random: inout SeededGenerator,
+        _ figures: inout Figures
+    ) throws {
+        let what = "\(mutation)"
+        var stored: [String: [UInt8]] = [:]
+        var bearable = bearableLoss(mutation, fixture)
+        if case .flip = mutation { figures.flips += 1 }
+        func judge(_ archive: Archive, _ step: String) {
+            let (lost, revived) = look(archive, fixture, stored: stored, "\(step) after \(what)")
+            figures.revived = max(figures.revived, revived)
+            // An observer goes by the descriptor that is there, and finds no segment of its archive; nothing is gone.
+            if step == "look", mutation == .foreign(file: "descriptor") { return }
+            if case .flip = mutation {
+                figures.mostLostByAFlip = max(figures.mostLostByAFlip, lost.count)
+                #expect(lost.count <= (bearable.isEmpty ? 0 : 1), "\(step) after \(what): lost \(lost)")
+            } else {
+                #expect(
+                    lost.isSubset(of: bearable),
+                    "\(step) after \(what): lost \(lost.subtracting(bearable).prefix(5))")
+            }
+            if step == "repair" { figures.lost += lost.count }
+        }
+        func observe() throws {
+            let store = try Store.open(at: folder.store, mode: .readOnly)
+            defer { store.close() }
+            let archive = try store.archive(named: "A")
+            let list = try archive.entries()
+            for index in list.indices { _ = try? list.withValue(at: index) { $0.count } }
+            judge(archive, "look")
+            _ = try archive.check()
+        }
+        func use() throws {
+            let store = try Store.open(at: folder.store)
+            defer { store.close() }
+            let archive = try store.archive(named: "A")
+            for number in 100..<120 { _ = try? archive.access("key \(number)") }
+            // A value that the engine refuses to store is not stored; one that it stored stays.
+            for key in ["key 115", "key 3"] {
+                let value = Array("new \(key)".utf8)
+                try archive.put(value, forKey: key)
+                stored[key] = value
+                bearable.remove(key)
+            }
+            _ = try archive.check()
+            judge(archive, "use")
+        }
+        func rebuild() throws {
+            try? folder.removeIndex("A")
+            let store = try Store.open(at: folder.store)
+            defer { store.close() }
+            let archive = try store.archive(named: "A")
+            judge(archive, "rebuild")
+            #expect(try archive.invariantViolations() == [], "\(what)")
+        }
+        let steps = Step.allCases.shuffled(using: &random).prefix(Int.random(in: 0...3, using: &random))
+        for step in steps {
+            do {
+                switch step {
+                case .observe: try observe()
+                case .use: try use()
+                case .rebuild: try rebuild()
+                }
+            } catch is StorageError {
+                figures.refused += 1
+            }
+        }
+        if mutation.file == MutationTests.marker {
+            try fixture.marker.write(to: URL(fileURLWithPath: folder.store + "/" + MutationTests.marker))
+        }
+        let store = try Store.open(at: folder.store)
+        defer { store.close() }
+        let report = try store.repair(archiveNamed: "A")
+        let archive = try store.archive(named: "A")
+        judge(archive, "repair")
+        let check = try archive.check()
+        #expect(check.clean && check.entries == report.entries, "\(what): \(check.problems)")
+    }
+
+    /// The entries that may be lost: those that lie in a damaged segment.
+    private func bearableLoss(_ mutation: Mutation, _ fixture: DamageFixture) -> Set<String> {
+        if case .duplicate(_, let name) = mutation { return fixture.keysOfSegment[name] ?? [] }
+        return fixture.keysOfSegment[mutation.file] ?? []
+    }
+
+    private func run(seed: UInt64, goesOn: (Int) -> Bool, _ next: (Int, inout SeededGenerator) -> Mutation?)
+        throws -> Figures
+    {
+        let fixture = try MutationTests.fixture.get()
+        let other = try MutationTests.other.get()
+        let folder = try TemporaryFolder(inMemory: true)
+        var random = SeededGenerator(seed: seed)
+        var figures = Figures()
+        while goesOn(figures.mutations), let mutation = next(figures.mutations, &random) {
+            try fixture.restore(in: folder)
+            try apply(mutation, fixture, other, folder, &random)
+            try live(mutation, fixture, folder, &random, &figures)
+            figures.mutations += 1
+        }
+        return figures
+    }
+
+    private static let fixture = Result { try DamageFixture() }
+    private static let other = Result { try DamageFixture() }
+
+    // MARK: Tests
+
+    @Test func theFixtureHasWhatIsDamaged() throws {
+        let fixture = try MutationTests.fixture.get()
+        #expect(fixture.segments.count == 2)
+        #expect(fixture.live.count > 100 && fixture.live.count < fixture.versions.count - 50)
+        #expect(fixture.keysOfSegment.values.allSatisfy { $0.count > 20 })
+        #expect(fixture.keysOfSegment.values.reduce(0) { $0 + $1.count } == fixture.live.count)
+    }
+
+    /// Whole files, and some of the bits and lengths that the soak takes all of.
+    @Test func wholeFilesAndBitsOfSmallOnes() throws {
+        let all = MutationTests.exhaustive(try MutationTests.fixture.get())
+        let chosen = all.enumerated().filter { index, mutation in
+            switch mutation {
+            case .flip: index % 23 == 0
+            case .truncate: index % 5 == 0
+            default: true
+            }
+        }.map(\.element)
+        let figures = try run(seed: 5, goesOn: { $0 < chosen.count }) { index, _ in chosen[index] }
+        #expect(figures.mutations == chosen.count && chosen.count > 100)
+    }
+
+    @Test(arguments: [UInt64(1), 2])
+    func anyBitOrLength(seed: UInt64) throws {
+        let fixture = try MutationTests.fixture.get()
+        let figures = try run(seed: seed, goesOn: { $0 < 75 }) { _, random in
+            MutationTests.any(fixture, &random)
+        }
+        #expect(figures.mostLostByAFlip == 1 && figures.lost > 0, "seed \(seed): nothing was damaged")
+    }
+
+    private static let soakSeconds =
+        Double(ProcessInfo.processInfo.environment["VELLUM_SOAK_SECONDS"] ?? "") ?? 0
+
+    /// `VELLUM_SOAK_MUTATIONS` asks for a number of copies instead of a time.
+    @Test(.enabled(if: soakSeconds > 0, "runs for VELLUM_SOAK_SECONDS seconds"))
+    func mutationsSoak() throws {
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("soak: seed \(seed)")
+        let fixture = try MutationTests.fixture.get()
+        let all = MutationTests.exhaustive(fixture)
+        let wanted = ProcessInfo.processInfo.environment["VELLUM_SOAK_MUTATIONS"].flatMap(Int.init)
+        let end = Date().addingTimeInterval(MutationTests.soakSeconds / 4)
+        let figures = try run(seed: seed, goesOn: { _ in true }) {
+            index, random in
+            if let wanted, index >= wanted { return nil }
+            if wanted == nil, Date() >= end { return nil }
+            return index < all.count ? all[index] : MutationTests.any(fixture, &random)
+        }
+        print(
+            "soak: \(figures.mutations) damaged copies, of them \(figures.flips) with one flipped bit; "
+                + "most entries lost by a flip \(figures.mostLostByAFlip), most revived \(figures.revived), "
+                + "\(figures.refused) refusals, no wrong value")
+    }
+}

@@ -1,0 +1,47 @@
+import CPlatform
+import Foundation
+
+/// Changes to the file of a closed index. Offsets: OnDiskFormat, "The index".
+extension TemporaryFolder {
+    /// Makes the index of a copied archive name its own file, as if it had not been copied, with the clean mark that
+    /// it had.
+    func adoptIndex(_ archive: String) throws {
+        let path = archivePath(archive, "index")
+        var facts = stat()
+        guard stat(path, &facts) == 0 else { return }
+        try changeIndex(path) { data in
+            let isClean = data[604] != 0
+            TemporaryFolder.write(UInt64(truncatingIfNeeded: facts.st_dev), at: 48, &data)
+            TemporaryFolder.write(UInt64(truncatingIfNeeded: facts.st_ino), at: 56, &data)
+            TemporaryFolder.mark(&data, clean: isClean)
+        }
+    }
+
+    /// Sets the clean mark as the last writer would have, or takes it away.
+    func remark(_ archive: String, clean: Bool) throws {
+        try changeIndex(archivePath(archive, "index")) { TemporaryFolder.mark(&$0, clean: clean) }
+    }
+
+    private static func mark(_ data: inout Data, clean: Bool) {
+        let end = data.count <= 4 << 20 ? data.count : 262_144
+        let sum = data.withUnsafeBytes { bytes -> UInt32 in
+            guard let base = bytes.baseAddress else { return 0 }
+            return ~cp_crc32c(cp_crc32c(~0, base, 600), base + 608, end - 608)
+        }
+        write(UInt64(sum) | (clean ? 1 << 32 : 0), at: 600, &data)
+    }
+
+    /// Writes the header of the index in place, so that the file stays the one it says it is.
+    private func changeIndex(_ path: String, _ body: (inout Data) -> Void) throws {
+        var data = try Data(contentsOf: URL(fileURLWithPath: path))
+        guard data.count > 262_144 else { return }
+        body(&data)
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        defer { try? file.close() }
+        try file.write(contentsOf: data.prefix(1024))
+    }
+
+    private static func write(_ word: UInt64, at offset: Int, _ data: inout Data) {
+        withUnsafeBytes(of: word.littleEndian) { data.replaceSubrange(offset..<offset + 8, with: $0) }
+    }
+}
