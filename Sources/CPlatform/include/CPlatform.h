@@ -64,13 +64,23 @@ int cp_mutex_unlock(void *memory);
 int cp_openat(int directory, const char *name, int flags, mode_t mode);
 /// Reserves blocks for bytes [0, length) and makes the file that long. 0 or an errno.
 int cp_preallocate(int descriptor, off_t length);
+/// Returns when what was written to the file, also through the mapping at `mapped` (or NULL), is on the
+/// medium. 0, or -1 and errno.
+int cp_synchronize(int descriptor, void *mapped, size_t length);
+/// Returns when a folder's names are on the medium. 0, or -1 and errno.
+int cp_synchronize_names(int descriptor);
+/// Lets the kernel drop clean pages of the file that it holds in memory.
+void cp_forget_cached(int descriptor);
 /// Microseconds since 1970 from the cheapest clock that is right within a few milliseconds.
 int64_t cp_coarse_time(void);
 /// Sleeps; a signal may end it early.
 void cp_sleep(int64_t nanoseconds);
 /// Sixteen bytes that name this boot of the machine. 0 or an errno.
 int cp_boot_identity(uint8_t identity[16]);
-/// A number that, with the pid, names one run of a process. 0 when there is no such process.
+/// A number that, with the pid, names one run of a process. 0, ESRCH when there is no such process, or another
+/// errno when that can't be told now.
+int cp_process_look_up(pid_t pid, uint64_t *start);
+/// The same number; 0 when there is no such process or that can't be told.
 uint64_t cp_process_start(pid_t pid);
 /// Fills `bytes` from the system's random source. 0 or an errno.
 int cp_random(void *bytes, size_t length);

@@ -117,6 +117,7 @@ final class ArchiveLock: @unchecked Sendable {
                 if try file.lock(.exclusive, wait: false) { return .acquired }
             } catch {
                 pthread_mutex_unlock(mutex)
+                if case .system(_, _, let code) = error { return .failed(code) }
                 return .failed(EIO)
             }
             guard waited < nanoseconds else {

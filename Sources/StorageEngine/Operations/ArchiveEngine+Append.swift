@@ -17,7 +17,9 @@ extension ArchiveEngine {
                 guard place != .none, content.kind.mayUseReserve else { throw error }
             }
         }
-        guard let pin = log.pin(place.segment) else {
+        var present = log.pin(place.segment)
+        if present == nil { present = try log.pinIfPresent(place.segment) }
+        guard let pin = present else {
             throw .corrupted(
                 path: log.path(of: place.segment), offset: 0, reason: "the newest segment is gone")
         }

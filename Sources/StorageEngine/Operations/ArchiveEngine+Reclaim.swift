@@ -46,7 +46,8 @@ extension ArchiveEngine {
             }
             let segment = oldestSegment
             if index.liveBytes(ofSegment: segment) == 0 {
-                dropSegments(before: log.nextSegment(after: segment, upTo: head.segment))
+                guard let next = try? log.nextSegment(after: segment, upTo: head.segment) else { return }
+                dropSegments(before: next)
                 work += 4096
                 continue
             }
@@ -67,7 +68,14 @@ extension ArchiveEngine {
     /// Handles the frames under the cleaner, some at a time so that the lines of the index that they need
     /// arrive together. Returns the bytes it went over, or `nil` when there is no room to go on.
     private func reclaimNextFrames(of segment: UInt32, share: Int) -> Int? {
-        guard let pin = log.pin(segment) else {
+        let present: SegmentLog.Pin?
+        do throws(StorageError) {
+            present = try log.pinIfPresent(segment)
+        } catch {
+            // It is there and can't be opened now; another operation will.
+            return nil
+        }
+        guard let pin = present else {
             abandon(segment)
             return 4096
         }
@@ -87,7 +95,12 @@ extension ArchiveEngine {
                 count += 1
                 offset += frame.bytes
             }
-            guard count > 0 else { return skipDamage(pin, at: start) }
+            guard count > 0 else {
+                // What only seems to be the end must not be taken for damage.
+                guard (try? log.learnSize(pin)) != nil else { return nil }
+                if log.validFrame(pin, at: start) != nil { return 0 }
+                return skipDamage(pin, at: start)
+            }
             for candidate in candidates[..<count] {
                 if let number = liveEntry(candidate, segment), let slot = index.entry(number) {
                     cp_prefetch(slot.base)
@@ -159,7 +172,8 @@ extension ArchiveEngine {
             }
         }
         index.setLiveBytes(ofSegment: segment, 0)
-        dropSegments(before: log.nextSegment(after: segment, upTo: head.segment))
+        guard let next = try? log.nextSegment(after: segment, upTo: head.segment) else { return }
+        dropSegments(before: next)
     }
 
     /// Removes the files of all segments older than `segment`, oldest first: a younger file must not go
@@ -167,7 +181,7 @@ extension ArchiveEngine {
     func dropSegments(before segment: UInt32) {
         var oldest = oldestSegment
         while oldest < segment {
-            let next = log.nextSegment(after: oldest, upTo: segment)
+            guard let next = try? log.nextSegment(after: oldest, upTo: segment) else { return }
             // Readers that miss the file find that it is no longer part of the log.
             index.set32(IndexLayout.oldestSegmentOffset, next)
             guard let bytes = try? log.removeFile(of: oldest) else {

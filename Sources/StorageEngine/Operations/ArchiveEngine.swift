@@ -52,14 +52,8 @@ final class ArchiveEngine: Sendable {
     @inline(__always)
     func acquire() throws(StorageError) {
         guard attachment != nil else { throw .readOnly(operation: "change \"\(name)\"") }
-        guard case .acquired = lock.acquire(nanoseconds: ArchiveEngine.patienceNanoseconds) else {
-            throw .busy(
-                archive: name,
-                process: Int32(truncatingIfNeeded: index.word64(IndexLayout.sectionOwnerOffset)),
-                reason:
-                    "it did not let go within \(ArchiveEngine.patienceNanoseconds / 1_000_000_000) s; resume or end it"
-            )
-        }
+        let outcome = lock.acquire(nanoseconds: ArchiveEngine.patienceNanoseconds)
+        guard case .acquired = outcome else { throw refusal(outcome) }
         if index.word64(IndexLayout.sectionOwnerOffset) != 0
             || index.word32(IndexLayout.stateOffset) != IndexLayout.State.ready.rawValue
         {
@@ -67,6 +61,18 @@ final class ArchiveEngine: Sendable {
         }
         index.set64(IndexLayout.sectionOwnerOffset, UInt64(UInt32(bitPattern: pid)))
         log.releaseSegments(before: index.word32(IndexLayout.oldestSegmentOffset))
+    }
+
+    private func refusal(_ outcome: ArchiveLock.Outcome) -> StorageError {
+        if case .failed(let code) = outcome {
+            return .system(operation: "lock", path: folder.path, code: code)
+        }
+        return .busy(
+            archive: name,
+            process: Int32(truncatingIfNeeded: index.word64(IndexLayout.sectionOwnerOffset)),
+            reason:
+                "it did not let go within \(ArchiveEngine.patienceNanoseconds / 1_000_000_000) s; resume or end it"
+        )
     }
 
     @inline(__always)

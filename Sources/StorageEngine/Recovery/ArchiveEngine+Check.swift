@@ -23,8 +23,9 @@ extension ArchiveEngine {
         var findings = ReplayFindings()
         for number in try log.segmentNumbers() {
             if let problem = foreignSegment(number, newest: end.segment) { findings.note(problem) }
-            guard number >= oldest, let pin = log.pin(number) else { continue }
+            guard number >= oldest, let pin = try log.pinIfPresent(number) else { continue }
             defer { log.unpin(pin) }
+            try log.learnSize(pin)
             let result = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
                 switch item {
                 case .frame(let frame, let location):

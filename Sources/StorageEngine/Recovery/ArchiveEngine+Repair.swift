@@ -6,7 +6,7 @@ extension ArchiveEngine {
     /// behind the committed head are replayed. Needs the lock. Idempotent.
     func repair() throws(StorageError) {
         index.beginStructureChange()
-        relink()
+        try relink()
         index.endStructureChange()
         try dropLeftovers()
         try replayBehindHead()
@@ -16,7 +16,7 @@ extension ArchiveEngine {
     }
 
     /// Chains, recency, free list and totals from the entries alone.
-    private func relink() {
+    private func relink() throws(StorageError) {
         let highWater = index.usedEntries
         var live: [(recency: UInt64, number: UInt32)] = []
         var valueBytes = 0
@@ -30,7 +30,7 @@ extension ArchiveEngine {
         index.set64(IndexLayout.liveFrameBytesOffset, 0)
         for number in (0..<highWater).reversed() {
             guard let slot = index.entry(number + 1) else { continue }
-            guard restore(slot) else {
+            guard try restore(slot) else {
                 index.freeEntry(number + 1, slot)
                 continue
             }
@@ -49,11 +49,11 @@ extension ArchiveEngine {
     }
 
     /// Sizes and tag of an entry from its frame; `false` when it names none.
-    private func restore(_ slot: EntrySlot) -> Bool {
+    private func restore(_ slot: EntrySlot) throws(StorageError) -> Bool {
         let location = slot.location
-        guard location != .none, let pin = log.pin(location.segment) else { return false }
+        guard location != .none, let pin = try log.pinIfPresent(location.segment) else { return false }
         defer { log.unpin(pin) }
-        guard let frame = log.frame(pin, at: location.offset), frame.keyBytes > 0 else { return false }
+        guard let frame = try log.frameIfPresent(pin, at: location.offset), frame.keyBytes > 0 else { return false }
         slot.tag = UInt32(truncatingIfNeeded: hash(frame.key))
         slot.valueBytes = UInt32(frame.valueBytes)
         slot.frameBytes = UInt32(frame.bytes)
@@ -69,8 +69,9 @@ extension ArchiveEngine {
 
     private func replayBehindHead() throws(StorageError) {
         for number in try log.segmentNumbers() where number >= max(head.segment, 1) {
-            guard let pin = log.pin(number) else { continue }
+            guard let pin = try log.pinIfPresent(number) else { continue }
             defer { log.unpin(pin) }
+            try log.learnSize(pin)
             let start = number == head.segment ? head.offset : SegmentHeader.bytes
             var offset = start
             // Only an unbroken run of valid frames: what is behind a torn one was never acknowledged.

@@ -17,7 +17,7 @@ extension ArchiveEngine {
     func replay(_ frame: Frame, at location: Location, tag: UInt32) throws(StorageError) {
         switch frame.kind {
         case .put, .move:
-            for evicted in FrameExtension.evictions(of: frame) { removeEntry(at: evicted) }
+            for evicted in FrameExtension.evictions(of: frame) { try removeEntry(at: evicted) }
             let content = FrameContent(
                 kind: .put, encoding: frame.encoding, sequence: frame.sequence, recency: frame.recency,
                 time: frame.time, created: frame.created, key: frame.key, value: frame.value,
@@ -33,7 +33,7 @@ extension ArchiveEngine {
         case .deleteAll:
             clearEntries()
         case .evict:
-            for evicted in FrameExtension.evictions(of: frame) { removeEntry(at: evicted) }
+            for evicted in FrameExtension.evictions(of: frame) { try removeEntry(at: evicted) }
         case nil:
             break
         }
@@ -50,10 +50,10 @@ extension ArchiveEngine {
         index.set64(IndexLayout.touchDrainedOffset, recency + 1)
     }
 
-    private func removeEntry(at location: Location) {
-        guard let pin = log.pin(location.segment) else { return }
+    private func removeEntry(at location: Location) throws(StorageError) {
+        guard let pin = try log.pinIfPresent(location.segment) else { return }
         defer { log.unpin(pin) }
-        guard let frame = log.frame(pin, at: location.offset), frame.keyBytes > 0 else { return }
+        guard let frame = try log.frameIfPresent(pin, at: location.offset), frame.keyBytes > 0 else { return }
         if let number = entry(at: location, tag: UInt32(truncatingIfNeeded: hash(frame.key))) {
             remove(number)
         }
@@ -73,7 +73,7 @@ extension ArchiveEngine {
             waiting.removeAll(keepingCapacity: true)
         }
         for number in numbers {
-            guard let pin = log.pin(number) else { continue }
+            guard let pin = try log.pinIfPresent(number) else { continue }
             defer { log.unpin(pin) }
             segmentBytes += log.fileBytes(pin)
             if oldestSegment == 0 { index.set32(IndexLayout.oldestSegmentOffset, number) }

@@ -16,7 +16,7 @@ struct ArchiveOpening {
     init(folder: OpenFile, options: StoreOptions) throws(StorageError) {
         self.folder = folder
         self.options = options
-        guard folder.hasEntry(named: Descriptor.fileName) else {
+        guard try folder.hasEntry(named: Descriptor.fileName) else {
             throw .corrupted(
                 path: folder.path + "/" + Descriptor.fileName, offset: 0,
                 reason: "the archive's descriptor is missing; put it back, or move the folder away")
@@ -25,9 +25,10 @@ struct ArchiveOpening {
         descriptor = try Descriptor.decode(file.read(atMost: Descriptor.maximumBytes), path: file.path)
     }
 
-    /// Makes an archive's folder with its descriptor; the index comes with the first opening.
+    /// Makes an archive's folder with its descriptor; the index comes with the first opening. `false` when
+    /// another made it first. When this throws there is no archive, or one that another made.
     static func create(in store: OpenFile, name: String, configuration: ArchiveConfiguration)
-        throws(StorageError)
+        throws(StorageError) -> Bool
     {
         let folderName = ArchiveName.folder(for: name)
         try store.makeFolder(named: folderName)
@@ -35,12 +36,45 @@ struct ArchiveOpening {
         let opening = try folder.fileMakingIfMissing(named: openingName)
         try takeOpening(opening, archive: name)
         defer { opening.unlock() }
-        guard !folder.hasEntry(named: Descriptor.fileName) else { return }
+        guard try !folder.hasEntry(named: Descriptor.fileName) else { return false }
         let descriptor = Descriptor(
-            identity: try RandomSource.bytes(16), hashKey: try RandomSource.bytes(16),
+            identity: try RandomSource.bytes(16, for: folder.path),
+            hashKey: try RandomSource.bytes(16, for: folder.path),
             created: cp_coarse_time(),
             name: name, configuration: configuration)
-        try replaceDescriptor(descriptor, in: folder)
+        do throws(StorageError) {
+            try replaceDescriptor(descriptor, in: folder)
+            try store.synchronizeNames()
+        } catch {
+            removeUnused(folder)
+            throw error
+        }
+        return true
+    }
+
+    /// Takes back the creation of an archive that could then not be opened (a full disk), unless it is in use:
+    /// what stays is a folder without a descriptor, which is no archive and is used when one is made.
+    static func undoCreation(in store: OpenFile, name: String) {
+        guard let folder = try? store.folder(named: ArchiveName.folder(for: name)),
+            let opening = try? folder.fileMakingIfMissing(named: openingName),
+            let isMine = try? opening.lock(.exclusive, wait: false), isMine
+        else { return }
+        defer { opening.unlock() }
+        if let attachment = try? folder.file(named: attachedName, writable: true) {
+            guard let isFree = try? attachment.lock(.exclusive, wait: false), isFree else { return }
+            defer { attachment.unlock() }
+            removeUnused(folder)
+        } else {
+            removeUnused(folder)
+        }
+    }
+
+    /// Removes descriptor and index of an archive that holds nothing and that nobody has open.
+    private static func removeUnused(_ folder: OpenFile) {
+        guard let names = try? folder.names(),
+            !names.contains(where: { SegmentHeader.number(ofFileName: $0) != nil })
+        else { return }
+        for name in [Descriptor.fileName, indexName, newIndexName] { try? folder.unlink(name) }
     }
 
     static func replaceDescriptor(_ descriptor: Descriptor, in folder: OpenFile) throws(StorageError) {
@@ -55,6 +89,7 @@ struct ArchiveOpening {
             try? folder.unlink(temporary)
             throw error
         }
+        try folder.synchronizeNames()
     }
 
     /// Opening and rebuilding happen one at a time; a process that was stopped in between holds up others
@@ -74,7 +109,7 @@ struct ArchiveOpening {
         try ArchiveOpening.takeOpening(opening, archive: descriptor.name)
         defer { opening.unlock() }
         let attachment = try folder.fileMakingIfMissing(named: ArchiveOpening.attachedName)
-        var file = trustedIndex(writable: true)
+        var file = try trustedIndex(writable: true)
         if file == nil {
             guard try attachment.lock(.exclusive, wait: false) else {
                 throw .busy(
@@ -125,7 +160,7 @@ struct ArchiveOpening {
     }
 
     private func observe() throws(StorageError) -> ArchiveEngine? {
-        guard let file = trustedIndex(writable: false) else { return nil }
+        guard let file = try trustedIndex(writable: false) else { return nil }
         let index = try IndexMemory(file: file, path: file.path, writable: false)
         let owner = index.word64(IndexLayout.sectionOwnerOffset)
         if owner != 0, cp_process_start(pid_t(truncatingIfNeeded: owner)) == 0 { return nil }
@@ -153,11 +188,12 @@ struct ArchiveOpening {
 
     /// The index file, if it is this archive's, of this boot, the very file it says it is, and agrees with
     /// the segments that are there; else `nil`.
-    private func trustedIndex(writable: Bool) -> OpenFile? {
-        guard let file = try? folder.file(named: ArchiveOpening.indexName, writable: writable),
-            let status = try? file.status(), status.bytes >= IndexLayout.fileBytes(chunks: 1),
-            let header = try? file.read(atMost: 4096)
-        else { return nil }
+    private func trustedIndex(writable: Bool) throws(StorageError) -> OpenFile? {
+        guard let file = try openIfPresent(ArchiveOpening.indexName, writable: writable) else { return nil }
+        let status = try file.status()
+        guard status.bytes >= IndexLayout.fileBytes(chunks: 1) else { return nil }
+        let header = try file.read(atMost: 4096)
+        guard header.count == 4096 else { return nil }
         func word32(_ offset: Int) -> UInt32 {
             var reader = ByteReader(Array(header[offset..<offset + 4]))
             return reader.uint32()
@@ -183,17 +219,28 @@ struct ArchiveOpening {
             Int(word32(IndexLayout.bucketCountOffset)) <= Int(capacity) / IndexLayout.chunkEntries
                 * IndexLayout.chunkBuckets,
             word32(IndexLayout.bucketCountOffset) > 0,
-            segmentExists(head.segment, bytes: head.offset)
+            try segmentExists(head.segment, bytes: head.offset)
         else { return nil }
         return file
     }
 
-    private func segmentExists(_ segment: UInt32, bytes: Int) -> Bool {
+    private func segmentExists(_ segment: UInt32, bytes: Int) throws(StorageError) -> Bool {
         guard segment != 0 else { return true }
-        guard let file = try? folder.file(named: SegmentHeader.fileName(segment), writable: false),
-            let status = try? file.status()
-        else { return false }
-        return status.bytes >= bytes
+        let file = try openIfPresent(SegmentHeader.fileName(segment), writable: false)
+        return try file.map { (file) throws(StorageError) in try file.status().bytes >= bytes } ?? false
+    }
+
+    /// `nil` when there is no such file, or none that may be used. That it can't be opened now (no descriptor is
+    /// free) is an error, and says nothing about the file.
+    private func openIfPresent(_ name: String, writable: Bool) throws(StorageError) -> OpenFile? {
+        do throws(StorageError) {
+            return try folder.file(named: name, writable: writable)
+        } catch {
+            switch error {
+            case .corrupted, .permissionDenied, .readOnly, .system(_, _, SystemCode.missing): return nil
+            default: throw error
+            }
+        }
     }
 
     // MARK: Building

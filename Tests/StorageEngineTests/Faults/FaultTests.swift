@@ -1,0 +1,114 @@
+import Foundation
+import StorageEngine
+import Testing
+
+/// R5: whichever call to the system fails, with whatever errno, once or from then on: a clear error, nothing
+/// acknowledged before is lost, and the store is usable when the fault ends.
+@Suite struct FaultTests {
+    static let codes: [Int32] = [ENOSPC, EIO, EINTR, EMFILE, ENOMEM, EDQUOT]
+
+    /// How many calls of that kind (or of any) the workload makes without a fault.
+    private func calls(of call: SystemCall?, locking: LockingMode) throws -> Int {
+        let folder = try TemporaryFolder()
+        let counter = FaultPlan(
+            .fails(EIO), call: call, under: folder.path, number: .max, isLasting: false)
+        SystemFaults.install(counter)
+        let workload = FaultWorkload(folder, locking: locking)
+        workload.run()
+        SystemFaults.remove(counter)
+        #expect(workload.errors == [], "without a fault there is no error")
+        try workload.verify("no fault")
+        return counter.seen
+    }
+
+    private func fail(
+        _ effect: FaultPlan.Effect, _ call: SystemCall?, number: Int, isLasting: Bool, locking: LockingMode
+    ) throws -> FaultWorkload {
+        let folder = try TemporaryFolder()
+        let plan = FaultPlan(effect, call: call, under: folder.path, number: number, isLasting: isLasting)
+        SystemFaults.install(plan)
+        let workload = FaultWorkload(folder, locking: locking)
+        workload.run()
+        SystemFaults.remove(plan)
+        try workload.verify(
+            "\(effect) from call \(number) of \(call?.rawValue ?? "any kind"), \(isLasting ? "lasting" : "once")")
+        for error in workload.errors { #expect(!error.description.isEmpty) }
+        return workload
+    }
+
+    /// Every call fails in its turn; which errno it meets, and for how long, goes round from call to call. All
+    /// errnos at every call: the soak form.
+    @Test(arguments: [0, 1, 2, 3])
+    func anyCallFails(remainder: Int) throws {
+        let count = try calls(of: nil, locking: .automatic)
+        #expect(count > 100)
+        for number in stride(from: 1 + remainder, through: count, by: 4) {
+            let code = FaultTests.codes[(number / 4) % FaultTests.codes.count]
+            _ = try fail(
+                .fails(code), nil, number: number, isLasting: number / 24 % 2 == 1, locking: .automatic)
+        }
+    }
+
+    /// A full disk at every allocation, once and lasting.
+    @Test(arguments: [false, true])
+    func fullDiskAtEveryAllocation(isLasting: Bool) throws {
+        for number in 1...(try calls(of: .allocate, locking: .fileLock)) {
+            let workload = try fail(
+                .fails(ENOSPC), .allocate, number: number, isLasting: isLasting, locking: .fileLock)
+            #expect(
+                workload.errors.allSatisfy {
+                    if case .noSpace = $0 { true } else { false }
+                }, "\(workload.errors)")
+            // A segment that can't be begun may have been one that reclaiming wanted.
+            if isLasting { #expect(!workload.errors.isEmpty) }
+        }
+    }
+
+    @Test func interruptedCallsAreMadeAgain() throws {
+        for number in stride(from: 1, through: try calls(of: nil, locking: .fileLock), by: 7) {
+            let workload = try fail(
+                .fails(EINTR), nil, number: number, isLasting: false, locking: .fileLock)
+            #expect(workload.errors == [], "call \(number)")
+        }
+    }
+
+    @Test(arguments: [SystemCall.read, .write])
+    func shortTransfers(call: SystemCall) throws {
+        let folder = try TemporaryFolder()
+        for isLasting in [false, true] {
+            // Lasting short writes of one byte would take a call for each byte of a segment.
+            for number in 1...(isLasting && call == .write ? 1 : 12) where !(isLasting && call == .write) {
+                let workload = try fail(
+                    .isShort, call, number: number, isLasting: isLasting, locking: .automatic)
+                #expect(workload.errors == [])
+            }
+        }
+        _ = folder
+    }
+
+    /// All calls, all errnos, once and lasting, from a random place on.
+    @Test(.enabled(if: soakSeconds > 0, "runs for a share of VELLUM_SOAK_SECONDS seconds"))
+    func faultsSoak() throws {
+        let end = Date().addingTimeInterval(FaultTests.soakSeconds / 4)
+        let count = try calls(of: nil, locking: .automatic)
+        var cases = (0..<count * FaultTests.codes.count * 4).map { $0 }
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("soak: faults, seed \(seed)")
+        var random = SeededGenerator(seed: seed)
+        cases.shuffle(using: &random)
+        var done = 0
+        var errors = 0
+        for item in cases {
+            guard Date() < end else { break }
+            let workload = try fail(
+                .fails(FaultTests.codes[item / 4 % FaultTests.codes.count]), nil,
+                number: 1 + item / 4 / FaultTests.codes.count, isLasting: item & 1 == 1,
+                locking: item & 2 == 0 ? .automatic : .fileLock)
+            done += 1
+            errors += workload.errors.count
+        }
+        print("soak: \(done) of \(cases.count) faults injected, \(errors) errors, nothing lost")
+    }
+
+    static let soakSeconds = Double(ProcessInfo.processInfo.environment["VELLUM_SOAK_SECONDS"] ?? "") ?? 0
+}
