@@ -231,12 +231,12 @@ public final class Archive: Sendable {
     public func setLimits(disk: UInt64?, memory: UInt64?) throws(StorageError) {
         let engine = try engine()
         guard mode == .readWrite else { throw .readOnly(operation: "resize \"\(name)\"") }
-        var descriptor = try ArchiveOpening(folder: engine.folder, options: options).descriptor
-        descriptor.configuration.diskLimit = disk
-        descriptor.configuration.memoryLimit = memory
-        try descriptor.configuration.validate()
-        try ArchiveOpening.replaceDescriptor(descriptor, in: engine.folder)
-        try engine.applyLimits(disk: disk, memory: memory)
+        try ArchiveOpening(folder: engine.folder, options: options).changeConfiguration {
+            $0.diskLimit = disk
+            $0.memoryLimit = memory
+        } apply: { () throws(StorageError) in
+            try engine.applyLimits(disk: disk, memory: memory)
+        }
     }
 
     /// Marks the index as no longer in use, for all processes, and closes.

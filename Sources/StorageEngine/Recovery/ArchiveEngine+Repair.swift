@@ -53,7 +53,9 @@ extension ArchiveEngine {
         let location = slot.location
         guard location != .none, let pin = try log.pinIfPresent(location.segment) else { return false }
         defer { log.unpin(pin) }
-        guard let frame = try log.frameIfPresent(pin, at: location.offset), frame.keyBytes > 0 else { return false }
+        guard let frame = try log.frameIfPresent(pin, at: location.offset), frame.keyBytes > 0 else {
+            return false
+        }
         slot.tag = UInt32(truncatingIfNeeded: hash(frame.key))
         slot.valueBytes = UInt32(frame.valueBytes)
         slot.frameBytes = UInt32(frame.bytes)

@@ -129,6 +129,7 @@ struct ArchiveOpening {
             processSlot: nil, attachment: attachment)
         try bare.acquire()
         defer { bare.release() }
+        try followDescriptor(bare)
         let slot = index.attach(
             .current(), name: options.processName ?? ProcessIdentity.executableName,
             memoryLimit: descriptor.configuration.memoryLimit ?? 0)
@@ -136,6 +137,41 @@ struct ArchiveOpening {
             name: descriptor.name, folder: folder, hash: descriptor.hash(), index: index, log: log,
             lock: lock,
             processSlot: slot, attachment: attachment)
+    }
+
+    /// Brings the index in line with the descriptor, which is the truth: whoever changed it last may have been
+    /// killed, or have failed, before the index followed. Needs the archive's lock and the opening's.
+    private func followDescriptor(_ engine: ArchiveEngine) throws(StorageError) {
+        let configuration = try ArchiveOpening(folder: folder, options: options).descriptor.configuration
+        let disk = configuration.diskLimit ?? .max
+        engine.index.set64(IndexLayout.memoryLimitOffset, configuration.memoryLimit ?? .max)
+        engine.index.set64(IndexLayout.diskLimitOffset, disk)
+        guard engine.valueBytes > disk else { return }
+        _ = engine.index.takeStampAndDrain()
+        // Without room for the frame that says so, the next put does it.
+        try? engine.evict(downTo: disk)
+    }
+
+    /// Changes the descriptor and then what follows from it. One process at a time, and none that is opening.
+    func changeConfiguration(
+        _ change: (inout ArchiveConfiguration) throws(StorageError) -> Void,
+        apply: () throws(StorageError) -> Void
+    ) throws(StorageError) {
+        let opening = try folder.fileMakingIfMissing(named: ArchiveOpening.openingName)
+        try ArchiveOpening.takeOpening(opening, archive: descriptor.name)
+        defer { opening.unlock() }
+        let before = try ArchiveOpening(folder: folder, options: options).descriptor
+        var changed = before
+        try change(&changed.configuration)
+        try changed.configuration.validate()
+        do throws(StorageError) {
+            try ArchiveOpening.replaceDescriptor(changed, in: folder)
+            try apply()
+        } catch {
+            // Neither happened, as far as that can be had; what can't is put right by the next opening.
+            try? ArchiveOpening.replaceDescriptor(before, in: folder)
+            throw error
+        }
     }
 
     private func makeLock(_ index: IndexMemory) throws(StorageError) -> ArchiveLock {

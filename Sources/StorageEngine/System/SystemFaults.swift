@@ -10,7 +10,8 @@ import Darwin
 
 /// The calls to the operating system that the engine makes, all of them in ``SystemDoor``'s users.
 package enum SystemCall: String, CaseIterable, Sendable {
-    case open, makeFolder, status, list, exists, read, write, allocate, sync, rename, unlink, lock, map, random
+    case open, makeFolder, status, list, exists, read, write, allocate, sync, rename, unlink, lock, map,
+        random
 }
 
 /// A fault for tests: from the `number`-th call on (counted from 1, of one kind or of all, on paths under one
@@ -177,7 +178,9 @@ enum SystemDoor {
         _ call: SystemCall, count: Int, path: @autoclosure () -> String, _ body: (Int) -> Int
     ) -> SystemResult {
         var allowed = count
-        if count > 1, case .isShort? = SystemFaults.effect(on: call, path: path, shortens: true) { allowed = 1 }
+        if count > 1, case .isShort? = SystemFaults.effect(on: call, path: path, shortens: true) {
+            allowed = 1
+        }
         return perform(call, path: path()) { body(allowed) }
     }
 

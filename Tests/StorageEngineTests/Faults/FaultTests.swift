@@ -31,41 +31,44 @@ import Testing
         workload.run()
         SystemFaults.remove(plan)
         try workload.verify(
-            "\(effect) from call \(number) of \(call?.rawValue ?? "any kind"), \(isLasting ? "lasting" : "once")")
+            "\(effect) from call \(number) of \(call?.rawValue ?? "any kind"), \(isLasting ? "lasting" : "once")"
+        )
         for error in workload.errors { #expect(!error.description.isEmpty) }
         return workload
     }
 
-    /// Every call fails in its turn; which errno it meets, and for how long, goes round from call to call. All
-    /// errnos at every call: the soak form.
-    @Test(arguments: [0, 1, 2, 3])
-    func anyCallFails(remainder: Int) throws {
+    /// Calls fail in their turn, every eleventh; which errno they meet goes round from call to call. Every call with
+    /// every errno: the soak form.
+    @Test(arguments: [false, true])
+    func anyCallFails(isLasting: Bool) throws {
         let count = try calls(of: nil, locking: .automatic)
         #expect(count > 100)
-        for number in stride(from: 1 + remainder, through: count, by: 4) {
-            let code = FaultTests.codes[(number / 4) % FaultTests.codes.count]
-            _ = try fail(
-                .fails(code), nil, number: number, isLasting: number / 24 % 2 == 1, locking: .automatic)
+        for number in stride(from: isLasting ? 1 : 6, through: count, by: 11) {
+            let code = FaultTests.codes[number / 11 % FaultTests.codes.count]
+            _ = try fail(.fails(code), nil, number: number, isLasting: isLasting, locking: .automatic)
         }
     }
 
     /// A full disk at every allocation, once and lasting.
     @Test(arguments: [false, true])
     func fullDiskAtEveryAllocation(isLasting: Bool) throws {
-        for number in 1...(try calls(of: .allocate, locking: .fileLock)) {
+        let count = try calls(of: .allocate, locking: .fileLock)
+        var failures = 0
+        for number in 1...count {
             let workload = try fail(
                 .fails(ENOSPC), .allocate, number: number, isLasting: isLasting, locking: .fileLock)
             #expect(
                 workload.errors.allSatisfy {
                     if case .noSpace = $0 { true } else { false }
                 }, "\(workload.errors)")
-            // A segment that can't be begun may have been one that reclaiming wanted.
-            if isLasting { #expect(!workload.errors.isEmpty) }
+            failures += workload.errors.isEmpty ? 0 : 1
         }
+        // Not all: a segment that can't be begun may have been one that only reclaiming wanted.
+        #expect(failures > count / 2)
     }
 
     @Test func interruptedCallsAreMadeAgain() throws {
-        for number in stride(from: 1, through: try calls(of: nil, locking: .fileLock), by: 7) {
+        for number in stride(from: 1, through: try calls(of: nil, locking: .fileLock), by: 37) {
             let workload = try fail(
                 .fails(EINTR), nil, number: number, isLasting: false, locking: .fileLock)
             #expect(workload.errors == [], "call \(number)")
@@ -74,19 +77,41 @@ import Testing
 
     @Test(arguments: [SystemCall.read, .write])
     func shortTransfers(call: SystemCall) throws {
-        let folder = try TemporaryFolder()
-        for isLasting in [false, true] {
-            // Lasting short writes of one byte would take a call for each byte of a segment.
-            for number in 1...(isLasting && call == .write ? 1 : 12) where !(isLasting && call == .write) {
-                let workload = try fail(
-                    .isShort, call, number: number, isLasting: isLasting, locking: .automatic)
-                #expect(workload.errors == [])
-            }
+        for number in stride(from: 1, through: 31, by: 6) {
+            let workload = try fail(.isShort, call, number: number, isLasting: false, locking: .automatic)
+            #expect(workload.errors == [])
         }
-        _ = folder
+        // Writing a segment byte by byte would take as many calls.
+        guard call == .read else { return }
+        let workload = try fail(.isShort, call, number: 1, isLasting: true, locking: .automatic)
+        #expect(workload.errors == [])
     }
 
     /// All calls, all errnos, once and lasting, from a random place on.
+    /// A first put that meets a full disk left an archive that could not be opened: a descriptor alone.
+    @Test(arguments: [SystemCall.allocate, .write, .sync, .map])
+    func creationOnAFullDisk(call: SystemCall) throws {
+        for number in 1...40 {
+            let folder = try TemporaryFolder()
+            let store = try Store.open(at: folder.store)
+            let plan = FaultPlan(
+                .fails(ENOSPC), call: call, under: folder.path, number: number, isLasting: true)
+            SystemFaults.install(plan)
+            let made = try? store.archive(named: "New", orCreate: ArchiveConfiguration())
+            let isStored = made.map { (try? $0.put([1], forKey: "a")) != nil } ?? false
+            SystemFaults.remove(plan)
+            if made == nil {
+                #expect(try store.archiveNames() == [], "call \(number): nothing half made is listed")
+            }
+            let archive = try store.archive(named: "New", orCreate: ArchiveConfiguration())
+            #expect(try archive.peek("a") == (isStored ? [1] : nil), "call \(number)")
+            try archive.put([2], forKey: "a")
+            #expect(try archive.check().clean, "call \(number)")
+            if plan.injected == 0 { return }
+        }
+        Issue.record("making an archive takes more calls than were let fail")
+    }
+
     @Test(.enabled(if: soakSeconds > 0, "runs for a share of VELLUM_SOAK_SECONDS seconds"))
     func faultsSoak() throws {
         let end = Date().addingTimeInterval(FaultTests.soakSeconds / 4)

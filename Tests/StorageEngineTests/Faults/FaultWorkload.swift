@@ -120,7 +120,8 @@ final class FaultWorkload {
     /// the index is made anew.
     func verify(_ comment: String) throws {
         put([1, 2, 3], "after")
-        #expect(collection["after"]?.allowed == [[1, 2, 3]], "\(comment): \(String(describing: errors.last))")
+        #expect(
+            collection["after"]?.allowed == [[1, 2, 3]], "\(comment): \(String(describing: errors.last))")
         store?.close()
         store = nil
         for pass in ["reopened", "rebuilt"] {
