@@ -5,6 +5,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,6 +78,54 @@ int64_t cp_coarse_time(void) {
     clock_gettime(CLOCK_REALTIME, &now);
 #endif
     return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+}
+
+int64_t cp_monotonic_time(void) {
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
+}
+
+int cp_condition_init(pthread_cond_t *condition) {
+#if defined(__APPLE__)
+    return pthread_cond_init(condition, NULL);
+#else
+    pthread_condattr_t attributes;
+    int failure = pthread_condattr_init(&attributes);
+    if (failure) return failure;
+    failure = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    if (!failure) failure = pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+    return failure;
+#endif
+}
+
+void cp_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t nanoseconds) {
+#if defined(__APPLE__)
+    struct timespec rest = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+    (void)pthread_cond_timedwait_relative_np(condition, mutex, &rest);
+#else
+    int64_t end = cp_monotonic_time() + nanoseconds;
+    struct timespec deadline = {end / 1000000000, end % 1000000000};
+    (void)pthread_cond_timedwait(condition, mutex, &deadline);
+#endif
+}
+
+static void *run_body(void *body) {
+    ((void (*)(void))body)();
+    return NULL;
+}
+
+int cp_start_thread(void (*body)(void)) {
+    sigset_t all, before;
+    sigfillset(&all);
+    int failure = pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (failure) return failure;
+    pthread_t thread;
+    failure = pthread_create(&thread, NULL, run_body, (void *)body);
+    if (!failure) pthread_detach(thread);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return failure;
 }
 
 void cp_sleep(int64_t nanoseconds) {

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <pthread.h>
 #include <sys/types.h>
 
 // MARK: Atomics on memory that other processes map. Pointers must be naturally aligned.
@@ -73,6 +74,14 @@ int cp_synchronize_names(int descriptor);
 void cp_forget_cached(int descriptor);
 /// Microseconds since 1970 from the cheapest clock that is right within a few milliseconds.
 int64_t cp_coarse_time(void);
+/// Nanoseconds from a clock that only goes forward.
+int64_t cp_monotonic_time(void);
+/// A condition whose waits follow that clock.
+int cp_condition_init(pthread_cond_t *condition);
+/// Waits for a signal, at most `nanoseconds`. Needs the mutex.
+void cp_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t nanoseconds);
+/// Starts a detached thread, with all signals blocked so that they go to the program's own. 0 or an errno.
+int cp_start_thread(void (*body)(void));
 /// Sleeps; a signal may end it early.
 void cp_sleep(int64_t nanoseconds);
 /// Sixteen bytes that name this boot of the machine. 0 or an errno.

@@ -136,7 +136,7 @@ public final class Store: Sendable {
         var isNew = false
         do throws(StorageError) {
             return try cached(name) { () throws(StorageError) in
-                guard try !hasArchive(name) else { return }
+                if try hasArchive(name) { return }
                 guard mode == .readWrite else { throw .noSuchArchive(name: name, store: path) }
                 try configuration.validate()
                 isNew = try ArchiveOpening.create(in: folder, name: name, configuration: configuration)
@@ -207,6 +207,7 @@ extension ArchiveConfiguration {
                 throw .invalidConfiguration(reason: "a collection never evicts, so it has no disk limit")
             }
         }
+        try durability.validate()
         guard typeName.utf8.count <= 1024 else {
             throw .invalidConfiguration(reason: "the type name is longer than 1,024 bytes")
         }

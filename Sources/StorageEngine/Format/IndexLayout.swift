@@ -33,8 +33,11 @@ enum IndexLayout {
     static let sequenceOffset = 536
     static let segmentBytesOffset = 544
     static let indexBytesOffset = 552
+    static let syncedHeadOffset = 568
     static let diskLimitOffset = 576
     static let memoryLimitOffset = 584
+    static let durabilityOffset = 592
+    static let syncTenthsOffset = 596
     static let countersOffset = 640
 
     // Tables
@@ -67,6 +70,7 @@ enum IndexLayout {
         case building = 1
         case ready = 2
         case damaged = 3
+        case syncFailed = 4
     }
 
     enum Counter: Int, CaseIterable {

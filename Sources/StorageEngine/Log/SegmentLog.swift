@@ -279,7 +279,10 @@ final class SegmentLog: @unchecked Sendable {
         guard segment < last else { return last }
         // Segments of one log are never further apart; a damaged index may say so.
         var next = max(segment + 1, last - min(last, UInt32(SegmentLayout.slots)))
-        while next < last, try !folder.hasEntry(named: SegmentHeader.fileName(next)) { next += 1 }
+        while next < last {
+            if try folder.hasEntry(named: SegmentHeader.fileName(next)) { break }
+            next += 1
+        }
         return next
     }
 
@@ -318,6 +321,13 @@ final class SegmentLog: @unchecked Sendable {
         guard present < bytes else { return }
         try file.extend(from: present, to: bytes)
         cp_relaxed_store64(slot(pin.segment) + 8, UInt64(bytes))
+    }
+
+    /// Brings what was written to a pinned segment to the medium.
+    func synchronize(_ pin: Pin) throws(StorageError) {
+        guard let file = files.withLock({ $0[pin.segment] }) else { return }
+        let bytes = fileBytes(pin)
+        try file.synchronize(mapped: UnsafeMutableRawBufferPointer(start: pin.base, count: bytes))
     }
 
     /// Removes the file of a segment; readers that have it pinned keep their bytes. Returns its size.

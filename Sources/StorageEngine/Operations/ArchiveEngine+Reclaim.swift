@@ -180,6 +180,7 @@ extension ArchiveEngine {
     /// while an older one, whose frames it may hide, is still there.
     func dropSegments(before segment: UInt32) {
         var oldest = oldestSegment
+        guard oldest < segment, mayRemoveSegments() else { return }
         while oldest < segment {
             guard let next = try? log.nextSegment(after: oldest, upTo: segment) else { return }
             // Readers that miss the file find that it is no longer part of the log.

@@ -26,6 +26,8 @@ final class ArchiveEngine: Sendable {
     /// The file of an observed index, to notice when another takes its place.
     let indexFile: OpenFile?
     let pid: Int32
+    /// What this process does to keep the archive's durability.
+    let syncing: Syncing
 
     /// How long a user of the archive waits for its lock before it gives up.
     static let patienceNanoseconds: Int64 = 10_000_000_000
@@ -44,6 +46,7 @@ final class ArchiveEngine: Sendable {
         self.attachment = attachment
         self.indexFile = indexFile
         pid = getpid()
+        syncing = Syncing(folder: folder)
     }
 
     // MARK: The lock
@@ -87,6 +90,7 @@ final class ArchiveEngine: Sendable {
         guard state == IndexLayout.State.ready.rawValue else {
             lock.release()
             if state == IndexLayout.State.building.rawValue { throw .closed(name: name) }
+            if state == IndexLayout.State.syncFailed.rawValue { throw .syncFailed(path: folder.path) }
             throw .corrupted(
                 path: folder.path + "/" + ArchiveOpening.indexName, offset: 0,
                 reason:
@@ -116,6 +120,7 @@ final class ArchiveEngine: Sendable {
 
     /// Gives the line in the process table back; its counts stay with the archive. Not to be used afterwards.
     func detach() {
+        endSyncing()
         defer { attachment?.unlock() }
         guard let processSlot, processSlot.pid == UInt32(bitPattern: pid) else { return }
         do throws(StorageError) {

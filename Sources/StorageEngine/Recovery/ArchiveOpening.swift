@@ -36,7 +36,7 @@ struct ArchiveOpening {
         let opening = try folder.fileMakingIfMissing(named: openingName)
         try takeOpening(opening, archive: name)
         defer { opening.unlock() }
-        guard try !folder.hasEntry(named: Descriptor.fileName) else { return false }
+        if try folder.hasEntry(named: Descriptor.fileName) { return false }
         let descriptor = Descriptor(
             identity: try RandomSource.bytes(16, for: folder.path),
             hashKey: try RandomSource.bytes(16, for: folder.path),
@@ -112,6 +112,7 @@ struct ArchiveOpening {
         var file = try trustedIndex(writable: true)
         if file == nil {
             guard try attachment.lock(.exclusive, wait: false) else {
+                if try hasFailedToSync() { throw .syncFailed(path: folder.path) }
                 throw .busy(
                     archive: descriptor.name, process: 0,
                     reason:
@@ -146,6 +147,7 @@ struct ArchiveOpening {
         let disk = configuration.diskLimit ?? .max
         engine.index.set64(IndexLayout.memoryLimitOffset, configuration.memoryLimit ?? .max)
         engine.index.set64(IndexLayout.diskLimitOffset, disk)
+        engine.index.setDurability(configuration.durability)
         guard engine.valueBytes > disk else { return }
         _ = engine.index.takeStampAndDrain()
         // Without room for the frame that says so, the next put does it.
@@ -282,6 +284,7 @@ struct ArchiveOpening {
     // MARK: Building
 
     private func buildIndex(attachment: OpenFile) throws(StorageError) -> OpenFile {
+        try forgetUnwrittenBytes()
         try folder.unlink(ArchiveOpening.newIndexName)
         let file = try folder.newFile(named: ArchiveOpening.newIndexName)
         do throws(StorageError) {
@@ -302,6 +305,25 @@ struct ArchiveOpening {
             throw error
         }
         return file
+    }
+
+    /// After a sync that failed, the kernel may show bytes of the log that the medium does not have. Nobody has
+    /// the archive open now, so they can be forgotten, and the index is made from what is really there.
+    private func forgetUnwrittenBytes() throws(StorageError) {
+        guard try hasFailedToSync() else { return }
+        for name in try folder.names() where SegmentHeader.number(ofFileName: name) != nil {
+            guard let file = try openIfPresent(name, writable: true) else { continue }
+            // What can still be written is; that some could not be is known.
+            try? file.synchronize()
+            file.forgetCachedBytes()
+        }
+    }
+
+    private func hasFailedToSync() throws(StorageError) -> Bool {
+        guard let index = try openIfPresent(ArchiveOpening.indexName, writable: false) else { return false }
+        var header = ByteReader(try index.read(atMost: 16))
+        _ = header.take(IndexLayout.stateOffset)
+        return header.uint32() == IndexLayout.State.syncFailed.rawValue
     }
 
     private func initialize(_ index: IndexMemory, file: OpenFile?) throws(StorageError) {
@@ -327,6 +349,7 @@ struct ArchiveOpening {
         index.set64(IndexLayout.touchDrainedOffset, 1)
         index.set64(IndexLayout.diskLimitOffset, descriptor.configuration.diskLimit ?? .max)
         index.set64(IndexLayout.memoryLimitOffset, descriptor.configuration.memoryLimit ?? .max)
+        index.setDurability(descriptor.configuration.durability)
         index.set64(IndexLayout.indexBytesOffset, UInt64(IndexLayout.fileBytes(chunks: 1)))
         try index.grow(toHold: IndexLayout.chunkEntries)
     }

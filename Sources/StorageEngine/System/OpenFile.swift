@@ -87,14 +87,14 @@ final class OpenFile: Sendable {
 
     /// Makes the file if it is missing, with mode 0600.
     func fileMakingIfMissing(named name: String) throws(StorageError) -> OpenFile {
-        if try !hasEntry(named: name) {
-            do throws(StorageError) {
-                return try newFile(named: name)
-            } catch {
-                guard case .system(_, _, EEXIST) = error else { throw error }
-            }
+        if try hasEntry(named: name) { return try open(name, flags: O_RDWR | O_CREAT) }
+        do throws(StorageError) {
+            return try newFile(named: name)
+        } catch {
+            // Another was faster.
+            guard case .system(_, _, EEXIST) = error else { throw error }
+            return try open(name, flags: O_RDWR | O_CREAT)
         }
-        return try open(name, flags: O_RDWR | O_CREAT)
     }
 
     /// Makes the file; fails when the name is taken.
