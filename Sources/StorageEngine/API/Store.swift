@@ -61,6 +61,7 @@ public final class Store: Sendable {
                 try file.write(Array(marker.utf8))
                 try file.synchronize()
                 try folder.rename(temporary, to: markerName)
+                crashPoint(.markerRenamed)
             } catch {
                 try? folder.unlink(temporary)
                 throw error

@@ -64,10 +64,12 @@ extension ArchiveEngine {
             guard number < target.segment else { break }
             number = try log.nextSegment(after: number, upTo: target.segment)
         }
+        crashPoint(.segmentsSynced)
         if start == .none || start.segment != target.segment {
             try orStop { () throws(StorageError) in try folder.synchronizeNames() }
         }
         index.set64(IndexLayout.syncedHeadOffset, target.raw)
+        crashPoint(.headSynced)
         syncing.lastSync.store(cp_monotonic_time(), ordering: .relaxed)
     }
 

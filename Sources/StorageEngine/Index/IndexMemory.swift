@@ -140,6 +140,7 @@ final class IndexMemory: @unchecked Sendable {
             throw .system(operation: "extend", path: file?.path ?? "the index", code: 12)
         }
         try file?.extend(from: min(size(IndexLayout.indexBytesOffset), bytes), to: bytes)
+        crashPoint(.indexExtended)
         set32(IndexLayout.entryCapacityOffset, UInt32(chunks * IndexLayout.chunkEntries))
         set64(IndexLayout.indexBytesOffset, UInt64(bytes))
         _ = learnCapacity(atLeast: 0)

@@ -293,6 +293,7 @@ final class SegmentLog: @unchecked Sendable {
         let file = try folder.newFile(named: name)
         do throws(StorageError) {
             try file.extend(from: 0, to: bytes)
+            crashPoint(.segmentBegun)
             let header = SegmentHeader(
                 archive: identity, segment: number, oldest: oldest, created: cp_coarse_time())
             try file.write(header.encoded)

@@ -59,6 +59,7 @@ extension ArchiveEngine {
         let least = (offset + bytes + 4095) & ~4095
         let wanted = max(least, min(before + step, target))
         try log.extend(pin, to: wanted)
+        crashPoint(.segmentExtended)
         adjust(IndexLayout.segmentBytesOffset, by: log.fileBytes(pin) - before)
     }
 
@@ -71,6 +72,7 @@ extension ArchiveEngine {
         let number = try nextSegmentNumber(forBytes: size)
         let oldest = oldestSegment == 0 ? number : oldestSegment
         try log.create(number, oldest: oldest, bytes: size)
+        crashPoint(.segmentCreated)
         guard let pin = log.pin(number) else {
             throw .corrupted(
                 path: log.path(of: number), offset: 0, reason: "the new segment cannot be read back")

@@ -42,6 +42,7 @@ extension ArchiveEngine {
         for number in 0..<index.usedEntries {
             index.entry(number + 1)?.location = .none
         }
+        crashPoint(.entriesCleared)
         for number in 0..<index.usedBuckets { index.bucket(number)?.clear() }
         for offset in [
             IndexLayout.entryHighWaterOffset, IndexLayout.freeHeadOffset, IndexLayout.recencyFirstOffset,
@@ -66,6 +67,7 @@ extension ArchiveEngine {
         _ = index.takeStampAndDrain()
         index.set64(IndexLayout.diskLimitOffset, disk ?? .max)
         index.set64(IndexLayout.memoryLimitOffset, memory ?? .max)
+        crashPoint(.limitsSet)
         if let disk { try evict(downTo: disk) }
         reclaim(forAppended: 0)
     }

@@ -46,8 +46,11 @@ extension ArchiveEngine {
         } else {
             content.sequence = nextSequence()
             let location = try append(content)
+            crashPoint(.putFrameWritten)
             applyPut(content, tag: tag, number: replacedNumber, at: location)
+            crashPoint(.putIndexChanged)
             commit(location, bytes: content.frameBytes)
+            crashPoint(.putCommitted)
         }
         index.add(.records)
         reclaim(forAppended: content.frameBytes)
@@ -145,6 +148,7 @@ extension ArchiveEngine {
             var number = index.leastRecent
             if number == sparing { number = index.entry(number)?.newer ?? 0 }
             remove(number)
+            crashPoint(.evictionRemoved)
         }
         index.add(.evictions, UInt64(count))
     }
@@ -161,7 +165,9 @@ extension ArchiveEngine {
             key: key,
             value: UnsafeRawBufferPointer(start: nil, count: 0), extensionBytes: extensionBytes)
         let location = try append(content, inNewSegment: inNewSegment)
+        crashPoint(.bareFrameWritten)
         apply()
+        crashPoint(.bareApplied)
         commit(location, bytes: content.frameBytes)
     }
 
@@ -175,6 +181,7 @@ extension ArchiveEngine {
             adjust(IndexLayout.valueBytesOffset, by: content.value.count - Int(slot.valueBytes))
             adjustLive(slot.location, by: -Int(slot.frameBytes))
             index.unlinkFromRecency(number, slot)
+            crashPoint(.recencyUnlinked)
             fill(slot, content, frameBytes: frameBytes)
             index.setLocation(number, slot, location)
             index.linkAsMostRecent(number, slot)
@@ -182,6 +189,7 @@ extension ArchiveEngine {
             index.beginStructureChange()
             // Room was reserved before the frame was written.
             let fresh = index.allocateEntry()
+            crashPoint(.entryAllocated)
             if let slot = index.entry(fresh) {
                 fill(slot, content, frameBytes: frameBytes)
                 slot.tag = tag
@@ -213,6 +221,7 @@ extension ArchiveEngine {
         index.beginStructureChange()
         index.removeFromBucket(number, slot)
         index.unlinkFromRecency(number, slot)
+        crashPoint(.entryUnlinked)
         adjust(IndexLayout.valueBytesOffset, by: -Int(slot.valueBytes))
         adjust(IndexLayout.entryCountOffset, by: -1)
         adjustLive(slot.location, by: -Int(slot.frameBytes))

@@ -154,11 +154,13 @@ extension ArchiveEngine {
             time: slot.accessed, created: frame.created, key: frame.key, value: frame.value,
             extensionBytes: UnsafeRawBufferPointer(start: nil, count: 0))
         guard let location = try? append(content) else { return false }
+        crashPoint(.moveWritten)
         let bytes = content.frameBytes
         adjustLive(slot.location, by: -Int(slot.frameBytes))
         slot.frameBytes = UInt32(bytes)
         index.setLocation(number, slot, location)
         adjustLive(location, by: bytes)
+        crashPoint(.moveApplied)
         commit(location, bytes: bytes)
         return true
     }
@@ -185,10 +187,12 @@ extension ArchiveEngine {
             guard let next = try? log.nextSegment(after: oldest, upTo: segment) else { return }
             // Readers that miss the file find that it is no longer part of the log.
             index.set32(IndexLayout.oldestSegmentOffset, next)
+            crashPoint(.segmentForgotten)
             guard let bytes = try? log.removeFile(of: oldest) else {
                 index.set32(IndexLayout.oldestSegmentOffset, oldest)
                 return
             }
+            crashPoint(.segmentUnlinked)
             index.setLiveBytes(ofSegment: oldest, 0)
             adjust(IndexLayout.segmentBytesOffset, by: -bytes)
             oldest = next

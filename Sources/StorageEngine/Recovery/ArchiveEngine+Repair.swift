@@ -6,11 +6,15 @@ extension ArchiveEngine {
     /// behind the committed head are replayed. Needs the lock. Idempotent.
     func repair() throws(StorageError) {
         index.beginStructureChange()
+        crashPoint(.repairBegun)
         try relink()
+        crashPoint(.repairRelinked)
         index.endStructureChange()
         try dropLeftovers()
         try replayBehindHead()
+        crashPoint(.repairReplayed)
         sortRecencyList()
+        crashPoint(.repairSorted)
         index.drainTouches(before: index.stampsTaken)
         recountSegments()
     }

@@ -98,6 +98,7 @@ extension ArchiveEngine {
                 }
             }
             head = Location(segment: number, offset: result.end)
+            crashPoint(.rebuildSegmentDone)
         }
         index.set64(IndexLayout.segmentBytesOffset, UInt64(segmentBytes))
         sortRecencyList()

@@ -32,6 +32,7 @@ struct ArchiveOpening {
     {
         let folderName = ArchiveName.folder(for: name)
         try store.makeFolder(named: folderName)
+        crashPoint(.archiveFolderMade)
         let folder = try store.folder(named: folderName)
         let opening = try folder.fileMakingIfMissing(named: openingName)
         try takeOpening(opening, archive: name)
@@ -84,7 +85,9 @@ struct ArchiveOpening {
         do throws(StorageError) {
             try file.write(descriptor.encoded)
             try file.synchronize()
+            crashPoint(.descriptorWritten)
             try folder.rename(temporary, to: Descriptor.fileName)
+            crashPoint(.descriptorRenamed)
         } catch {
             try? folder.unlink(temporary)
             throw error
@@ -134,6 +137,7 @@ struct ArchiveOpening {
         let slot = index.attach(
             .current(), name: options.processName ?? ProcessIdentity.executableName,
             memoryLimit: descriptor.configuration.memoryLimit ?? 0)
+        crashPoint(.processAttached)
         return ArchiveEngine(
             name: descriptor.name, folder: folder, hash: descriptor.hash(), index: index, log: log,
             lock: lock,
@@ -296,10 +300,13 @@ struct ArchiveOpening {
                 name: descriptor.name, folder: folder, hash: descriptor.hash(), index: index, log: log,
                 lock: ArchiveLock(robustMutexAt: index.base + IndexLayout.mutexOffset), processSlot: nil,
                 attachment: attachment)
+            crashPoint(.indexFileMade)
             _ = try engine.rebuild()
             if let limit = descriptor.configuration.diskLimit { try engine.evict(downTo: limit) }
             index.set32(IndexLayout.stateOffset, IndexLayout.State.ready.rawValue)
+            crashPoint(.indexBuilt)
             try folder.rename(ArchiveOpening.newIndexName, to: ArchiveOpening.indexName)
+            crashPoint(.indexRenamed)
         } catch {
             try? folder.unlink(ArchiveOpening.newIndexName)
             throw error
