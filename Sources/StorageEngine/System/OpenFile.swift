@@ -242,6 +242,7 @@ final class OpenFile: Sendable {
     /// Returns when the file's bytes (a folder's names) are on the medium, those written through the mapping
     /// `mapped` included. After a failure it is unknown which are, and asking again would not tell.
     func synchronize(mapped: UnsafeMutableRawBufferPointer? = nil) throws(StorageError) {
+        SystemFaults.tell(.syncing(path: path))
         let result = SystemDoor.perform(.sync, path: path) {
             Int(cp_synchronize(descriptor, mapped?.baseAddress, mapped?.count ?? 0))
         }
@@ -252,6 +253,7 @@ final class OpenFile: Sendable {
     /// Returns when this folder's names are on the medium. Where the file system has no such call, its names
     /// are as lasting as it makes them.
     func synchronizeNames() throws(StorageError) {
+        SystemFaults.tell(.syncing(path: path))
         let result = SystemDoor.perform(.sync, path: path) { Int(cp_synchronize_names(descriptor)) }
         guard result.code == 0 || result.code == EINVAL else {
             throw .fromErrno(result.code, operation: "sync", path: path)

@@ -63,6 +63,8 @@ package final class FaultPlan: Sendable {
 
 /// What happened to a file or a name, for tests that follow what is on the medium.
 package enum SystemEvent: Sendable, Hashable {
+    /// Reported before the medium is asked for it.
+    case syncing(path: String)
     /// The bytes of this file, or the names of this folder, are on the medium.
     case synced(path: String)
     case created(path: String)
@@ -137,7 +139,8 @@ package enum SystemFaults {
         let event = event()
         let path =
             switch event {
-            case .synced(let path), .created(let path), .madeFolder(let path), .unlinked(let path),
+            case .syncing(let path), .synced(let path), .created(let path), .madeFolder(let path),
+                .unlinked(let path),
                 .renamed(_, let path):
                 path
             }

@@ -6,14 +6,14 @@ import Testing
 final class FaultWorkload {
     /// What may be found under a key: what was acknowledged last, and what failed calls may have left instead.
     struct Expectation {
-        var allowed: Set<[UInt8]?> = [nil]
+        var allowed: Set<Data?> = [nil]
     }
 
     private let folder: TemporaryFolder
     private let options: StoreOptions
     private(set) var collection: [String: Expectation] = [:]
     /// Every value ever stored, or tried to be, in the cache, whose entries may be evicted at any time.
-    private(set) var everCached: [String: Set<[UInt8]>] = [:]
+    private(set) var everCached: [String: Set<Data>] = [:]
     private(set) var deletedFromCache: Set<String> = []
     private(set) var errors: [StorageError] = []
     private var store: Store?
@@ -50,9 +50,9 @@ final class FaultWorkload {
             try archive("Collection").put(value, forKey: key)
         }
         if isStored {
-            collection[key] = Expectation(allowed: [value])
+            collection[key] = Expectation(allowed: [Data(value)])
         } else {
-            collection[key, default: Expectation()].allowed.insert(value)
+            collection[key, default: Expectation()].allowed.insert(Data(value))
         }
     }
 
@@ -77,7 +77,7 @@ final class FaultWorkload {
     }
 
     private func cache(_ value: [UInt8], _ key: String) {
-        everCached[key, default: []].insert(value)
+        everCached[key, default: []].insert(Data(value))
         deletedFromCache.remove(key)
         _ = attempt { () throws(StorageError) in try archive("Cache").put(value, forKey: key) }
     }
@@ -121,7 +121,8 @@ final class FaultWorkload {
     func verify(_ comment: String) throws {
         put([1, 2, 3], "after")
         #expect(
-            collection["after"]?.allowed == [[1, 2, 3]], "\(comment): \(String(describing: errors.last))")
+            collection["after"]?.allowed == [Data([1, 2, 3])],
+            "\(comment): \(String(describing: errors.last))")
         store?.close()
         store = nil
         for pass in ["reopened", "rebuilt"] {
@@ -131,7 +132,7 @@ final class FaultWorkload {
             }
             let archive = try archive("Collection")
             for (key, expectation) in collection {
-                let found = try archive.peek(key)
+                let found = try archive.peek(key).map { Data($0) }
                 #expect(
                     expectation.allowed.contains(found),
                     "\(comment), \(pass): \(key) has \(found.map { "\($0.count) bytes" } ?? "nothing")")
@@ -140,7 +141,7 @@ final class FaultWorkload {
             let limit = try cache.configuration().diskLimit ?? 0
             #expect(try cache.status().diskBytes <= limit, "\(comment), \(pass)")
             for (key, values) in everCached {
-                guard let found = try cache.peek(key) else { continue }
+                guard let found = try cache.peek(key).map({ Data($0) }) else { continue }
                 #expect(values.contains(found), "\(comment), \(pass): \(key) in the cache")
                 #expect(!deletedFromCache.contains(key), "\(comment), \(pass): \(key) is back in the cache")
             }
