@@ -66,8 +66,6 @@ public final class Store: Sendable {
                 try? folder.unlink(temporary)
                 throw error
             }
-            try folder.synchronizeNames()
-            try OpenFile.synchronizeParent(of: path)
         }
         return Store(path: path, mode: mode, folder: folder, options: options)
     }

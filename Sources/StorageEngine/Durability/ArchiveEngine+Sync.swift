@@ -65,7 +65,10 @@ extension ArchiveEngine {
             number = try log.nextSegment(after: number, upTo: target.segment)
         }
         crashPoint(.segmentsSynced)
-        if start == .none || start.segment != target.segment {
+        if start == .none {
+            // Nothing of this archive was synced since its index was made: perhaps not even its folder's name.
+            try orStop { () throws(StorageError) in try ArchiveOpening.synchronizeNames(of: folder) }
+        } else if start.segment != target.segment {
             try orStop { () throws(StorageError) in try folder.synchronizeNames() }
         }
         index.set64(IndexLayout.syncedHeadOffset, target.raw)

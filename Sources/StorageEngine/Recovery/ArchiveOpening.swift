@@ -45,7 +45,7 @@ struct ArchiveOpening {
             name: name, configuration: configuration)
         do throws(StorageError) {
             try replaceDescriptor(descriptor, in: folder)
-            try store.synchronizeNames()
+            if configuration.durability != .process { try synchronizeNames(of: folder) }
         } catch {
             removeUnused(folder)
             throw error
@@ -92,7 +92,19 @@ struct ArchiveOpening {
             try? folder.unlink(temporary)
             throw error
         }
+    }
+
+    /// Returns when an archive's files, its folder and its store can be found after a power loss.
+    static func synchronizeNames(of folder: OpenFile) throws(StorageError) {
         try folder.synchronizeNames()
+        let store = try folder.parentFolder()
+        try store.synchronizeNames()
+        do throws(StorageError) {
+            try store.parentFolder().synchronizeNames()
+        } catch {
+            // A folder of others that this user may not open; whoever made the store's folder there could.
+            guard case .permissionDenied = error else { throw error }
+        }
     }
 
     /// Opening and rebuilding happen one at a time; a process that was stopped in between holds up others
@@ -172,6 +184,9 @@ struct ArchiveOpening {
         try changed.configuration.validate()
         do throws(StorageError) {
             try ArchiveOpening.replaceDescriptor(changed, in: folder)
+            if changed.configuration.durability != .process {
+                try ArchiveOpening.synchronizeNames(of: folder)
+            }
             try apply()
         } catch {
             // Neither happened, as far as that can be had; what can't is put right by the next opening.

@@ -55,7 +55,7 @@ final class OpenFile: Sendable {
         let first = makeFolder(at: path)
         if first == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex {
             try makeFolders(at: String(path[..<slash]))
-            try synchronizeParent(of: String(path[..<slash]))
+            try folder(at: String(path[..<slash])).synchronizeNames()
             let second = makeFolder(at: path)
             guard second == 0 || second == EEXIST else {
                 throw .fromErrno(second, operation: "make folder", path: path)
@@ -104,8 +104,10 @@ final class OpenFile: Sendable {
         return file
     }
 
-    private func open(_ name: String, flags: Int32) throws(StorageError) -> OpenFile {
-        let full = path + "/" + name
+    private func open(_ name: String, flags: Int32, path known: String? = nil) throws(StorageError)
+        -> OpenFile
+    {
+        let full = known ?? path + "/" + name
         let opened = SystemDoor.perform(.open, path: full) {
             Int(cp_openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC, 0o600))
         }
@@ -261,19 +263,11 @@ final class OpenFile: Sendable {
         SystemFaults.tell(.synced(path: path))
     }
 
-    /// Makes the name of the file or folder at `path` last, as far as this user may open the folder it is in.
-    static func synchronizeParent(of path: String) throws(StorageError) {
-        var trimmed = Substring(path)
-        while trimmed.count > 1, trimmed.last == "/" { trimmed.removeLast() }
-        var parent = "."
-        if let slash = trimmed.lastIndex(of: "/") {
-            parent = slash == trimmed.startIndex ? "/" : String(trimmed[..<slash])
-        }
-        do throws(StorageError) {
-            try folder(at: parent).synchronizeNames()
-        } catch {
-            guard case .permissionDenied = error else { throw error }
-        }
+    /// The folder that this folder is in, wherever it has been moved.
+    func parentFolder() throws(StorageError) -> OpenFile {
+        var name = path + "/.."
+        if let slash = path.lastIndex(of: "/"), slash != path.startIndex { name = String(path[..<slash]) }
+        return try open("..", flags: O_RDONLY | O_DIRECTORY, path: name)
     }
 
     /// Lets the kernel forget what it holds of the file in memory, so that reading shows what is on the medium.

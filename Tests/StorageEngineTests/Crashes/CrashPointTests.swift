@@ -29,7 +29,7 @@ import Testing
 
     /// Does what the plan says, checks what is left, and gives the points at which processes died.
     private func follow(_ plan: Plan) async throws -> Set<CrashPoint> {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryFolder(inMemory: true)
         var died: Set<CrashPoint> = []
         func worker(_ role: String, _ point: CrashPoint, _ passing: Int) async throws -> [String] {
             let worker = try Worker(

@@ -15,7 +15,7 @@ import Testing
 
     @Test func eachLevelSyncsWhenItSays() throws {
         for durability in [Durability.process, .interval(seconds: 6000), .full] {
-            let folder = try TemporaryFolder()
+            let folder = try TemporaryFolder(inMemory: true)
             let (store, archive) = try archive(folder, durability)
             let log = EventLog(under: folder.path)
             for number in 0..<5 { try archive.put([1, 2, 3], forKey: "\(number)") }
@@ -41,7 +41,7 @@ import Testing
 
     /// A segment's name must last as its bytes do: the folder is synced when segments were begun.
     @Test func acknowledgedMeansSyncedWithItsName() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryFolder(inMemory: true)
         let (_, archive) = try archive(folder, .full)
         let log = EventLog(under: folder.path)
         let archiveFolder = folder.store + "/A.archive"
@@ -64,7 +64,7 @@ import Testing
 
     @Test(arguments: [Durability.interval(seconds: 6000), .full])
     func syncedBeforeSegmentsGo(durability: Durability) throws {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryFolder(inMemory: true)
         let (_, archive) = try archive(folder, durability)
         let log = EventLog(under: folder.path)
         for number in 0..<80 {
@@ -89,7 +89,7 @@ import Testing
     }
 
     @Test func callersShareASync() async throws {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryFolder(inMemory: true)
         let (_, archive) = try archive(folder, .full)
         try archive.put([0], forKey: "first")
         let log = EventLog(under: folder.path, delay: 0.002)
@@ -113,7 +113,7 @@ import Testing
     }
 
     @Test func intervalSyncsWithoutACaller() async throws {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryFolder(inMemory: true)
         let (store, archive) = try archive(folder, .interval(seconds: 0.1))
         let log = EventLog(under: folder.path)
         for round in 1...3 {
@@ -126,7 +126,7 @@ import Testing
     }
 
     @Test func closingAnIntervalSyncsTheRest() throws {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryFolder(inMemory: true)
         let (store, archive) = try archive(folder, .interval(seconds: 6000))
         let log = EventLog(under: folder.path)
         try archive.put([1], forKey: "a")
@@ -136,7 +136,7 @@ import Testing
     }
 
     @Test func upkeepKeepsNoArchiveAlive() async throws {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryFolder(inMemory: true)
         weak var forgotten: Archive?
         do {
             let (_, archive) = try archive(folder, .interval(seconds: 0.1))
@@ -148,7 +148,7 @@ import Testing
     }
 
     @Test func levelIsKeptAndChangesForAll() async throws {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryFolder(inMemory: true)
         let (store, archive) = try archive(folder, .process)
         try archive.put([1], forKey: "a")
         let log = EventLog(under: folder.path)
@@ -185,7 +185,7 @@ import Testing
     /// A sync that failed once may succeed the next time without having written anything; going on after it lost
     /// what had been acknowledged.
     @Test func failedSyncStopsTheArchive() async throws {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryFolder(inMemory: true)
         let (store, archive) = try archive(folder, .full)
         try archive.put([1], forKey: "before")
         let worker = try Worker(["write", folder.store, "A", "5"], in: folder)

@@ -9,7 +9,7 @@ import Testing
 
     /// How many calls of that kind (or of any) the workload makes without a fault.
     private func calls(of call: SystemCall?, locking: LockingMode) throws -> Int {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryFolder(inMemory: true)
         let counter = FaultPlan(
             .fails(EIO), call: call, under: folder.path, number: .max, isLasting: false)
         SystemFaults.install(counter)
@@ -24,7 +24,7 @@ import Testing
     private func fail(
         _ effect: FaultPlan.Effect, _ call: SystemCall?, number: Int, isLasting: Bool, locking: LockingMode
     ) throws -> FaultWorkload {
-        let folder = try TemporaryFolder()
+        let folder = try TemporaryFolder(inMemory: true)
         let plan = FaultPlan(effect, call: call, under: folder.path, number: number, isLasting: isLasting)
         SystemFaults.install(plan)
         let workload = FaultWorkload(folder, locking: locking)
@@ -92,7 +92,7 @@ import Testing
     @Test(arguments: [SystemCall.allocate, .write, .sync, .map])
     func creationOnAFullDisk(call: SystemCall) throws {
         for number in 1...40 {
-            let folder = try TemporaryFolder()
+            let folder = try TemporaryFolder(inMemory: true)
             let store = try Store.open(at: folder.store)
             let plan = FaultPlan(
                 .fails(ENOSPC), call: call, under: folder.path, number: number, isLasting: true)

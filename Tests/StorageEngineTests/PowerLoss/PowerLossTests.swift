@@ -86,7 +86,7 @@ final class PowerLossRun: @unchecked Sendable {
         self.kind = kind
         self.seed = seed
         random = SeededGenerator(seed: seed)
-        folder = try TemporaryFolder()
+        folder = try TemporaryFolder(inMemory: true)
         medium = Medium(root: folder.path)
     }
 
@@ -176,7 +176,7 @@ final class PowerLossRun: @unchecked Sendable {
 
     private func cut() {
         do {
-            let target = try TemporaryFolder()
+            let target = try TemporaryFolder(inMemory: true)
             let counts = try medium.cutPower(into: target.path, using: &random)
             figures.images += 1
             figures.kept += counts.kept
@@ -190,6 +190,8 @@ final class PowerLossRun: @unchecked Sendable {
     private func verify(_ image: TemporaryFolder, _ comment: String) throws {
         let store = try Store.open(at: image.store)
         defer { store.close() }
+        // Only the names of what is synced at some time are sure to be there.
+        if durability == .process, try store.archiveNames() == [] { return }
         let archive = try store.archive(named: "A")
         for key in PowerLossRun.keys {
             let found = try archive.peek(key).map { Data($0) }

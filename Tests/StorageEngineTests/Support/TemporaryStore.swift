@@ -5,9 +5,12 @@ import StorageEngine
 final class TemporaryFolder {
     let path: String
 
-    init() throws {
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
-            "vellum-test-" + UUID().uuidString)
+    /// `inMemory` where the medium does not matter, and many syncs would only cost time.
+    init(inMemory: Bool = false) throws {
+        let memory = URL(fileURLWithPath: "/dev/shm")
+        let hasMemory = inMemory && FileManager.default.isWritableFile(atPath: memory.path)
+        let base = hasMemory ? memory : FileManager.default.temporaryDirectory
+        let folder = base.appendingPathComponent("vellum-test-" + UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         path = folder.path
     }
