@@ -128,6 +128,7 @@ extension ArchiveEngine {
             return nil
         }
         let idle = cp_monotonic_time() &- syncing.lastSync.load(ordering: .relaxed)
+        // A thread that wakes a little early need not sleep again.
         guard idle >= intervalNanoseconds - 1_000_000 else {
             return min(dutyNanoseconds, intervalNanoseconds - idle)
         }

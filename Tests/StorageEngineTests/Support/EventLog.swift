@@ -7,12 +7,10 @@ final class EventLog: @unchecked Sendable {
     private var events: [SystemEvent] = []
     private var observer = 0
 
-    /// `delay` makes every sync take longer, so that others come to wait for it.
-    init(under folder: String, delay: TimeInterval = 0) {
+    init(under folder: String) {
         observer = SystemFaults.observe(under: folder) { [weak self] event in
             guard let self else { return }
             lock.withLock { events.append(event) }
-            if delay > 0, case .synced = event { Thread.sleep(forTimeInterval: delay) }
         }
     }
 
