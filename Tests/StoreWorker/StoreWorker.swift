@@ -41,13 +41,18 @@ struct StoreWorker {
         }
     }
 
+    private static let parent = getppid()
+
+    /// Whether the test that started this process is still there; without it nobody would ever end it.
+    private static var isWanted: Bool { getppid() == parent }
+
     /// Puts and deletes keys of its own in a collection until it is killed.
     private static func write(_ store: Store, _ name: String, seed: UInt64) throws {
         let archive = try store.archive(
             named: name, orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
         var random = Generator(state: seed)
         var version = UInt64(0)
-        while true {
+        while isWanted {
             version += 1
             let key = "w\(seed)-\(random.next() % 300)"
             if random.next() % 5 == 0 {
@@ -67,7 +72,7 @@ struct StoreWorker {
         let archive = try store.archive(named: name)
         var random = Generator(state: seed)
         var operations = 0
-        while operations % 256 != 255 || access(stopFile, F_OK) != 0 {
+        while isWanted, operations % 256 != 255 || access(stopFile, F_OK) != 0 {
             let key = "key \(min(random.next() % 2000, random.next() % 2000))"
             switch random.next() % 20 {
             case 0: try archive.delete(key)
