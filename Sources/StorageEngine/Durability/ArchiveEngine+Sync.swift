@@ -10,8 +10,11 @@ import Darwin
 
 /// Bringing the log to the medium. What is promised, and why it holds: <doc:Durability>.
 extension ArchiveEngine {
-    /// Up to here the log is on the medium, as far as is known.
-    private var synced: Location { Location(raw: index.word64(IndexLayout.syncedHeadOffset)) }
+    /// Up to here the log is on the medium, as far as is known. A damaged index that says more is not believed.
+    private var synced: Location {
+        let known = Location(raw: index.word64(IndexLayout.syncedHeadOffset))
+        return known <= head ? known : .none
+    }
 
     private var level: Durability.Level? {
         Durability.Level(rawValue: index.word32(IndexLayout.durabilityOffset))

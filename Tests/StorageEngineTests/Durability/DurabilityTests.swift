@@ -152,6 +152,21 @@ import Testing
         try await wait("end of the thread") { !Upkeep.shared.isActive }
     }
 
+    /// Bytes 12 to 15 of a descriptor were the kind alone; with zeros there an old one reads as `process`.
+    @Test func descriptorsKeepTheLevel() throws {
+        for (durability, bytes) in [
+            (Durability.process, [2, 0, 0, 0]), (.interval(seconds: 30), [2, 1, 44, 1]),
+            (.full, [2, 2, 0, 0]),
+        ] as [(Durability, [UInt8])] {
+            let folder = try TemporaryFolder(inMemory: true)
+            let (store, archive) = try archive(folder, durability)
+            #expect(try archive.configuration().durability == durability)
+            store.close()
+            let url = URL(fileURLWithPath: folder.archivePath("A", "descriptor"))
+            #expect(try Array(Data(contentsOf: url)[12..<16]) == bytes)
+        }
+    }
+
     @Test func levelIsKeptAndChangesForAll() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let (store, archive) = try archive(folder, .process)
