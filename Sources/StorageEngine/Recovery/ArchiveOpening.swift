@@ -126,7 +126,7 @@ struct ArchiveOpening {
         let attachment = try folder.fileMakingIfMissing(named: ArchiveOpening.attachedName)
         var file = try trustedIndex(writable: true)
         if file == nil {
-            guard try attachment.lock(.exclusive, wait: false) else {
+            guard try isUnattached(attachment) else {
                 if try hasFailedToSync() { throw .syncFailed(path: folder.path) }
                 throw .busy(
                     archive: descriptor.name, process: 0,
@@ -154,6 +154,17 @@ struct ArchiveOpening {
             name: descriptor.name, folder: folder, hash: descriptor.hash(), index: index, log: log,
             lock: lock,
             processSlot: slot, attachment: attachment)
+    }
+
+    /// Takes the attachment's lock exclusively if nobody has the archive open. A process that this one, or another
+    /// that closed the archive, is just starting holds copies of its descriptors, and with them locks, until it
+    /// runs a program of its own: that passes.
+    private func isUnattached(_ attachment: OpenFile) throws(StorageError) -> Bool {
+        for _ in 0..<50 {
+            if try attachment.lock(.exclusive, wait: false) { return true }
+            cp_sleep(4_000_000)
+        }
+        return false
     }
 
     /// Brings the index in line with the descriptor, which is the truth: whoever changed it last may have been
