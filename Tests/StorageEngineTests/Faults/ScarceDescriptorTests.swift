@@ -61,6 +61,22 @@ import Testing
         Issue.record("rebuilding opens segments more often than was tried")
     }
 
+    /// A process that was just being started (between fork and exec) held a copy of a closed archive's lock, and
+    /// the archive, whose index was to be made anew, was called busy.
+    @Test func lockThatIsJustBeingLetGo() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        try fill(folder, large: 1)
+        try folder.removeIndex("A")
+        let copy = open(folder.archivePath("A", "attached"), O_RDWR | O_CLOEXEC)
+        try #require(flock(copy, LOCK_SH) == 0)
+        Thread.detachNewThread {
+            Thread.sleep(forTimeInterval: 0.03)
+            close(copy)
+        }
+        let store = try Store.open(at: folder.store)
+        try expectKept(try archive(store), "opened")
+    }
+
     @Test func reclaimingDropsNothingLive() throws {
         for number in 1...100 {
             let folder = try TemporaryFolder(inMemory: true)
