@@ -5,6 +5,8 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,11 +24,7 @@
 #endif
 
 int cp_openat(int directory, const char *name, int flags, mode_t mode) {
-    int descriptor;
-    do {
-        descriptor = openat(directory, name, flags, mode);
-    } while (descriptor < 0 && errno == EINTR);
-    return descriptor;
+    return openat(directory, name, flags, mode);
 }
 
 int cp_preallocate(int descriptor, off_t length) {
@@ -38,11 +36,39 @@ int cp_preallocate(int descriptor, off_t length) {
     if (fcntl(descriptor, F_PREALLOCATE, &request) != 0) return errno;
     return ftruncate(descriptor, length) == 0 ? 0 : errno;
 #else
-    int failure;
-    do {
-        failure = posix_fallocate(descriptor, 0, length);
-    } while (failure == EINTR);
-    return failure;
+    return posix_fallocate(descriptor, 0, length);
+#endif
+}
+
+int cp_synchronize(int descriptor, void *mapped, size_t length) {
+#if defined(__APPLE__)
+    // fsync(2): only F_FULLFSYNC goes past the drive's own cache; some file systems do not have it.
+    if (mapped && msync(mapped, length, MS_SYNC) != 0) return -1;
+    if (fcntl(descriptor, F_FULLFSYNC) == 0) return 0;
+    if (errno != ENOTSUP && errno != EINVAL && errno != ENOTTY) return -1;
+    return fsync(descriptor);
+#else
+    // Pages that were written through a mapping are the file's own dirty pages.
+    (void)mapped;
+    (void)length;
+    return fdatasync(descriptor);
+#endif
+}
+
+int cp_synchronize_names(int descriptor) {
+#if defined(__APPLE__)
+    if (fcntl(descriptor, F_FULLFSYNC) == 0) return 0;
+    if (errno != ENOTSUP && errno != EINVAL && errno != ENOTTY) return -1;
+#endif
+    // Not fdatasync: a new name that does not change the folder's size is not data to it.
+    return fsync(descriptor);
+}
+
+void cp_forget_cached(int descriptor) {
+#if defined(__APPLE__)
+    (void)fcntl(descriptor, F_NOCACHE, 1);
+#else
+    (void)posix_fadvise(descriptor, 0, 0, POSIX_FADV_DONTNEED);
 #endif
 }
 
@@ -116,6 +142,48 @@ int64_t cp_monotonic_time(void) {
     return (int64_t)now.tv_sec * 1000000000 + now.tv_nsec;
 }
 
+int cp_condition_init(pthread_cond_t *condition) {
+#if defined(__APPLE__)
+    return pthread_cond_init(condition, NULL);
+#else
+    pthread_condattr_t attributes;
+    int failure = pthread_condattr_init(&attributes);
+    if (failure) return failure;
+    failure = pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC);
+    if (!failure) failure = pthread_cond_init(condition, &attributes);
+    pthread_condattr_destroy(&attributes);
+    return failure;
+#endif
+}
+
+void cp_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t nanoseconds) {
+#if defined(__APPLE__)
+    struct timespec rest = {nanoseconds / 1000000000, nanoseconds % 1000000000};
+    (void)pthread_cond_timedwait_relative_np(condition, mutex, &rest);
+#else
+    int64_t end = cp_monotonic_time() + nanoseconds;
+    struct timespec deadline = {end / 1000000000, end % 1000000000};
+    (void)pthread_cond_timedwait(condition, mutex, &deadline);
+#endif
+}
+
+static void *run_body(void *body) {
+    ((void (*)(void))body)();
+    return NULL;
+}
+
+int cp_start_thread(void (*body)(void)) {
+    sigset_t all, before;
+    sigfillset(&all);
+    int failure = pthread_sigmask(SIG_SETMASK, &all, &before);
+    if (failure) return failure;
+    pthread_t thread;
+    failure = pthread_create(&thread, NULL, run_body, (void *)body);
+    if (!failure) pthread_detach(thread);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return failure;
+}
+
 void cp_sleep(int64_t nanoseconds) {
     struct timespec request = {nanoseconds / 1000000000, nanoseconds % 1000000000};
     nanosleep(&request, NULL);
@@ -152,32 +220,41 @@ int cp_boot_identity(uint8_t identity[16]) {
     return digits == 32 ? 0 : EINVAL;
 }
 
-uint64_t cp_process_start(pid_t pid) {
+int cp_process_look_up(pid_t pid, uint64_t *start) {
+    *start = 0;
 #if defined(__APPLE__)
     struct proc_bsdinfo info;
-    if (proc_pidinfo(pid, PROC_PIDTBSDINFO, 0, &info, sizeof info) != (int)sizeof info) return 0;
-    return info.pbi_start_tvsec * 1000000 + info.pbi_start_tvusec;
+    if (proc_pidinfo(pid, PROC_PIDTBSDINFO, 0, &info, sizeof info) != (int)sizeof info)
+        return kill(pid, 0) != 0 && errno == ESRCH ? ESRCH : EAGAIN;
+    *start = info.pbi_start_tvsec * 1000000 + info.pbi_start_tvusec;
+    return 0;
 #else
     // proc_pid_stat(5): field 22 is the start time in clock ticks since boot. The name (field 2) may
     // hold spaces and parentheses, so counting starts after the last ')'.
     char path[32], text[1024];
     snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
     int descriptor = open(path, O_RDONLY | O_CLOEXEC);
-    if (descriptor < 0) return 0;
+    if (descriptor < 0) return kill(pid, 0) != 0 && errno == ESRCH ? ESRCH : EAGAIN;
     ssize_t length = read(descriptor, text, sizeof text - 1);
     close(descriptor);
-    if (length <= 0) return 0;
+    if (length <= 0) return kill(pid, 0) != 0 && errno == ESRCH ? ESRCH : EAGAIN;
     text[length] = 0;
     char *cursor = strrchr(text, ')');
-    if (!cursor) return 0;
+    if (!cursor) return EAGAIN;
     char state = cursor[1] ? cursor[2] : 0;
-    if (state == 'Z' || state == 'X') return 0;  // dead, only not collected by its parent
+    if (state == 'Z' || state == 'X') return ESRCH;  // dead, only not collected by its parent
     for (int field = 2; field < 22; field++) {
         cursor = strchr(cursor + 1, ' ');
-        if (!cursor) return 0;
+        if (!cursor) return EAGAIN;
     }
-    return strtoull(cursor + 1, NULL, 10) + 1;  // + 1: never 0, even for a process as old as the boot
+    *start = strtoull(cursor + 1, NULL, 10) + 1;  // + 1: never 0, even for a process as old as the boot
+    return 0;
 #endif
+}
+
+uint64_t cp_process_start(pid_t pid) {
+    uint64_t start;
+    return cp_process_look_up(pid, &start) == 0 ? start : 0;
 }
 
 int cp_random(void *bytes, size_t length) {

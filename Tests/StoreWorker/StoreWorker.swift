@@ -15,6 +15,14 @@ struct StoreWorker {
             command.run(WorkerArguments(arguments))
             return
         }
+        if arguments.first == "crash" {
+            do {
+                return try CrashWorkload.main(Array(arguments.dropFirst()))
+            } catch {
+                say("! \(error)")
+                exit(1)
+            }
+        }
         guard arguments.count >= 4, let seed = UInt64(arguments[3]) else {
             say("! usage: StoreWorker write|churn|… STORE ARCHIVE SEED [STOP-FILE]")
             exit(2)
@@ -104,7 +112,7 @@ struct StoreWorker {
             + [UInt8](repeating: UInt8(truncatingIfNeeded: version), count: size)
     }
 
-    private static func say(_ line: String) {
+    static func say(_ line: String) {
         let bytes = Array((line + "\n").utf8)
         let written = bytes.withUnsafeBytes { systemWrite(1, $0.baseAddress, $0.count) }
         guard written == bytes.count else { exit(3) }

@@ -7,6 +7,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <pthread.h>
 #include <sys/types.h>
 
 // MARK: Atomics on memory that other processes map. Pointers must be naturally aligned.
@@ -94,11 +95,27 @@ void cp_wait_word(const void *p, uint32_t value, int64_t nanoseconds);
 void cp_wake_word(void *p);
 /// Nanoseconds of a clock that nobody sets.
 int64_t cp_monotonic_time(void);
+/// Returns when what was written to the file, also through the mapping at `mapped` (or NULL), is on the
+/// medium. 0, or -1 and errno.
+int cp_synchronize(int descriptor, void *mapped, size_t length);
+/// Returns when a folder's names are on the medium. 0, or -1 and errno.
+int cp_synchronize_names(int descriptor);
+/// Lets the kernel drop clean pages of the file that it holds in memory.
+void cp_forget_cached(int descriptor);
+/// A condition whose waits follow that clock.
+int cp_condition_init(pthread_cond_t *condition);
+/// Waits for a signal, at most `nanoseconds`. Needs the mutex.
+void cp_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t nanoseconds);
+/// Starts a detached thread, with all signals blocked so that they go to the program's own. 0 or an errno.
+int cp_start_thread(void (*body)(void));
 /// Sleeps; a signal may end it early.
 void cp_sleep(int64_t nanoseconds);
 /// Sixteen bytes that name this boot of the machine. 0 or an errno.
 int cp_boot_identity(uint8_t identity[16]);
-/// A number that, with the pid, names one run of a process. 0 when there is no such process.
+/// A number that, with the pid, names one run of a process. 0, ESRCH when there is no such process, or another
+/// errno when that can't be told now.
+int cp_process_look_up(pid_t pid, uint64_t *start);
+/// The same number; 0 when there is no such process or that can't be told.
 uint64_t cp_process_start(pid_t pid);
 /// Fills `bytes` from the system's random source. 0 or an errno.
 int cp_random(void *bytes, size_t length);

@@ -5,7 +5,7 @@ extension Archive {
     @discardableResult
     public func setLifetime(_ lifetime: Duration?, forKey key: String) throws(StorageError) -> Bool {
         let engine = try engine()
-        return try withBytes(of: key) { (key) throws(StorageError) in
+        let isThere = try withBytes(of: key) { (key) throws(StorageError) in
             try ArchiveEngine.validate(key: key)
             try engine.acquire()
             defer { engine.release() }
@@ -14,24 +14,39 @@ extension Archive {
                 of: key, to: ArchiveEngine.deadline(in: lifetime), ifSequence: nil, cause: .request)
                 == .deleted
         }
+        if lifetime != nil { try engine.beginHousekeeping() }
+        try engine.settle()
+        return isThere
     }
 
     /// Removes every entry that has expired. Expired entries are never found; removing them frees their room,
     /// which otherwise happens when they are looked up, in the background, or when they are the least recent.
     /// Costs nothing while no deadline has passed, else a walk over the index.
     @discardableResult
-    public func removeExpired() throws(StorageError) -> Removal { try engine().removeExpired() }
+    public func removeExpired() throws(StorageError) -> Removal {
+        try settled { (engine) throws(StorageError) in try engine.removeExpired() }
+    }
 
     /// Deletes the entries whose last access is longer ago than this (S6). Costs a walk over the index.
     @discardableResult
     public func deleteIdle(longerThan interval: Duration) throws(StorageError) -> Removal {
-        try engine().removeIdle(longerThan: interval)
+        try settled { (engine) throws(StorageError) in try engine.removeIdle(longerThan: interval) }
     }
 
     /// Deletes the entries of an owner. Costs a walk over the index.
     @discardableResult
     public func deleteEntries(ofOwner owner: String) throws(StorageError) -> Removal {
-        try engine().removeEntries(ofOwner: owner)
+        try settled { (engine) throws(StorageError) in try engine.removeEntries(ofOwner: owner) }
+    }
+
+    /// Keeps the archive's durability after a change.
+    func settled<Value>(
+        _ change: (ArchiveEngine) throws(StorageError) -> Value
+    ) throws(StorageError) -> Value {
+        let engine = try engine()
+        let value = try change(engine)
+        try engine.settle()
+        return value
     }
 
     /// What the entries of each owner come to, those without one included, most bytes first. Costs a walk over the

@@ -19,7 +19,9 @@ extension Archive {
         guard engine.kind == .log else {
             throw .wrongKind(archive: name, kind: engine.kind, operation: "append")
         }
-        return try engine.appendMessage(bytes)
+        let number = try engine.appendMessage(bytes)
+        try engine.settle()
+        return number
     }
 
     /// Messages from a cursor on, oldest first, at most `most`; `nil`: from the oldest. Leaves no trace. Damaged

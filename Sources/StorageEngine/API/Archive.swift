@@ -41,7 +41,16 @@ public final class Archive: Sendable {
         let folder = try store.folder(named: ArchiveName.folder(for: name))
         let opening = try ArchiveOpening(folder: folder, options: options)
         switch mode {
-        case .readWrite: return try opening.openForWriting()
+        case .readWrite:
+            let engine = try opening.openForWriting()
+            do throws(StorageError) {
+                // What a process that died could no longer sync.
+                try engine.settle()
+            } catch {
+                engine.detach()
+                throw error
+            }
+            return engine
         case .readOnly:
             let isOwner = try store.status().owner == ProcessIdentity.effectiveUser
             return try opening.openForReading(mayWrite: isOwner)
@@ -142,6 +151,8 @@ public final class Archive: Sendable {
                     key: key)
             }
         }
+        if attributes.lifetime != nil { try engine.beginHousekeeping() }
+        try engine.settle()
     }
 
     // MARK: Reading
@@ -214,23 +225,30 @@ public final class Archive: Sendable {
     @discardableResult
     public func delete(_ key: String) throws(StorageError) -> Bool {
         let engine = try engine()
-        return try withBytes(of: key) { (key) throws(StorageError) in
+        let isDeleted = try withBytes(of: key) { (key) throws(StorageError) in
             try engine.delete(key, ifSequence: nil) == .deleted
         }
+        try engine.settle()
+        return isDeleted
     }
 
     /// Deletes the entry of `key` only if it is still the one that was seen: for a plan that a person made.
     public func delete(_ key: String, ifSequence sequence: UInt64) throws(StorageError) -> ConditionalDelete {
         let engine = try engine()
-        return try withBytes(of: key) { (key) throws(StorageError) in
+        let outcome = try withBytes(of: key) { (key) throws(StorageError) in
             try engine.delete(key, ifSequence: sequence)
         }
+        try engine.settle()
+        return outcome
     }
 
     /// Deletes every entry, in one step for all processes.
     @discardableResult
     public func deleteAll() throws(StorageError) -> Removal {
-        try engine().deleteAll()
+        let engine = try engine()
+        let removal = try engine.deleteAll()
+        try engine.settle()
+        return removal
     }
 
     // MARK: The whole
@@ -267,12 +285,37 @@ public final class Archive: Sendable {
     public func setLimits(disk: UInt64?, memory: UInt64?) throws(StorageError) {
         let engine = try engine()
         guard mode == .readWrite else { throw .readOnly(operation: "resize \"\(name)\"") }
-        var descriptor = try ArchiveOpening(folder: engine.folder, options: options).descriptor
-        descriptor.configuration.diskLimit = disk
-        descriptor.configuration.memoryLimit = memory
-        try descriptor.configuration.validate()
-        try ArchiveOpening.replaceDescriptor(descriptor, in: engine.folder)
-        try engine.applyLimits(disk: disk, memory: memory)
+        try ArchiveOpening(folder: engine.folder, options: options).changeConfiguration {
+            $0.diskLimit = disk
+            $0.memoryLimit = memory
+        } apply: { () throws(StorageError) in
+            try engine.applyLimits(disk: disk, memory: memory)
+        }
+        try engine.settle()
+    }
+
+    // MARK: Durability
+
+    /// Returns when everything that was acknowledged before the call, in whatever process, is on the medium.
+    /// Costs as much as the medium takes; callers at the same time share it.
+    /// - Throws: also `syncFailed`.
+    public func synchronize() throws(StorageError) {
+        let engine = try engine()
+        guard mode == .readWrite else { throw .readOnly(operation: "sync \"\(name)\"") }
+        try engine.synchronize(upTo: engine.head)
+    }
+
+    /// Changes the durability for all processes. When it returns, what was stored before is kept as the new level
+    /// promises, too.
+    /// - Throws: also `invalidConfiguration`, `syncFailed`.
+    public func setDurability(_ durability: Durability) throws(StorageError) {
+        let engine = try engine()
+        guard mode == .readWrite else { throw .readOnly(operation: "change \"\(name)\"") }
+        try ArchiveOpening(folder: engine.folder, options: options).changeConfiguration {
+            $0.durability = durability
+        } apply: { () throws(StorageError) in
+            try engine.applyDurability(durability)
+        }
     }
 
     /// Marks the index as no longer in use, for all processes, and closes.

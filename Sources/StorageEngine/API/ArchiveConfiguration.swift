@@ -18,7 +18,7 @@ public enum ValueEncoding: UInt8, Sendable, Hashable, CaseIterable {
 }
 
 /// Kind, limits and type of an archive; kept in its descriptor and fixed when the archive is made, except
-/// for the limits (``Archive/setLimits(disk:memory:)``).
+/// for the limits (``Archive/setLimits(disk:memory:)``) and the durability.
 public struct ArchiveConfiguration: Sendable, Hashable {
     public var kind: ArchiveKind
     /// Most bytes that the values on disk may have in total, 1 to ``maximumDiskLimit``. `nil`: no limit,
@@ -28,16 +28,19 @@ public struct ArchiveConfiguration: Sendable, Hashable {
     public var memoryLimit: UInt64?
     /// The name of the Swift type whose values the archive holds, for people to read; at most 1,024 bytes.
     public var typeName: String
+    /// What survives a crash of the system and a power loss (``Archive/setDurability(_:)`` changes it).
+    public var durability: Durability
 
     public static let maximumDiskLimit: UInt64 = 200 << 30
 
     public init(
         kind: ArchiveKind = .cache, diskLimit: UInt64? = 2_000_000, memoryLimit: UInt64? = 1_000_000,
-        typeName: String = ""
+        typeName: String = "", durability: Durability = .process
     ) {
         self.kind = kind
         self.diskLimit = diskLimit
         self.memoryLimit = memoryLimit
         self.typeName = typeName
+        self.durability = durability
     }
 }

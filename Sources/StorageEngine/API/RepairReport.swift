@@ -27,7 +27,7 @@ extension Store {
     public func repair(archiveNamed name: String) throws(StorageError) -> RepairReport {
         guard mode == .readWrite else { throw .readOnly(operation: "repair archive \"\(name)\"") }
         try ArchiveName.validate(name)
-        guard hasArchive(name) else { throw .noSuchArchive(name: name, store: path) }
+        guard try hasArchive(name) else { throw .noSuchArchive(name: name, store: path) }
         let inside = try folder.folder(named: ArchiveName.folder(for: name))
         return try ArchiveRepair.run(on: inside, name: name, options: options)
     }

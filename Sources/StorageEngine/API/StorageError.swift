@@ -36,6 +36,9 @@ public enum StorageError: Error, Sendable, Hashable {
     case busy(archive: String, process: Int32, reason: String)
     /// The archive or the store behind this object was closed or removed.
     case closed(name: String)
+    /// The medium refused what was written, so it is unknown what of the latest changes it has. Nothing more is
+    /// changed until all processes have closed the archive; then it opens with what is really there.
+    case syncFailed(path: String)
     /// Any other refusal of the operating system; `code` is its errno.
     case system(operation: String, path: String, code: Int32)
 }
@@ -75,6 +78,9 @@ extension StorageError: CustomStringConvertible {
         case .busy(let archive, let process, let reason):
             "archive \"\(archive)\" is held by process \(process): \(reason)"
         case .closed(let name): "\"\(name)\" was closed or removed; open it again"
+        case .syncFailed(let path):
+            "writing \(path) to the medium failed: the latest changes may be lost at a power failure; check the "
+                + "disk, close the archive everywhere, and open it again"
         case .system(let operation, let path, let code):
             "cannot \(operation) \(path): \(StorageError.text(ofErrno: code))"
         }

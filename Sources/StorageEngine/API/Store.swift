@@ -35,7 +35,7 @@ public final class Store: Sendable {
         if mode == .readWrite, status.owner != ProcessIdentity.effectiveUser {
             throw .ownedByAnotherUser(path: path)
         }
-        if folder.hasEntry(named: markerName) {
+        if try folder.hasEntry(named: markerName) {
             let file = try folder.file(named: markerName, writable: false)
             let bytes = try file.read(atMost: 256)
             guard let text = String(validating: bytes, as: UTF8.self), text.hasPrefix("Vellum store, format ")
@@ -56,8 +56,16 @@ public final class Store: Sendable {
             }
             let temporary = markerName + "." + String(ProcessIdentity.current().pid)
             try folder.unlink(temporary)
-            try folder.newFile(named: temporary).write(Array(marker.utf8))
-            try folder.rename(temporary, to: markerName)
+            do throws(StorageError) {
+                let file = try folder.newFile(named: temporary)
+                try file.write(Array(marker.utf8))
+                try file.synchronize()
+                try folder.rename(temporary, to: markerName)
+                crashPoint(.markerRenamed)
+            } catch {
+                try? folder.unlink(temporary)
+                throw error
+            }
         }
         return Store(path: path, mode: mode, folder: folder, options: options)
     }
@@ -80,20 +88,32 @@ public final class Store: Sendable {
     /// Whether `path` is a folder that holds a store. Never throws: what cannot be read is none.
     public static func isStore(at path: String) -> Bool {
         guard let folder = try? OpenFile.folder(at: path) else { return false }
-        return folder.hasEntry(named: markerName)
+        return (try? folder.hasEntry(named: markerName)) ?? false
     }
 
     /// Names of the archives, sorted.
     public func archiveNames() throws(StorageError) -> [String] {
-        try folder.names().compactMap(ArchiveName.name(ofFolder:)).filter(hasArchive).sorted()
+        var names: [String] = []
+        for name in try folder.names().compactMap(ArchiveName.name(ofFolder:)) where try hasArchive(name) {
+            names.append(name)
+        }
+        return names.sorted()
     }
 
     /// Whether the folder of that archive holds one. Without a descriptor it is none (its maker is at work or
     /// was killed), unless it has segments: then it is one that nobody can read, and must not be made anew.
-    func hasArchive(_ name: String) -> Bool {
+    func hasArchive(_ name: String) throws(StorageError) -> Bool {
         let path = ArchiveName.folder(for: name)
-        if folder.hasEntry(named: path + "/" + Descriptor.fileName) { return true }
-        guard let names = try? folder.folder(named: path).names() else { return false }
+        if try folder.hasEntry(named: path + "/" + Descriptor.fileName) { return true }
+        let names: [String]
+        do throws(StorageError) {
+            names = try folder.folder(named: path).names()
+        } catch {
+            switch error {
+            case .corrupted, .permissionDenied, .system(_, _, SystemCode.missing): return false
+            default: throw error
+            }
+        }
         return names.contains { SegmentHeader.number(ofFileName: $0) != nil }
     }
 
@@ -101,7 +121,7 @@ public final class Store: Sendable {
     public func archive(named name: String) throws(StorageError) -> Archive {
         try ArchiveName.validate(name)
         return try cached(name) { () throws(StorageError) in
-            guard hasArchive(name) else {
+            guard try hasArchive(name) else {
                 throw .noSuchArchive(name: name, store: path)
             }
         }
@@ -112,11 +132,17 @@ public final class Store: Sendable {
         named name: String, orCreate configuration: ArchiveConfiguration
     ) throws(StorageError) -> Archive {
         try ArchiveName.validate(name)
-        return try cached(name) { () throws(StorageError) in
-            guard !hasArchive(name) else { return }
-            guard mode == .readWrite else { throw .noSuchArchive(name: name, store: path) }
-            try configuration.validate()
-            try ArchiveOpening.create(in: folder, name: name, configuration: configuration)
+        var isNew = false
+        do throws(StorageError) {
+            return try cached(name) { () throws(StorageError) in
+                if try hasArchive(name) { return }
+                guard mode == .readWrite else { throw .noSuchArchive(name: name, store: path) }
+                try configuration.validate()
+                isNew = try ArchiveOpening.create(in: folder, name: name, configuration: configuration)
+            }
+        } catch {
+            if isNew { ArchiveOpening.undoCreation(in: folder, name: name) }
+            throw error
         }
     }
 
@@ -176,6 +202,7 @@ extension ArchiveConfiguration {
                 throw .invalidConfiguration(reason: "a collection never evicts, so it has no disk limit")
             }
         }
+        try durability.validate()
         guard typeName.utf8.count <= 1024 else {
             throw .invalidConfiguration(reason: "the type name is longer than 1,024 bytes")
         }

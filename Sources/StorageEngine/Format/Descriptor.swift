@@ -19,7 +19,9 @@ struct Descriptor: Equatable {
         var writer = ByteWriter()
         writer.append(Descriptor.magic)
         writer.append(Descriptor.version)
-        writer.append(UInt32(configuration.kind.rawValue))
+        writer.append(configuration.kind.rawValue)
+        writer.append(UInt8(configuration.durability.level.rawValue))
+        writer.append(configuration.durability.tenths)
         writer.append(identity)
         writer.append(hashKey)
         writer.append(UInt64(bitPattern: created))
@@ -49,7 +51,9 @@ struct Descriptor: Equatable {
         guard version == Self.version else {
             throw .unsupportedVersion(path: path, found: version, supported: Self.version)
         }
-        let kindNumber = reader.uint32()
+        let kindNumber = reader.take(1)[0]
+        let levelNumber = reader.take(1)[0]
+        let tenths = reader.uint16()
         let identity = reader.take(16)
         let hashKey = reader.take(16)
         let created = Int64(bitPattern: reader.uint64())
@@ -63,15 +67,18 @@ struct Descriptor: Equatable {
         }
         let name = String(validating: reader.take(nameBytes), as: UTF8.self)
         let type = String(validating: reader.take(typeBytes), as: UTF8.self)
-        guard let kind = UInt8(exactly: kindNumber).flatMap(ArchiveKind.init(rawValue:)) else {
+        guard let kind = ArchiveKind(rawValue: kindNumber) else {
             throw damaged("unknown kind of archive (\(kindNumber))", at: 12)
+        }
+        guard let durability = Durability(level: UInt32(levelNumber), tenths: tenths) else {
+            throw damaged("unknown level of durability (\(levelNumber))", at: 13)
         }
         guard let name, let type else { throw damaged("a name is not UTF-8", at: 76) }
         return Descriptor(
             identity: identity, hashKey: hashKey, created: created, name: name,
             configuration: ArchiveConfiguration(
                 kind: kind, diskLimit: disk == unlimited ? nil : disk,
-                memoryLimit: memory == unlimited ? nil : memory, typeName: type))
+                memoryLimit: memory == unlimited ? nil : memory, typeName: type, durability: durability))
     }
 
     func hash() -> KeyHash {

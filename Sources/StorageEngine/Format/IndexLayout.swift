@@ -34,10 +34,13 @@ enum IndexLayout {
     static let sequenceOffset = 536
     static let segmentBytesOffset = 544
     static let indexBytesOffset = 552
+    static let syncedHeadOffset = 568
     static let diskLimitOffset = 576
     static let memoryLimitOffset = 584
     static let cleanSumOffset = 600
     static let cleanFlagOffset = 604
+    static let durabilityOffset = 592
+    static let syncTenthsOffset = 596
     static let countersOffset = 640
     static let appendedBytesOffset = 560
     static let nextDeadlineOffset = 608
@@ -89,6 +92,7 @@ enum IndexLayout {
         case building = 1
         case ready = 2
         case damaged = 3
+        case syncFailed = 4
     }
 
     enum Counter: Int, CaseIterable {

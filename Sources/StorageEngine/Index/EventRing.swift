@@ -122,6 +122,8 @@ extension IndexMemory {
                 guard eventHead == head else { return }
                 // A writer that missed the mark costs this wait's length and no more.
                 cp_wait_word(waiters, 1, step)
+                // More may follow at once: so a writer wakes a follower some hundred times a second at most.
+                if eventHead != head { cp_sleep(2_000_000) }
             } else {
                 cp_sleep(step)
             }

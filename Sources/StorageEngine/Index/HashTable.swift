@@ -250,6 +250,7 @@ extension IndexMemory {
         }
         old.clear()
         new.clear()
+        crashPoint(.bucketSplit)
         set32(IndexLayout.bucketCountOffset, count &+ 1)
         if steps == IndexMemory.longestChain { declareDamaged() }
         while let slot = entry(chain), steps >= -Bucket.cells {

@@ -165,6 +165,7 @@ final class IndexMemory: @unchecked Sendable {
             chunks: Int(word32(IndexLayout.entryCapacityOffset)) / IndexLayout.chunkEntries)
         let start = max(size(IndexLayout.indexBytesOffset), present)
         try file?.extend(from: min(start, bytes), to: bytes)
+        crashPoint(.indexExtended)
         set32(IndexLayout.entryCapacityOffset, UInt32(chunks * IndexLayout.chunkEntries))
         set64(IndexLayout.indexBytesOffset, UInt64(bytes))
         _ = learnCapacity(atLeast: 0)

@@ -104,6 +104,7 @@ final class ArchiveLock: @unchecked Sendable {
                 if try file.lock(.exclusive, wait: false) { return .acquired }
             } catch {
                 gate.leave()
+                if case .system(_, _, let code) = error { return .failed(code) }
                 return .failed(EIO)
             }
             guard cp_monotonic_time() - start < nanoseconds else {

@@ -4,10 +4,10 @@ enum DamagedFile {
     static let suffix = ".damaged"
 
     /// A name that is free: `NAME.damaged`, `NAME.2.damaged`, …
-    static func freeName(for name: String, in folder: OpenFile) -> String {
+    static func freeName(for name: String, in folder: OpenFile) throws(StorageError) -> String {
         var candidate = name + suffix
         var number = 2
-        while folder.hasEntry(named: candidate) {
+        while try folder.hasEntry(named: candidate) {
             candidate = name + "." + String(number) + suffix
             number += 1
         }
@@ -16,7 +16,7 @@ enum DamagedFile {
 
     /// Renames a file, and returns its new name.
     static func setAside(_ name: String, in folder: OpenFile) throws(StorageError) -> String {
-        let kept = freeName(for: name, in: folder)
+        let kept = try freeName(for: name, in: folder)
         try folder.rename(name, to: kept)
         return kept
     }

@@ -79,6 +79,40 @@ final class SegmentLog: @unchecked Sendable {
         return nil
     }
 
+    /// As ``SegmentLog/pin(_:)``, but `nil` only when the segment is no part of the log: that it can't be opened
+    /// or mapped now (no descriptor, no memory, a read error) is an error, and must never pass for its being
+    /// gone where that would remove entries.
+    func pinIfPresent(_ segment: UInt32) throws(StorageError) -> Pin? {
+        for _ in 0..<3 {
+            if let pin = pin(segment) { return pin }
+            guard segment > 0 else { return nil }
+            do throws(StorageError) {
+                try map(segment)
+            } catch {
+                switch error {
+                case .corrupted, .unsupportedVersion, .system(_, _, SystemCode.missing): return nil
+                default: throw error
+                }
+            }
+        }
+        return nil
+    }
+
+    /// The frame at `offset`; `nil` only when the file is known to hold none there.
+    func frameIfPresent(_ pin: Pin, at offset: Int) throws(StorageError) -> Frame? {
+        if let frame = frame(pin, at: offset) { return frame }
+        try learnSize(pin)
+        return frame(pin, at: offset)
+    }
+
+    /// Asks the file of a pinned segment for its size, which another process may have changed.
+    func learnSize(_ pin: Pin) throws(StorageError) {
+        let file = files.withLock { $0[pin.segment] }
+        guard let bytes = try file?.status().bytes else { return }
+        let usable = min(bytes, window.bytes - windowOffset(pin.segment))
+        cp_relaxed_store64(slot(pin.segment) + 8, UInt64(usable))
+    }
+
     @inline(__always)
     func unpin(_ pin: Pin) { _ = cp_add32(slot(pin.segment) + 4, .max) }
 
@@ -131,11 +165,6 @@ final class SegmentLog: @unchecked Sendable {
         var end = fileBytes(pin) & ~7
         while end > SegmentHeader.bytes, (pin.base + end - 8).load(as: UInt64.self) == 0 { end -= 8 }
         return end
-    }
-
-    /// Waits until the segment's bytes are on the medium.
-    func synchronize(_ pin: Pin) throws(StorageError) {
-        try files.withLock { $0[pin.segment] }?.synchronize()
     }
 
     /// Whether everything from `offset` to the end of the file is zero: never written.
@@ -288,11 +317,14 @@ final class SegmentLog: @unchecked Sendable {
     }
 
     /// The smallest number above `segment`, and not above `last`, of a segment that exists.
-    func nextSegment(after segment: UInt32, upTo last: UInt32) -> UInt32 {
+    func nextSegment(after segment: UInt32, upTo last: UInt32) throws(StorageError) -> UInt32 {
         guard segment < last else { return last }
         // Segments of one log are never further apart; a damaged index may say so.
         var next = max(segment + 1, last - min(last, UInt32(SegmentLayout.slots)))
-        while next < last, !folder.hasEntry(named: SegmentHeader.fileName(next)) { next += 1 }
+        while next < last {
+            if try folder.hasEntry(named: SegmentHeader.fileName(next)) { break }
+            next += 1
+        }
         return next
     }
 
@@ -301,7 +333,7 @@ final class SegmentLog: @unchecked Sendable {
         var number = segment
         while number > first, segment - number < UInt32(SegmentLayout.slots) {
             number -= 1
-            if folder.hasEntry(named: SegmentHeader.fileName(number)) { return number }
+            if (try? folder.hasEntry(named: SegmentHeader.fileName(number))) == true { return number }
         }
         return nil
     }
@@ -310,7 +342,7 @@ final class SegmentLog: @unchecked Sendable {
     /// anything is no leftover, and is kept aside.
     func create(_ number: UInt32, oldest: UInt32, bytes: Int) throws(StorageError) {
         let name = SegmentHeader.fileName(number)
-        if folder.hasEntry(named: name) {
+        if try folder.hasEntry(named: name) {
             if isLeftover(number) {
                 try folder.unlink(name)
             } else {
@@ -320,6 +352,7 @@ final class SegmentLog: @unchecked Sendable {
         let file = try folder.newFile(named: name)
         do throws(StorageError) {
             try file.extend(from: 0, to: bytes)
+            crashPoint(.segmentBegun)
             let header = SegmentHeader(
                 archive: identity, segment: number, oldest: oldest, created: Clock.wall())
             try file.write(header.encoded)
@@ -343,14 +376,25 @@ final class SegmentLog: @unchecked Sendable {
         let before = fileBytes(pin)
         let file = files.withLock { $0[pin.segment] }
         guard let file else { throw .closed(name: path(of: pin.segment)) }
-        try file.extend(from: before, to: bytes)
+        // Another process may have made it longer, and written there.
+        let present = max(before, try file.status().bytes)
+        guard present < bytes else { return }
+        try file.extend(from: present, to: bytes)
         cp_relaxed_store64(slot(pin.segment) + 8, UInt64(bytes))
+    }
+
+    /// Brings what was written to a pinned segment to the medium.
+    func synchronize(_ pin: Pin) throws(StorageError) {
+        let file = files.withLock { $0[pin.segment] }
+        guard let file else { return }
+        let bytes = fileBytes(pin)
+        try file.synchronize(mapped: UnsafeMutableRawBufferPointer(start: pin.base, count: bytes))
     }
 
     /// Removes the file of a segment; readers that have it pinned keep their bytes. Returns its size.
     func removeFile(of segment: UInt32) throws(StorageError) -> Int {
         let name = SegmentHeader.fileName(segment)
-        guard folder.hasEntry(named: name) else { return 0 }
+        guard try folder.hasEntry(named: name) else { return 0 }
         let bytes = try folder.file(named: name, writable: false).status().bytes
         try folder.unlink(name)
         return bytes

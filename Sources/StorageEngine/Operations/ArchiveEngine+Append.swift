@@ -17,7 +17,9 @@ extension ArchiveEngine {
                 guard place != .none, content.kind.mayUseReserve else { throw error }
             }
         }
-        guard let pin = log.pin(place.segment) else {
+        var present = log.pin(place.segment)
+        if present == nil { present = try log.pinIfPresent(place.segment) }
+        guard let pin = present else {
             throw .corrupted(
                 path: log.path(of: place.segment), offset: 0, reason: "the newest segment is gone")
         }
@@ -59,6 +61,7 @@ extension ArchiveEngine {
         let least = (offset + bytes + 4095) & ~4095
         let wanted = max(least, min(before + step, target))
         try log.extend(pin, to: wanted)
+        crashPoint(.segmentExtended)
         adjust(IndexLayout.segmentBytesOffset, by: log.fileBytes(pin) - before)
     }
 
@@ -75,6 +78,7 @@ extension ArchiveEngine {
         } catch {
             throw isGone ? .closed(name: name) : error
         }
+        crashPoint(.segmentCreated)
         guard let pin = log.pin(number) else {
             throw .corrupted(
                 path: log.path(of: number), offset: 0, reason: "the new segment cannot be read back")

@@ -31,7 +31,12 @@ extension ArchiveEngine {
         index.set32(IndexLayout.entryHighWaterOffset, needed)
         let buckets = Int(needed) * IndexLayout.chunkBuckets / IndexLayout.chunkEntries
         index.set32(IndexLayout.bucketCountOffset, max(IndexMemory.firstBuckets, UInt32(buckets)))
-        relink()
+        do throws(StorageError) {
+            try relink()
+        } catch {
+            // Half of it is linked; the entries themselves are all there.
+            index.declareDamaged()
+        }
         index.endStructureChange()
         index.shrink(toHold: Int(needed))
     }

@@ -59,6 +59,7 @@ extension ArchiveEngine {
             index.entry(number + 1)?.frameBytes = 0
             index.forgetResidency(number + 1)
         }
+        crashPoint(.entriesCleared)
         for number in 0..<index.usedBuckets { index.bucket(number)?.clear() }
         for offset in [
             IndexLayout.entryHighWaterOffset, IndexLayout.freeHeadOffset, IndexLayout.recencyFirstOffset,
@@ -80,6 +81,11 @@ extension ArchiveEngine {
         index.endStructureChange()
     }
 
+    /// Removes the oldest until what is there fits. Needs the lock.
+    func fit(into limit: UInt64) throws(StorageError) {
+        if kind == .log { try dropMessages(downTo: limit) } else { try evict(downTo: limit) }
+    }
+
     /// Sets the limits in the index and evicts what no longer fits; the descriptor is the caller's.
     func applyLimits(disk: UInt64?, memory: UInt64?) throws(StorageError) {
         try acquire()
@@ -87,8 +93,8 @@ extension ArchiveEngine {
         _ = index.takeStampAndDrain()
         index.set64(IndexLayout.diskLimitOffset, disk ?? .max)
         index.set64(IndexLayout.memoryLimitOffset, memory ?? .max)
-        if let disk, kind == .log { dropMessages(downTo: disk) }
-        if let disk, kind != .log { try evict(downTo: disk) }
+        crashPoint(.limitsSet)
+        if let disk { try fit(into: disk) }
         index.note(
             .resize, .request, tag: 0, bytes: Int(clamping: disk ?? 0), location: .none, pid: pid,
             time: Clock.wall())

@@ -149,6 +149,11 @@ extension ArchiveEngine {
             log.unpin(pin)
         }
         guard let unreadable else { return nil }
+        // Where the segment just can't be opened now, that is the error.
+        if let pin = try log.pinIfPresent(unreadable.segment) {
+            defer { log.unpin(pin) }
+            try log.learnSize(pin)
+        }
         throw .corrupted(
             path: log.path(of: unreadable.segment), offset: unreadable.offset,
             reason: "the index names an entry here that cannot be read")

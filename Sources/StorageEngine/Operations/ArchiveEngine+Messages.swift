@@ -27,7 +27,7 @@ extension ArchiveEngine {
         }
         let stamp = index.takeStampAndDrain()
         var dropped = Dropped(first: firstMessage)
-        while valueBytes - UInt64(dropped.bytes) + UInt64(message.count) > limit { dropOldest(&dropped) }
+        while valueBytes - UInt64(dropped.bytes) + UInt64(message.count) > limit { try dropOldest(&dropped) }
         let content = FrameContent(
             kind: .message, sequence: nextSequence(), recency: stamp, time: now,
             created: Int64(bitPattern: dropped.first.raw),
@@ -48,8 +48,8 @@ extension ArchiveEngine {
     }
 
     /// Leaves the oldest message out of account.
-    private func dropOldest(_ dropped: inout Dropped) {
-        guard let (place, bytes) = message(from: dropped.first, before: head) else {
+    private func dropOldest(_ dropped: inout Dropped) throws(StorageError) {
+        guard let (place, bytes) = try message(from: dropped.first, before: head) else {
             // No message is left, whatever the totals say.
             dropped.bytes = Int(valueBytes)
             dropped.count = entryCount
@@ -58,32 +58,40 @@ extension ArchiveEngine {
         }
         dropped.count += 1
         dropped.bytes += bytes
-        dropped.first = message(from: next(behind: place), before: head)?.place ?? .none
+        dropped.first = try message(from: next(behind: place), before: head)?.place ?? .none
     }
 
     /// The first message at or behind a place, and before another, with its size; what is damaged is passed over.
-    private func message(from place: Location, before end: Location) -> (place: Location, bytes: Int)? {
+    private func message(
+        from place: Location, before end: Location
+    ) throws(StorageError) -> (place: Location, bytes: Int)? {
         var place = place
         while place != .none, place < end {
-            guard let pin = log.pin(place.segment) else { return nil }
-            defer { log.unpin(pin) }
-            var offset = place.offset
-            while Location(segment: place.segment, offset: offset) < end {
-                if let frame = log.frame(pin, at: offset), frame.kind != nil {
-                    if frame.kind == .message {
-                        return (Location(segment: place.segment, offset: offset), frame.valueBytes)
-                    }
-                    offset += frame.bytes
-                } else if let next = log.nextValidFrame(pin, after: offset) {
-                    offset = next
-                } else {
-                    break
-                }
-            }
+            if let found = try message(in: place.segment, from: place.offset, before: end) { return found }
             guard place.segment < end.segment else { return nil }
-            place = Location(
-                segment: log.nextSegment(after: place.segment, upTo: end.segment), offset: SegmentHeader.bytes
-            )
+            let next = try log.nextSegment(after: place.segment, upTo: end.segment)
+            place = Location(segment: next, offset: SegmentHeader.bytes)
+        }
+        return nil
+    }
+
+    private func message(
+        in segment: UInt32, from start: Int, before end: Location
+    ) throws(StorageError) -> (place: Location, bytes: Int)? {
+        guard let pin = try log.pinIfPresent(segment) else { return nil }
+        defer { log.unpin(pin) }
+        var offset = start
+        while Location(segment: segment, offset: offset) < end {
+            if let frame = try log.frameIfPresent(pin, at: offset), frame.kind != nil {
+                if frame.kind == .message {
+                    return (Location(segment: segment, offset: offset), frame.valueBytes)
+                }
+                offset += frame.bytes
+            } else if let next = log.nextValidFrame(pin, after: offset) {
+                offset = next
+            } else {
+                return nil
+            }
         }
         return nil
     }
@@ -94,24 +102,24 @@ extension ArchiveEngine {
 
     /// What a frame of the log says of a ring: this message was appended, and the oldest that stayed was at
     /// `oldest`. Needs the lock or an index that nobody else has yet.
-    func replayMessage(_ frame: Frame, at location: Location) {
+    func replayMessage(_ frame: Frame, at location: Location) throws(StorageError) {
         let said = Location(raw: UInt64(bitPattern: frame.created))
         let oldest = said == .none ? location : min(said, location)
         var dropped = Dropped(first: firstMessage)
-        while let (place, bytes) = message(from: dropped.first, before: oldest) {
+        while let (place, bytes) = try message(from: dropped.first, before: oldest) {
             dropped.count += 1
             dropped.bytes += bytes
             dropped.first = next(behind: place)
         }
         adjust(IndexLayout.valueBytesOffset, by: frame.valueBytes - dropped.bytes)
         adjust(IndexLayout.entryCountOffset, by: 1 - dropped.count)
-        firstMessage = message(from: dropped.first, before: location)?.place ?? location
+        firstMessage = try message(from: dropped.first, before: location)?.place ?? location
     }
 
     /// After a limit was lowered: the oldest messages go.
-    func dropMessages(downTo limit: UInt64) {
+    func dropMessages(downTo limit: UInt64) throws(StorageError) {
         var dropped = Dropped(first: firstMessage)
-        while valueBytes - UInt64(dropped.bytes) > limit { dropOldest(&dropped) }
+        while valueBytes - UInt64(dropped.bytes) > limit { try dropOldest(&dropped) }
         guard dropped.count > 0 else { return }
         adjust(IndexLayout.valueBytesOffset, by: -dropped.bytes)
         adjust(IndexLayout.entryCountOffset, by: -dropped.count)
@@ -125,7 +133,7 @@ extension ArchiveEngine {
         var count = 0
         var bytes = 0
         var place = firstMessage
-        while let found = message(from: place, before: head) {
+        while let found = try? message(from: place, before: head) {
             count += 1
             bytes += found.bytes
             place = next(behind: found.place)
@@ -136,7 +144,7 @@ extension ArchiveEngine {
     // MARK: Reading, without the lock
 
     /// Messages from a cursor on, at most `most`.
-    func messages(from cursor: MessageCursor?, most: Int) -> MessageBatch {
+    func messages(from cursor: MessageCursor?, most: Int) throws(StorageError) -> MessageBatch {
         let first = firstMessage
         let end = head
         var place = cursor.map { Location(raw: $0.place) } ?? first
@@ -144,7 +152,7 @@ extension ArchiveEngine {
         if place < first { place = first }
         var messages: [LogMessage] = []
         while messages.count < most, place != .none, place < end,
-            let (found, _) = message(from: place, before: end)
+            let (found, _) = try message(from: place, before: end)
         {
             guard let pin = log.pin(found.segment) else { break }
             defer { log.unpin(pin) }

@@ -55,8 +55,11 @@ extension ArchiveEngine {
         } else if request.traits.isPlain {
             content.sequence = nextSequence()
             location = try append(content)
+            crashPoint(.putFrameWritten)
             applyPut(content, tag: tag, number: replacedNumber, at: location)
+            crashPoint(.putIndexChanged)
             commit(location, bytes: content.frameBytes)
+            crashPoint(.putCommitted)
         } else {
             location = try putExtended(content, request.traits, tag, replaced: replacedNumber, excess: 0)
         }
@@ -212,6 +215,7 @@ extension ArchiveEngine {
                 .eviction, .limit, tag: slot.tag, bytes: Int(slot.valueBytes), location: slot.location,
                 pid: pid, time: time)
             remove(number)
+            crashPoint(.evictionRemoved)
         }
         index.add(.evictions, UInt64(count))
     }
@@ -228,7 +232,9 @@ extension ArchiveEngine {
             key: key,
             value: UnsafeRawBufferPointer(start: nil, count: 0), extensionBytes: extensionBytes)
         let location = try append(content, inNewSegment: inNewSegment)
+        crashPoint(.bareFrameWritten)
         apply(location, now)
+        crashPoint(.bareApplied)
         commit(location, bytes: content.frameBytes)
     }
 
@@ -242,6 +248,7 @@ extension ArchiveEngine {
             adjust(IndexLayout.valueBytesOffset, by: content.value.count - Int(slot.valueBytes))
             adjustLive(slot.location, by: -Int(slot.frameBytes))
             index.unlinkFromRecency(number, slot)
+            crashPoint(.recencyUnlinked)
             fill(slot, content, frameBytes: frameBytes)
             index.setLocation(number, slot, location)
             index.forgetResidency(number)
@@ -250,6 +257,7 @@ extension ArchiveEngine {
             index.beginStructureChange()
             // Room was reserved before the frame was written.
             let fresh = index.allocateEntry()
+            crashPoint(.entryAllocated)
             if let slot = index.entry(fresh) {
                 fill(slot, content, frameBytes: frameBytes)
                 slot.tag = tag
@@ -287,6 +295,7 @@ extension ArchiveEngine {
         index.removeFromBucket(number, slot)
         index.unlinkFromRecency(number, slot)
         index.forgetResidency(number)
+        crashPoint(.entryUnlinked)
         adjust(IndexLayout.valueBytesOffset, by: -Int(slot.valueBytes))
         adjust(IndexLayout.entryCountOffset, by: -1)
         adjustLive(slot.location, by: -Int(slot.frameBytes))

@@ -58,7 +58,8 @@ extension ArchiveEngine {
             }
             let segment = oldestSegment
             if index.liveFrames(ofSegment: segment) == 0 {
-                dropSegments(before: log.nextSegment(after: segment, upTo: head.segment))
+                guard let next = try? log.nextSegment(after: segment, upTo: head.segment) else { return }
+                dropSegments(before: next)
                 work += 4096
                 continue
             }
@@ -79,7 +80,14 @@ extension ArchiveEngine {
     /// Handles the frames under the cleaner, some at a time so that the lines of the index that they need
     /// arrive together. Returns the bytes it went over, or `nil` when there is no room to go on.
     private func reclaimNextFrames(of segment: UInt32, share: Int) -> Int? {
-        guard let pin = log.pin(segment) else {
+        let present: SegmentLog.Pin?
+        do throws(StorageError) {
+            present = try log.pinIfPresent(segment)
+        } catch {
+            // It is there and can't be opened now; another operation will.
+            return nil
+        }
+        guard let pin = present else {
             return abandon(segment) ? 4096 : nil
         }
         defer { log.unpin(pin) }
@@ -98,7 +106,12 @@ extension ArchiveEngine {
                 count += 1
                 offset += frame.bytes
             }
-            guard count > 0 else { return skipDamage(pin, at: start) }
+            guard count > 0 else {
+                // What only seems to be the end must not be taken for damage.
+                guard (try? log.learnSize(pin)) != nil else { return nil }
+                if log.validFrame(pin, at: start) != nil { return 0 }
+                return skipDamage(pin, at: start)
+            }
             for candidate in candidates[..<count] {
                 if let number = liveEntry(candidate, segment), let slot = index.entry(number) {
                     cp_prefetch(slot.base)
@@ -178,6 +191,7 @@ extension ArchiveEngine {
     private func move(_ content: FrameContent, _ number: UInt32, _ slot: EntrySlot) -> Bool {
         guard index.word32(IndexLayout.stateOffset) == IndexLayout.State.ready.rawValue else { return false }
         guard let location = try? append(content) else { return false }
+        crashPoint(.moveWritten)
         let bytes = content.frameBytes
         adjustLive(slot.location, by: -Int(slot.frameBytes))
         if slot.isSetAside {
@@ -188,6 +202,7 @@ extension ArchiveEngine {
             index.setLocation(number, slot, location)
         }
         adjustLive(location, by: bytes)
+        crashPoint(.moveApplied)
         commit(location, bytes: bytes)
         return true
     }
@@ -231,7 +246,8 @@ extension ArchiveEngine {
             }
         }
         index.setLiveFrames(ofSegment: segment, 0)
-        dropSegments(before: log.nextSegment(after: segment, upTo: head.segment))
+        guard let next = try? log.nextSegment(after: segment, upTo: head.segment) else { return false }
+        dropSegments(before: next)
         return true
     }
 
@@ -239,14 +255,17 @@ extension ArchiveEngine {
     /// while an older one, whose frames it may hide, is still there.
     func dropSegments(before segment: UInt32) {
         var oldest = oldestSegment
+        guard oldest < segment, mayRemoveSegments() else { return }
         while oldest < segment {
-            let next = log.nextSegment(after: oldest, upTo: segment)
+            guard let next = try? log.nextSegment(after: oldest, upTo: segment) else { return }
             // Readers that miss the file find that it is no longer part of the log.
             index.set32(IndexLayout.oldestSegmentOffset, next)
+            crashPoint(.segmentForgotten)
             guard let bytes = try? log.removeFile(of: oldest) else {
                 index.set32(IndexLayout.oldestSegmentOffset, oldest)
                 return
             }
+            crashPoint(.segmentUnlinked)
             index.setLiveFrames(ofSegment: oldest, 0)
             adjust(IndexLayout.segmentBytesOffset, by: -bytes)
             oldest = next

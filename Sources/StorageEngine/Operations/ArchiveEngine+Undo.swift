@@ -268,7 +268,8 @@ extension ArchiveEngine {
             }
             guard place.segment < end.segment else { break }
             place = Location(
-                segment: log.nextSegment(after: place.segment, upTo: end.segment), offset: SegmentHeader.bytes
+                segment: try log.nextSegment(after: place.segment, upTo: end.segment),
+                offset: SegmentHeader.bytes
             )
         }
         for change in changes {

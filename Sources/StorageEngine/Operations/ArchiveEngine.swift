@@ -32,6 +32,10 @@ final class ArchiveEngine: Sendable {
     let kind: ArchiveKind
     /// The stamp up to which touches were applied when a look-up last waited for the lock in vain.
     let stuckAt = Atomic<UInt64>(.max)
+    /// What this process does to keep the archive's durability.
+    let syncing: Syncing
+    /// The duty that removes what expired, while there is one.
+    let housekeeping = Mutex<Upkeep.Ticket?>(nil)
 
     /// How long a user of the archive waits for its lock before it gives up.
     static let patienceNanoseconds: Int64 = 10_000_000_000
@@ -54,6 +58,7 @@ final class ArchiveEngine: Sendable {
         self.indexFile = indexFile
         self.openingProblems = openingProblems
         pid = getpid()
+        syncing = Syncing(folder: folder)
     }
 
     // MARK: The lock
@@ -62,14 +67,8 @@ final class ArchiveEngine: Sendable {
     @inline(__always)
     func acquire() throws(StorageError) {
         guard attachment != nil else { throw .readOnly(operation: "change \"\(name)\"") }
-        guard case .acquired = lock.acquire(nanoseconds: ArchiveEngine.patienceNanoseconds) else {
-            throw .busy(
-                archive: name,
-                process: Int32(truncatingIfNeeded: index.word64(IndexLayout.sectionOwnerOffset)),
-                reason:
-                    "it did not let go within \(ArchiveEngine.patienceNanoseconds / 1_000_000_000) s; resume or end it"
-            )
-        }
+        let outcome = lock.acquire(nanoseconds: ArchiveEngine.patienceNanoseconds)
+        guard case .acquired = outcome else { throw refusal(outcome) }
         if index.word64(IndexLayout.sectionOwnerOffset) != 0
             || index.word32(IndexLayout.stateOffset) != IndexLayout.State.ready.rawValue
         {
@@ -77,6 +76,18 @@ final class ArchiveEngine: Sendable {
         }
         index.set64(IndexLayout.sectionOwnerOffset, UInt64(UInt32(bitPattern: pid)))
         log.releaseSegments(before: index.word32(IndexLayout.oldestSegmentOffset))
+    }
+
+    private func refusal(_ outcome: ArchiveLock.Outcome) -> StorageError {
+        if case .failed(let code) = outcome {
+            return .system(operation: "lock", path: folder.path, code: code)
+        }
+        return .busy(
+            archive: name,
+            process: Int32(truncatingIfNeeded: index.word64(IndexLayout.sectionOwnerOffset)),
+            reason:
+                "it did not let go within \(ArchiveEngine.patienceNanoseconds / 1_000_000_000) s; resume or end it"
+        )
     }
 
     @inline(__always)
@@ -91,6 +102,7 @@ final class ArchiveEngine: Sendable {
         guard state == IndexLayout.State.ready.rawValue else {
             lock.release()
             if state == IndexLayout.State.building.rawValue { throw .closed(name: name) }
+            if state == IndexLayout.State.syncFailed.rawValue { throw .syncFailed(path: folder.path) }
             throw .corrupted(
                 path: folder.path + "/" + ArchiveOpening.indexName, offset: 0,
                 reason:
@@ -128,6 +140,8 @@ final class ArchiveEngine: Sendable {
 
     /// Gives the line in the process table back; its counts stay with the archive. Not to be used afterwards.
     func detach() {
+        endHousekeeping()
+        endSyncing()
         defer { attachment?.unlock() }
         guard let processSlot, processSlot.pid == UInt32(bitPattern: pid) else { return }
         do throws(StorageError) {

@@ -31,8 +31,9 @@ extension ArchiveEngine {
         for problem in openingProblems { findings.note(problem) }
         for number in try log.segmentNumbers() {
             if let problem = foreignSegment(number, newest: end.segment) { findings.note(problem) }
-            guard number >= oldest, let pin = log.pin(number) else { continue }
+            guard number >= oldest, let pin = try log.pinIfPresent(number) else { continue }
             defer { log.unpin(pin) }
+            try log.learnSize(pin)
             let result = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
                 switch item {
                 case .frame(let frame, let location):
@@ -117,7 +118,8 @@ extension ArchiveEngine {
             let key = hash(frame.key)
             guard words[key]?.isRemoved != false else { break }
             words[key] = LastWord(
-                location: location, valueBytes: UInt32(frame.valueBytes), isNew: isNew, isRemoved: true, group: group)
+                location: location, valueBytes: UInt32(frame.valueBytes), isNew: isNew, isRemoved: true,
+                group: group)
         case .restore:
             for (key, word) in words where word.isRemoved && word.group == group && group != 0 {
                 words[key]?.isRemoved = false

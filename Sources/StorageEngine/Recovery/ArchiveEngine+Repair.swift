@@ -6,18 +6,22 @@ extension ArchiveEngine {
     /// behind the committed head are replayed. Needs the lock. Idempotent.
     func repair() throws(StorageError) {
         index.beginStructureChange()
-        relink()
+        crashPoint(.repairBegun)
+        try relink()
+        crashPoint(.repairRelinked)
         index.endStructureChange()
         try dropLeftovers()
         try replayBehindHead()
+        crashPoint(.repairReplayed)
         sortRecencyList()
+        crashPoint(.repairSorted)
         index.drainTouches(before: index.stampsTaken)
         if let limit = diskLimit, kind != .log { try evict(downTo: limit) }
         recountSegments()
     }
 
     /// Chains, recency, free list and totals from the entries alone.
-    func relink() {
+    func relink() throws(StorageError) {
         let highWater = index.usedEntries
         var live: [(recency: UInt64, number: UInt32)] = []
         var setAside: [(group: UInt32, recency: UInt64, number: UInt32)] = []
@@ -36,8 +40,10 @@ extension ArchiveEngine {
         for number in (0..<highWater).reversed() {
             guard let slot = index.entry(number + 1) else { continue }
             // A death while entries were being given other numbers leaves one of them twice.
-            guard restore(slot), slot.isSetAside
-                ? setAsideLocations.insert(slot.location).inserted : entry(at: slot.location, tag: slot.tag) == nil
+            guard try restore(slot),
+                slot.isSetAside
+                    ? setAsideLocations.insert(slot.location).inserted
+                    : entry(at: slot.location, tag: slot.tag) == nil
             else {
                 index.freeEntry(number + 1, slot)
                 continue
@@ -77,11 +83,13 @@ extension ArchiveEngine {
     }
 
     /// Sizes and tag of an entry from its frame; `false` when it names none.
-    private func restore(_ slot: EntrySlot) -> Bool {
+    private func restore(_ slot: EntrySlot) throws(StorageError) -> Bool {
         let location = slot.location
-        guard location != .none, let pin = log.pin(location.segment) else { return false }
+        guard location != .none, let pin = try log.pinIfPresent(location.segment) else { return false }
         defer { log.unpin(pin) }
-        guard let frame = log.frame(pin, at: location.offset), frame.keyBytes > 0 else { return false }
+        guard let frame = try log.frameIfPresent(pin, at: location.offset), frame.keyBytes > 0 else {
+            return false
+        }
         slot.tag = UInt32(truncatingIfNeeded: hash(frame.key))
         if frame.kind == .resident {
             slot.setMemoryOnly(bytes: frame.traits.residentBytes)
@@ -105,8 +113,9 @@ extension ArchiveEngine {
 
     private func replayBehindHead() throws(StorageError) {
         for number in try log.segmentNumbers() where number >= max(head.segment, 1) {
-            guard let pin = log.pin(number) else { continue }
+            guard let pin = try log.pinIfPresent(number) else { continue }
             defer { log.unpin(pin) }
+            try log.learnSize(pin)
             let start = number == head.segment ? head.offset : SegmentHeader.bytes
             var offset = start
             if number > head.segment {

@@ -17,7 +17,7 @@ extension ArchiveEngine {
     func replay(_ frame: Frame, at location: Location, tag: UInt32) throws(StorageError) {
         switch frame.kind {
         case .put, .move, .resident:
-            for evicted in FrameExtension.evictions(of: frame) { removeEntry(at: evicted, nil, location) }
+            for evicted in FrameExtension.evictions(of: frame) { try removeEntry(at: evicted, nil, location) }
             guard frame.kind != .resident || !isRebuilding else {
                 // No process is left that could hold it.
                 if let present = try find(frame.key, tag: tag) {
@@ -43,7 +43,9 @@ extension ArchiveEngine {
             clearEntries()
         case .evict:
             let note = RemovalNote(of: frame)
-            for evicted in FrameExtension.evictions(of: frame) { removeEntry(at: evicted, note, location) }
+            for evicted in FrameExtension.evictions(of: frame) {
+                try removeEntry(at: evicted, note, location)
+            }
         case .deadline:
             try replayDeadline(frame, at: location, tag: tag)
         case .restore:
@@ -54,7 +56,7 @@ extension ArchiveEngine {
         case .kept:
             try replayKept(frame, at: location, tag: tag)
         case .message:
-            replayMessage(frame, at: location)
+            try replayMessage(frame, at: location)
         case .void, nil:
             break
         }
@@ -85,10 +87,12 @@ extension ArchiveEngine {
     }
 
     /// Removes the entry whose frame is at `location`, or sets it aside if the note says that this can be undone.
-    private func removeEntry(at location: Location, _ note: RemovalNote?, _ place: Location) {
-        guard let pin = log.pin(location.segment) else { return }
+    private func removeEntry(at location: Location, _ note: RemovalNote?, _ place: Location)
+        throws(StorageError)
+    {
+        guard let pin = try log.pinIfPresent(location.segment) else { return }
         defer { log.unpin(pin) }
-        guard let frame = log.frame(pin, at: location.offset), frame.keyBytes > 0,
+        guard let frame = try log.frameIfPresent(pin, at: location.offset), frame.keyBytes > 0,
             let number = entry(at: location, tag: UInt32(truncatingIfNeeded: hash(frame.key))),
             let slot = index.entry(number)
         else { return }
@@ -151,7 +155,7 @@ extension ArchiveEngine {
             waiting.removeAll(keepingCapacity: true)
         }
         for number in numbers {
-            guard let pin = log.pin(number) else { continue }
+            guard let pin = try log.pinIfPresent(number) else { continue }
             defer { log.unpin(pin) }
             segmentBytes += log.fileBytes(pin)
             if oldestSegment == 0 { index.set32(IndexLayout.oldestSegmentOffset, number) }
@@ -176,6 +180,7 @@ extension ArchiveEngine {
                 }
             }
             head = Location(segment: number, offset: result.end)
+            crashPoint(.rebuildSegmentDone)
         }
         index.set64(IndexLayout.segmentBytesOffset, UInt64(segmentBytes))
         sortRecencyList()

@@ -6,9 +6,9 @@ extension ArchiveOpening {
     private struct IndexHeader {
         private let bytes: [UInt8]
 
-        init?(_ file: OpenFile) {
-            guard let bytes = try? file.read(atMost: 4096), bytes.count == 4096 else { return nil }
-            self.bytes = bytes
+        init?(_ file: OpenFile) throws(StorageError) {
+            bytes = try file.read(atMost: 4096)
+            guard bytes.count == 4096 else { return nil }
         }
 
         func word32(_ offset: Int) -> UInt32 {
@@ -28,15 +28,19 @@ extension ArchiveOpening {
 
     /// The index file, if it is this archive's, of this boot, the very file it says it is, and agrees with
     /// the segments that are there; else `nil`.
-    func trustedIndex(writable: Bool) -> OpenFile? {
-        guard let (file, header) = ownIndex(writable: writable), log(reaches: header.head) else { return nil }
+    func trustedIndex(writable: Bool) throws(StorageError) -> OpenFile? {
+        guard let (file, header) = try ownIndex(writable: writable), try log(reaches: header.head) else {
+            return nil
+        }
         return file
     }
 
     /// What an index that is right in all else tells of a log that ends before the index's head: operations that
     /// were acknowledged are gone. (A log without its index just ends.)
     func lostHead() -> [String] {
-        guard let (_, header) = ownIndex(writable: false), !log(reaches: header.head) else { return [] }
+        guard let own = try? ownIndex(writable: false), let reaches = try? log(reaches: own.1.head), !reaches
+        else { return [] }
+        let header = own.1
         let head = header.head
         let path = folder.path + "/" + SegmentHeader.fileName(head.segment)
         guard let file = try? folder.file(named: SegmentHeader.fileName(head.segment), writable: false),
@@ -46,21 +50,22 @@ extension ArchiveOpening {
     }
 
     /// Where the index says that the log ends, if the index is this archive's.
-    var claimedHead: Location? { ownIndex(writable: false)?.1.head }
+    var claimedHead: Location? { (try? ownIndex(writable: false))?.1.head }
 
     /// Pid of a living process that has the archive open for writing, as far as its index tells.
     var firstUser: Int32? {
-        guard let (file, _) = ownIndex(writable: false),
+        guard let (file, _) = try? ownIndex(writable: false),
             let index = try? IndexMemory(file: file, path: file.path, writable: false)
         else { return nil }
         return index.attachedSlots.first(where: \.identity.isAlive)?.identity.pid
     }
 
-    private func ownIndex(writable: Bool) -> (OpenFile, IndexHeader)? {
-        guard let file = try? folder.file(named: ArchiveOpening.indexName, writable: writable),
-            let status = try? file.status(), status.bytes >= IndexLayout.fileBytes(chunks: 1),
-            let header = IndexHeader(file)
-        else { return nil }
+    private func ownIndex(writable: Bool) throws(StorageError) -> (OpenFile, IndexHeader)? {
+        guard let file = try openIfPresent(ArchiveOpening.indexName, writable: writable) else { return nil }
+        let status = try file.status()
+        guard status.bytes >= IndexLayout.fileBytes(chunks: 1), let header = try IndexHeader(file) else {
+            return nil
+        }
         let capacity = header.word32(IndexLayout.entryCapacityOffset)
         let boot = BootIdentity.current
         guard header.word64(IndexLayout.magicOffset) == IndexLayout.magic,
@@ -82,12 +87,23 @@ extension ArchiveOpening {
         return (file, header)
     }
 
-    private func log(reaches head: Location) -> Bool {
+    private func log(reaches head: Location) throws(StorageError) -> Bool {
         guard head.segment != 0 else { return true }
-        guard let file = try? folder.file(named: SegmentHeader.fileName(head.segment), writable: false),
-            let status = try? file.status()
-        else { return false }
-        return status.bytes >= head.offset
+        let file = try openIfPresent(SegmentHeader.fileName(head.segment), writable: false)
+        return try file.map { (file) throws(StorageError) in try file.status().bytes >= head.offset } ?? false
+    }
+
+    /// `nil` when there is no such file, or none that may be used. That it can't be opened now (no descriptor is
+    /// free) is an error, and says nothing about the file.
+    func openIfPresent(_ name: String, writable: Bool) throws(StorageError) -> OpenFile? {
+        do throws(StorageError) {
+            return try folder.file(named: name, writable: writable)
+        } catch {
+            switch error {
+            case .corrupted, .permissionDenied, .readOnly, .system(_, _, SystemCode.missing): return nil
+            default: throw error
+            }
+        }
     }
 
     /// Whether a trusted index that nobody has open is what its last users left, and not damaged since: by its
@@ -116,7 +132,8 @@ extension ArchiveOpening {
         }
         let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: true)
         let engine = ArchiveEngine(
-            name: descriptor.name, kind: descriptor.configuration.kind, folder: folder, hash: descriptor.hash(), index: index, log: log,
+            name: descriptor.name, kind: descriptor.configuration.kind, folder: folder,
+            hash: descriptor.hash(), index: index, log: log,
             lock: try makeLock(index), processSlot: nil, attachment: attachment)
         let wasInterrupted = index.word64(IndexLayout.sectionOwnerOffset) != 0
         guard engine.headerIsSound(wasInterrupted: wasInterrupted) else { return false }

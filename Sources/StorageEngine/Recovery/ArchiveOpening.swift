@@ -16,7 +16,7 @@ struct ArchiveOpening {
     init(folder: OpenFile, options: StoreOptions) throws(StorageError) {
         self.folder = folder
         self.options = options
-        guard folder.hasEntry(named: Descriptor.fileName) else {
+        guard try folder.hasEntry(named: Descriptor.fileName) else {
             throw .corrupted(
                 path: folder.path + "/" + Descriptor.fileName, offset: 0,
                 reason: "the archive's descriptor is missing; put it back, or move the folder away")
@@ -25,22 +25,57 @@ struct ArchiveOpening {
         descriptor = try Descriptor.decode(file.read(atMost: Descriptor.maximumBytes), path: file.path)
     }
 
-    /// Makes an archive's folder with its descriptor; the index comes with the first opening.
+    /// Makes an archive's folder with its descriptor; the index comes with the first opening. `false` when
+    /// another made it first. When this throws there is no archive, or one that another made.
     static func create(in store: OpenFile, name: String, configuration: ArchiveConfiguration)
-        throws(StorageError)
+        throws(StorageError) -> Bool
     {
         let folderName = ArchiveName.folder(for: name)
         try store.makeFolder(named: folderName)
+        crashPoint(.archiveFolderMade)
         let folder = try store.folder(named: folderName)
         let opening = try folder.fileMakingIfMissing(named: openingName)
         try takeOpening(opening, archive: name)
         defer { opening.unlock() }
-        guard !folder.hasEntry(named: Descriptor.fileName) else { return }
+        if try folder.hasEntry(named: Descriptor.fileName) { return false }
         let descriptor = Descriptor(
-            identity: try RandomSource.bytes(16), hashKey: try RandomSource.bytes(16),
+            identity: try RandomSource.bytes(16, for: folder.path),
+            hashKey: try RandomSource.bytes(16, for: folder.path),
             created: Clock.wall(),
             name: name, configuration: configuration)
-        try replaceDescriptor(descriptor, in: folder)
+        do throws(StorageError) {
+            try replaceDescriptor(descriptor, in: folder)
+            if configuration.durability != .process { try synchronizeNames(of: folder) }
+        } catch {
+            removeUnused(folder)
+            throw error
+        }
+        return true
+    }
+
+    /// Takes back the creation of an archive that could then not be opened (a full disk), unless it is in use:
+    /// what stays is a folder without a descriptor, which is no archive and is used when one is made.
+    static func undoCreation(in store: OpenFile, name: String) {
+        guard let folder = try? store.folder(named: ArchiveName.folder(for: name)),
+            let opening = try? folder.fileMakingIfMissing(named: openingName),
+            let isMine = try? opening.lock(.exclusive, wait: false), isMine
+        else { return }
+        defer { opening.unlock() }
+        if let attachment = try? folder.file(named: attachedName, writable: true) {
+            guard let isFree = try? attachment.lock(.exclusive, wait: false), isFree else { return }
+            defer { attachment.unlock() }
+            removeUnused(folder)
+        } else {
+            removeUnused(folder)
+        }
+    }
+
+    /// Removes descriptor and index of an archive that holds nothing and that nobody has open.
+    private static func removeUnused(_ folder: OpenFile) {
+        guard let names = try? folder.names(),
+            !names.contains(where: { SegmentHeader.number(ofFileName: $0) != nil })
+        else { return }
+        for name in [Descriptor.fileName, indexName, newIndexName] { try? folder.unlink(name) }
     }
 
     static func replaceDescriptor(_ descriptor: Descriptor, in folder: OpenFile) throws(StorageError) {
@@ -50,10 +85,25 @@ struct ArchiveOpening {
         do throws(StorageError) {
             try file.write(descriptor.encoded)
             try file.synchronize()
+            crashPoint(.descriptorWritten)
             try folder.rename(temporary, to: Descriptor.fileName)
+            crashPoint(.descriptorRenamed)
         } catch {
             try? folder.unlink(temporary)
             throw error
+        }
+    }
+
+    /// Returns when an archive's files, its folder and its store can be found after a power loss.
+    static func synchronizeNames(of folder: OpenFile) throws(StorageError) {
+        try folder.synchronizeNames()
+        let store = try folder.parentFolder()
+        try store.synchronizeNames()
+        do throws(StorageError) {
+            try store.parentFolder().synchronizeNames()
+        } catch {
+            // A folder of others that this user may not open; whoever made the store's folder there could.
+            guard case .permissionDenied = error else { throw error }
         }
     }
 
@@ -74,7 +124,7 @@ struct ArchiveOpening {
         try ArchiveOpening.takeOpening(opening, archive: descriptor.name)
         defer { opening.unlock() }
         let attachment = try folder.fileMakingIfMissing(named: ArchiveOpening.attachedName)
-        let isAlone = try attachment.lock(.exclusive, wait: false)
+        var isAlone = try attachment.lock(.exclusive, wait: false)
         var index = try trustedIndex(writable: true).map(mapForWriting)
         let problems = index == nil ? lostHead() : []
         // Those who have it open have seen that it is sound.
@@ -83,7 +133,9 @@ struct ArchiveOpening {
             if !isSound { index = nil }
         }
         if index == nil {
+            if !isAlone { isAlone = try isUnattached(attachment) }
             guard isAlone else {
+                if try hasFailedToSync() { throw .syncFailed(path: folder.path) }
                 throw .busy(
                     archive: descriptor.name, process: 0,
                     reason:
@@ -104,9 +156,11 @@ struct ArchiveOpening {
         try bare.acquire()
         defer { bare.release() }
         bare.cleanUpAfterTheDead()
+        try followDescriptor(bare)
         let slot = index.attach(
             .current(), name: options.processName ?? ProcessIdentity.executableName,
             memoryLimit: descriptor.configuration.memoryLimit ?? 0)
+        crashPoint(.processAttached)
         return ArchiveEngine(
             name: descriptor.name, kind: descriptor.configuration.kind, folder: folder,
             hash: descriptor.hash(), index: index, log: log,
@@ -116,6 +170,56 @@ struct ArchiveOpening {
 
     private func mapForWriting(_ file: OpenFile) throws(StorageError) -> IndexMemory {
         try IndexMemory(file: file, path: file.path, writable: true)
+    }
+
+    /// Takes the attachment's lock exclusively if nobody has the archive open. A process that this one, or another
+    /// that closed the archive, is just starting holds copies of its descriptors, and with them locks, until it
+    /// runs a program of its own: that passes.
+    private func isUnattached(_ attachment: OpenFile) throws(StorageError) -> Bool {
+        for _ in 0..<50 {
+            if try attachment.lock(.exclusive, wait: false) { return true }
+            cp_sleep(4_000_000)
+        }
+        return false
+    }
+
+    /// Brings the index in line with the descriptor, which is the truth: whoever changed it last may have been
+    /// killed, or have failed, before the index followed. Needs the archive's lock and the opening's.
+    private func followDescriptor(_ engine: ArchiveEngine) throws(StorageError) {
+        let configuration = try ArchiveOpening(folder: folder, options: options).descriptor.configuration
+        let disk = configuration.diskLimit ?? .max
+        engine.index.set64(IndexLayout.memoryLimitOffset, configuration.memoryLimit ?? .max)
+        engine.index.set64(IndexLayout.diskLimitOffset, disk)
+        engine.index.setDurability(configuration.durability)
+        guard engine.valueBytes > disk else { return }
+        _ = engine.index.takeStampAndDrain()
+        // Without room for the frame that says so, the next put does it.
+        try? engine.fit(into: disk)
+    }
+
+    /// Changes the descriptor and then what follows from it. One process at a time, and none that is opening.
+    func changeConfiguration(
+        _ change: (inout ArchiveConfiguration) throws(StorageError) -> Void,
+        apply: () throws(StorageError) -> Void
+    ) throws(StorageError) {
+        let opening = try folder.fileMakingIfMissing(named: ArchiveOpening.openingName)
+        try ArchiveOpening.takeOpening(opening, archive: descriptor.name)
+        defer { opening.unlock() }
+        let before = try ArchiveOpening(folder: folder, options: options).descriptor
+        var changed = before
+        try change(&changed.configuration)
+        try changed.configuration.validate()
+        do throws(StorageError) {
+            try ArchiveOpening.replaceDescriptor(changed, in: folder)
+            if changed.configuration.durability != .process {
+                try ArchiveOpening.synchronizeNames(of: folder)
+            }
+            try apply()
+        } catch {
+            // Neither happened, as far as that can be had; what can't is put right by the next opening.
+            try? ArchiveOpening.replaceDescriptor(before, in: folder)
+            throw error
+        }
     }
 
     func makeLock(_ index: IndexMemory) throws(StorageError) -> ArchiveLock {
@@ -141,7 +245,7 @@ struct ArchiveOpening {
     }
 
     private func observe(_ problems: [String]) throws(StorageError) -> ArchiveEngine? {
-        guard let file = trustedIndex(writable: false) else { return nil }
+        guard let file = try trustedIndex(writable: false) else { return nil }
         let index = try IndexMemory(file: file, path: file.path, writable: false)
         let owner = index.word64(IndexLayout.sectionOwnerOffset)
         if owner != 0, cp_process_start(pid_t(truncatingIfNeeded: owner)) == 0 { return nil }
@@ -171,6 +275,7 @@ struct ArchiveOpening {
     // MARK: Building
 
     func buildIndex(attachment: OpenFile) throws(StorageError) -> OpenFile {
+        try forgetUnwrittenBytes()
         try folder.unlink(ArchiveOpening.newIndexName)
         let file = try folder.newFile(named: ArchiveOpening.newIndexName)
         do throws(StorageError) {
@@ -183,21 +288,39 @@ struct ArchiveOpening {
                 hash: descriptor.hash(), index: index, log: log,
                 lock: ArchiveLock(robustMutexAt: index.base + IndexLayout.mutexOffset), processSlot: nil,
                 attachment: attachment)
+            crashPoint(.indexFileMade)
             _ = try engine.rebuild()
             if let limit = descriptor.configuration.diskLimit {
-                if engine.kind == .log {
-                    engine.dropMessages(downTo: limit)
-                } else {
-                    try engine.evict(downTo: limit)
-                }
+                try engine.fit(into: limit)
             }
             index.set32(IndexLayout.stateOffset, IndexLayout.State.ready.rawValue)
+            crashPoint(.indexBuilt)
             try folder.rename(ArchiveOpening.newIndexName, to: ArchiveOpening.indexName)
+            crashPoint(.indexRenamed)
         } catch {
             try? folder.unlink(ArchiveOpening.newIndexName)
             throw error
         }
         return file
+    }
+
+    /// After a sync that failed, the kernel may show bytes of the log that the medium does not have. Nobody has
+    /// the archive open now, so they can be forgotten, and the index is made from what is really there.
+    private func forgetUnwrittenBytes() throws(StorageError) {
+        guard try hasFailedToSync() else { return }
+        for name in try folder.names() where SegmentHeader.number(ofFileName: name) != nil {
+            guard let file = try openIfPresent(name, writable: true) else { continue }
+            // What can still be written is; that some could not be is known.
+            try? file.synchronize()
+            file.forgetCachedBytes()
+        }
+    }
+
+    private func hasFailedToSync() throws(StorageError) -> Bool {
+        guard let index = try openIfPresent(ArchiveOpening.indexName, writable: false) else { return false }
+        var header = ByteReader(try index.read(atMost: 16))
+        _ = header.take(IndexLayout.stateOffset)
+        return header.uint32() == IndexLayout.State.syncFailed.rawValue
     }
 
     private func initialize(_ index: IndexMemory, file: OpenFile?) throws(StorageError) {
@@ -224,6 +347,7 @@ struct ArchiveOpening {
         index.set64(IndexLayout.touchDrainedOffset, 1)
         index.set64(IndexLayout.diskLimitOffset, descriptor.configuration.diskLimit ?? .max)
         index.set64(IndexLayout.memoryLimitOffset, descriptor.configuration.memoryLimit ?? .max)
+        index.setDurability(descriptor.configuration.durability)
         index.set64(IndexLayout.indexBytesOffset, UInt64(IndexLayout.fileBytes(chunks: 1)))
         try index.grow(toHold: IndexLayout.chunkEntries)
     }

@@ -41,7 +41,7 @@ extension ArchiveRepair {
         let file = try folder.file(named: SegmentHeader.fileName(number), writable: true)
         let keeper = try keep([(0, try file.read(atMost: SegmentHeader.bytes))], of: number)
         let header = SegmentHeader(
-            archive: identity, segment: number, oldest: oldest, created: cp_coarse_time())
+            archive: identity, segment: number, oldest: oldest, created: Clock.wall())
         try file.write(header.encoded)
         try file.synchronize()
         salvagedFrom[number] = 0
@@ -54,7 +54,7 @@ extension ArchiveRepair {
     private func keep(_ parts: [(offset: Int, bytes: [UInt8])], of number: UInt32) throws(StorageError)
         -> String
     {
-        let name = DamagedFile.freeName(for: SegmentHeader.fileName(number), in: folder)
+        let name = try DamagedFile.freeName(for: SegmentHeader.fileName(number), in: folder)
         let file = try folder.newFile(named: name)
         for part in parts { try file.write(part.bytes, at: part.offset) }
         try file.synchronize()
@@ -105,7 +105,7 @@ extension ArchiveRepair {
     /// Puts frames without content over a stretch between two frames; `false` when it is shorter than a frame.
     private func cover(_ stretch: Range<Int>, _ log: SegmentLog, _ pin: SegmentLog.Pin) -> Bool {
         guard stretch.count >= Frame.headerBytes else { return false }
-        let now = cp_coarse_time()
+        let now = Clock.wall()
         var offset = stretch.lowerBound
         while offset < stretch.upperBound {
             let rest = stretch.upperBound - offset

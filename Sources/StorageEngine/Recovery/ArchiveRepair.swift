@@ -83,11 +83,11 @@ struct ArchiveRepair {
             return (present, nil)
         }
         let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil, memoryLimit: nil)
-        var identity = try RandomSource.bytes(16)
+        var identity = try RandomSource.bytes(16, for: folder.path)
         if let best = identities.best { identity = best }
         let descriptor = Descriptor(
-            identity: identity, hashKey: try RandomSource.bytes(16),
-            created: cp_coarse_time(), name: name, configuration: configuration)
+            identity: identity, hashKey: try RandomSource.bytes(16, for: folder.path),
+            created: Clock.wall(), name: name, configuration: configuration)
         return (descriptor, loss)
     }
 
@@ -95,7 +95,7 @@ struct ArchiveRepair {
         let file = Descriptor.fileName
         var bytes = 0
         var kept = ""
-        if folder.hasEntry(named: file) {
+        if try folder.hasEntry(named: file) {
             bytes = (try? folder.file(named: file, writable: false).status().bytes) ?? 0
             kept = "; what was there is kept as \(try DamagedFile.setAside(file, in: folder))"
         }

@@ -23,14 +23,18 @@ final class AddressWindow: @unchecked Sendable {
         var size = bytes
         while true {
             let flags = MAP_PRIVATE | AddressWindow.anonymous | AddressWindow.noReserve
-            let range = mmap(nil, size, PROT_NONE, flags, -1, 0)
-            if let range, range != MAP_FAILED {
+            var range: UnsafeMutableRawPointer?
+            let result = SystemDoor.perform(.map, path: path) {
+                range = mmap(nil, size, PROT_NONE, flags, -1, 0)
+                return range == MAP_FAILED ? -1 : 0
+            }
+            if result.code == 0, let range {
                 base = range
                 self.bytes = size
                 return
             }
-            guard errno == ENOMEM, size / 2 >= least else {
-                throw .fromErrno(errno, operation: "reserve addresses for", path: path)
+            guard result.code == ENOMEM, size / 2 >= least else {
+                throw .fromErrno(result.code, operation: "reserve addresses for", path: path)
             }
             size /= 2
         }
@@ -45,8 +49,11 @@ final class AddressWindow: @unchecked Sendable {
             throw .corrupted(path: file.path, offset: 0, reason: "too large to map (\(length) bytes)")
         }
         let protection = writable ? PROT_READ | PROT_WRITE : PROT_READ
-        let result = mmap(base + offset, length, protection, MAP_SHARED | MAP_FIXED, file.descriptor, 0)
-        guard result != MAP_FAILED else { throw .fromErrno(errno, operation: "map", path: file.path) }
+        let result = SystemDoor.perform(.map, path: file.path) {
+            let place = mmap(base + offset, length, protection, MAP_SHARED | MAP_FIXED, file.descriptor, 0)
+            return place == MAP_FAILED ? -1 : 0
+        }
+        guard result.code == 0 else { throw .fromErrno(result.code, operation: "map", path: file.path) }
     }
 
     /// Memory of this process alone in place of a file.
@@ -55,11 +62,14 @@ final class AddressWindow: @unchecked Sendable {
             throw .corrupted(path: path, offset: 0, reason: "too large to map (\(length) bytes)")
         }
         let flags = MAP_PRIVATE | MAP_FIXED | AddressWindow.anonymous | AddressWindow.noReserve
-        let result = mmap(base + offset, length, PROT_READ | PROT_WRITE, flags, -1, 0)
-        guard result != MAP_FAILED else { throw .fromErrno(errno, operation: "map", path: path) }
+        let result = SystemDoor.perform(.map, path: path) {
+            mmap(base + offset, length, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED ? -1 : 0
+        }
+        guard result.code == 0 else { throw .fromErrno(result.code, operation: "map", path: path) }
     }
 
-    /// Gives a range back to being reserved and empty; files mapped there are let go.
+    /// Gives a range back to being reserved and empty; files mapped there are let go. Where the system refuses,
+    /// the old mapping stays until the next one replaces it: harmless.
     func unmap(at offset: Int, length: Int) {
         guard offset >= 0, length > 0, offset <= bytes - length else { return }
         let flags = MAP_PRIVATE | MAP_FIXED | AddressWindow.anonymous | AddressWindow.noReserve

@@ -43,21 +43,33 @@ final class OpenFile: Sendable {
     // MARK: Opening
 
     static func folder(at path: String) throws(StorageError) -> OpenFile {
-        let descriptor = cp_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
-        guard descriptor >= 0 else { throw .fromErrno(errno, operation: "open", path: path) }
-        return OpenFile(descriptor: descriptor, path: path)
+        let opened = SystemDoor.perform(.open, path: path) {
+            Int(cp_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0))
+        }
+        guard opened.code == 0 else { throw .fromErrno(opened.code, operation: "open", path: path) }
+        return OpenFile(descriptor: Int32(opened.value), path: path)
     }
 
     /// Makes the folder at `path`, and those above it that are missing, with mode 0700.
     static func makeFolders(at path: String) throws(StorageError) {
-        guard mkdir(path, 0o700) != 0, errno != EEXIST else { return }
-        guard errno == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex else {
-            throw .fromErrno(errno, operation: "make folder", path: path)
+        let first = makeFolder(at: path)
+        if first == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex {
+            try makeFolders(at: String(path[..<slash]))
+            try folder(at: String(path[..<slash])).synchronizeNames()
+            let second = makeFolder(at: path)
+            guard second == 0 || second == EEXIST else {
+                throw .fromErrno(second, operation: "make folder", path: path)
+            }
+        } else if first != 0, first != EEXIST {
+            throw .fromErrno(first, operation: "make folder", path: path)
         }
-        try makeFolders(at: String(path[..<slash]))
-        guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
-            throw .fromErrno(errno, operation: "make folder", path: path)
-        }
+    }
+
+    /// 0 or an errno.
+    private static func makeFolder(at path: String) -> Int32 {
+        let made = SystemDoor.perform(.makeFolder, path: path) { Int(mkdir(path, 0o700)) }
+        if made.code == 0 { SystemFaults.tell(.madeFolder(path: path)) }
+        return made.code
     }
 
     /// A folder inside this one; a symbolic link is refused (F9).
@@ -75,33 +87,45 @@ final class OpenFile: Sendable {
 
     /// Makes the file if it is missing, with mode 0600.
     func fileMakingIfMissing(named name: String) throws(StorageError) -> OpenFile {
-        try open(name, flags: O_RDWR | O_CREAT)
+        if try hasEntry(named: name) { return try open(name, flags: O_RDWR | O_CREAT) }
+        do throws(StorageError) {
+            return try newFile(named: name)
+        } catch {
+            // Another was faster.
+            guard case .system(_, _, EEXIST) = error else { throw error }
+            return try open(name, flags: O_RDWR | O_CREAT)
+        }
     }
 
     /// Makes the file; fails when the name is taken.
     func newFile(named name: String) throws(StorageError) -> OpenFile {
-        try open(name, flags: O_RDWR | O_CREAT | O_EXCL)
+        let file = try open(name, flags: O_RDWR | O_CREAT | O_EXCL)
+        SystemFaults.tell(.created(path: file.path))
+        return file
     }
 
-    private func open(_ name: String, flags: Int32) throws(StorageError) -> OpenFile {
-        let full = path + "/" + name
-        let opened = cp_openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard opened >= 0 else {
-            if errno == ELOOP || errno == ENOTDIR {
+    private func open(_ name: String, flags: Int32, path known: String? = nil) throws(StorageError)
+        -> OpenFile
+    {
+        let full = known ?? path + "/" + name
+        let opened = SystemDoor.perform(.open, path: full) {
+            Int(cp_openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC, 0o600))
+        }
+        guard opened.code == 0 else {
+            if opened.code == ELOOP || opened.code == ENOTDIR {
                 throw .corrupted(path: full, offset: 0, reason: "a symbolic link or another kind of file")
             }
-            throw .fromErrno(errno, operation: "open", path: full)
+            throw .fromErrno(opened.code, operation: "open", path: full)
         }
-        return OpenFile(descriptor: opened, path: full)
+        return OpenFile(descriptor: Int32(opened.value), path: full)
     }
 
     // MARK: Facts
 
     func status() throws(StorageError) -> Status {
         var facts = stat()
-        guard fstat(descriptor, &facts) == 0 else {
-            throw .fromErrno(errno, operation: "examine", path: path)
-        }
+        let result = SystemDoor.perform(.status, path: path) { Int(fstat(descriptor, &facts)) }
+        guard result.code == 0 else { throw .fromErrno(result.code, operation: "examine", path: path) }
         return Status(
             bytes: Int(facts.st_size), allocatedBytes: Int(facts.st_blocks) * 512,
             device: UInt64(truncatingIfNeeded: facts.st_dev), inode: UInt64(truncatingIfNeeded: facts.st_ino),
@@ -111,13 +135,27 @@ final class OpenFile: Sendable {
 
     /// Names in this folder, without `.` and `..`, in no order.
     func names() throws(StorageError) -> [String] {
-        let copy = cp_openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0)
-        guard copy >= 0, let stream = fdopendir(copy) else {
-            throw .fromErrno(errno, operation: "list", path: path)
+        let copy = SystemDoor.perform(.open, path: path) {
+            Int(cp_openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0))
+        }
+        guard copy.code == 0 else { throw .fromErrno(copy.code, operation: "list", path: path) }
+        guard let stream = fdopendir(Int32(copy.value)) else {
+            let code = errno
+            _ = close(Int32(copy.value))
+            throw .fromErrno(code, operation: "list", path: path)
         }
         defer { closedir(stream) }
         var names: [String] = []
-        while let entry = readdir(stream) {
+        while true {
+            // The end and a failure differ in errno alone; a list that broke off must not pass for a whole one.
+            var next: UnsafeMutablePointer<dirent>?
+            let result = SystemDoor.perform(.list, path: path) {
+                errno = 0
+                next = readdir(stream)
+                return next == nil && errno != 0 ? -1 : 0
+            }
+            guard result.code == 0 else { throw .fromErrno(result.code, operation: "list", path: path) }
+            guard let entry = next else { break }
             let name = withUnsafePointer(to: &entry.pointee.d_name) {
                 $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
             }
@@ -126,8 +164,17 @@ final class OpenFile: Sendable {
         return names
     }
 
-    func hasEntry(named name: String) -> Bool {
-        faccessat(descriptor, name, F_OK, AT_SYMLINK_NOFOLLOW) == 0
+    /// Whether there is an entry of that name. That it can't be told is an error: to take it for "no" would make
+    /// an archive anew over one that is there.
+    func hasEntry(named name: String) throws(StorageError) -> Bool {
+        let result = SystemDoor.perform(.exists, path: path + "/" + name) {
+            Int(faccessat(descriptor, name, F_OK, AT_SYMLINK_NOFOLLOW))
+        }
+        switch result.code {
+        case 0: return true
+        case ENOENT, ENOTDIR: return false
+        default: throw .fromErrno(result.code, operation: "look for", path: path + "/" + name)
+        }
     }
 
     // MARK: Bytes
@@ -137,13 +184,14 @@ final class OpenFile: Sendable {
         var bytes = [UInt8](repeating: 0, count: limit)
         var filled = 0
         while filled < limit {
-            let got = bytes.withUnsafeMutableBytes {
-                pread(descriptor, $0.baseAddress! + filled, limit - filled, off_t(filled))
+            let got = bytes.withUnsafeMutableBytes { buffer in
+                SystemDoor.transfer(.read, count: limit - filled, path: path) {
+                    pread(descriptor, buffer.baseAddress! + filled, $0, off_t(filled))
+                }
             }
-            if got < 0 && errno == EINTR { continue }
-            guard got >= 0 else { throw .fromErrno(errno, operation: "read", path: path) }
-            if got == 0 { break }
-            filled += got
+            guard got.code == 0 else { throw .fromErrno(got.code, operation: "read", path: path) }
+            if got.value == 0 { break }
+            filled += got.value
         }
         bytes.removeLast(limit - filled)
         return bytes
@@ -161,12 +209,13 @@ final class OpenFile: Sendable {
     private func write(_ bytes: [UInt8], count: Int, at offset: Int) throws(StorageError) {
         var written = 0
         while written < count {
-            let put = bytes.withUnsafeBytes {
-                pwrite(descriptor, $0.baseAddress! + written, count - written, off_t(offset + written))
+            let put = bytes.withUnsafeBytes { buffer in
+                SystemDoor.transfer(.write, count: count - written, path: path) {
+                    pwrite(descriptor, buffer.baseAddress! + written, $0, off_t(offset + written))
+                }
             }
-            if put < 0 && errno == EINTR { continue }
-            guard put >= 0 else { throw .fromErrno(errno, operation: "write", path: path) }
-            written += put
+            guard put.code == 0 else { throw .fromErrno(put.code, operation: "write", path: path) }
+            written += put.value
         }
     }
 
@@ -188,32 +237,75 @@ final class OpenFile: Sendable {
 
     /// Reserves blocks so that the first `bytes` bytes can be written through a mapping without SIGBUS (F4).
     private func preallocate(_ bytes: Int) throws(StorageError) {
-        let failure = cp_preallocate(descriptor, off_t(bytes))
-        guard failure == 0 else { throw .fromErrno(failure, operation: "extend", path: path) }
+        let result = SystemDoor.perform(.allocate, path: path) {
+            let failure = cp_preallocate(descriptor, off_t(bytes))
+            errno = failure
+            return failure == 0 ? 0 : -1
+        }
+        guard result.code == 0 else { throw .fromErrno(result.code, operation: "extend", path: path) }
     }
 
-    func synchronize() throws(StorageError) {
-        guard fsync(descriptor) == 0 else { throw .fromErrno(errno, operation: "sync", path: path) }
+    /// Returns when the file's bytes (a folder's names) are on the medium, those written through the mapping
+    /// `mapped` included. After a failure it is unknown which are, and asking again would not tell.
+    func synchronize(mapped: UnsafeMutableRawBufferPointer? = nil) throws(StorageError) {
+        SystemFaults.tell(.syncing(path: path))
+        let result = SystemDoor.perform(.sync, path: path) {
+            Int(cp_synchronize(descriptor, mapped?.baseAddress, mapped?.count ?? 0))
+        }
+        guard result.code == 0 else { throw .fromErrno(result.code, operation: "sync", path: path) }
+        SystemFaults.tell(.synced(path: path))
     }
+
+    /// Returns when this folder's names are on the medium. Where the file system has no such call, its names
+    /// are as lasting as it makes them.
+    func synchronizeNames() throws(StorageError) {
+        SystemFaults.tell(.syncing(path: path))
+        let result = SystemDoor.perform(.sync, path: path) { Int(cp_synchronize_names(descriptor)) }
+        guard result.code == 0 || result.code == EINVAL else {
+            throw .fromErrno(result.code, operation: "sync", path: path)
+        }
+        SystemFaults.tell(.synced(path: path))
+    }
+
+    /// The folder that this folder is in, wherever it has been moved.
+    func parentFolder() throws(StorageError) -> OpenFile {
+        var name = path + "/.."
+        if let slash = path.lastIndex(of: "/"), slash != path.startIndex { name = String(path[..<slash]) }
+        return try open("..", flags: O_RDONLY | O_DIRECTORY, path: name)
+    }
+
+    /// Lets the kernel forget what it holds of the file in memory, so that reading shows what is on the medium.
+    func forgetCachedBytes() { cp_forget_cached(descriptor) }
 
     // MARK: Names
 
     func makeFolder(named name: String) throws(StorageError) {
-        guard mkdirat(descriptor, name, 0o700) == 0 || errno == EEXIST else {
-            throw .fromErrno(errno, operation: "make folder", path: path + "/" + name)
+        let full = path + "/" + name
+        let made = SystemDoor.perform(.makeFolder, path: full) { Int(mkdirat(descriptor, name, 0o700)) }
+        guard made.code == 0 || made.code == EEXIST else {
+            throw .fromErrno(made.code, operation: "make folder", path: full)
         }
+        if made.code == 0 { SystemFaults.tell(.madeFolder(path: full)) }
     }
 
     func rename(_ old: String, to new: String) throws(StorageError) {
-        guard renameat(descriptor, old, descriptor, new) == 0 else {
-            throw .fromErrno(errno, operation: "rename", path: path + "/" + old)
+        let result = SystemDoor.perform(.rename, path: path + "/" + old) {
+            Int(renameat(descriptor, old, descriptor, new))
         }
+        guard result.code == 0 else {
+            throw .fromErrno(result.code, operation: "rename", path: path + "/" + old)
+        }
+        SystemFaults.tell(.renamed(from: path + "/" + old, to: path + "/" + new))
     }
 
     /// Removes a name; it being gone already is no error.
     func unlink(_ name: String, isFolder: Bool = false) throws(StorageError) {
-        guard unlinkat(descriptor, name, isFolder ? AT_REMOVEDIR : 0) == 0 || errno == ENOENT else {
-            throw .fromErrno(errno, operation: "remove", path: path + "/" + name)
+        let result = SystemDoor.perform(.unlink, path: path + "/" + name) {
+            SystemFaults.tell(.unlinked(path: path + "/" + name))
+            return Int(unlinkat(descriptor, name, isFolder ? AT_REMOVEDIR : 0))
+        }
+        guard result.code == 0 || result.code == ENOENT else {
+            throw .fromErrno(result.code, operation: "remove", path: path + "/" + name)
         }
     }
 
@@ -224,13 +316,12 @@ final class OpenFile: Sendable {
     /// `false` when another holds it and `wait` is false.
     func lock(_ kind: LockKind, wait: Bool) throws(StorageError) -> Bool {
         let operation = (kind == .shared ? LOCK_SH : LOCK_EX) | (wait ? 0 : LOCK_NB)
-        while flock(descriptor, operation) != 0 {
-            if errno == EINTR { continue }
-            if errno == EWOULDBLOCK { return false }
-            throw .fromErrno(errno, operation: "lock", path: path)
-        }
+        let result = SystemDoor.perform(.lock, path: path) { Int(flock(descriptor, operation)) }
+        if result.code == EWOULDBLOCK { return false }
+        guard result.code == 0 else { throw .fromErrno(result.code, operation: "lock", path: path) }
         return true
     }
 
+    /// Cannot fail on a descriptor that is open, and never waits.
     func unlock() { _ = flock(descriptor, LOCK_UN) }
 }

@@ -1,4 +1,5 @@
 import CPlatform
+import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -19,8 +20,16 @@ struct ProcessIdentity: Sendable, Hashable {
         return ProcessIdentity(pid: pid, start: cp_process_start(pid))
     }
 
+    /// Whether that run goes on. Where it can't be told (no descriptor is free to look with), it does: to take
+    /// the living for dead would do harm.
     var isAlive: Bool {
-        pid > 0 && start != 0 && cp_process_start(pid) == start
+        guard pid > 0 else { return false }
+        var found: UInt64 = 0
+        switch cp_process_look_up(pid, &found) {
+        case 0: return start == 0 || found == start
+        case ESRCH: return false
+        default: return true
+        }
     }
 
     static var effectiveUser: UInt32 { geteuid() }
@@ -37,23 +46,45 @@ struct ProcessIdentity: Sendable, Hashable {
 enum BootIdentity {
     /// Sixteen bytes that differ between boots; all zero where the system cannot tell, and then no index
     /// is ever trusted (F3).
-    static let current: [UInt8] = {
-        var identity = [UInt8](repeating: 0, count: 16)
-        return cp_boot_identity(&identity) == 0 ? identity : [UInt8](repeating: 0, count: 16)
-    }()
+    static var current: [UInt8] {
+        known.withLock { known in
+            if let known { return known }
+            var identity = [UInt8](repeating: 0, count: 16)
+            // A passing failure (no descriptor was free) must not count for the rest of the process' life.
+            guard cp_boot_identity(&identity) == 0 else { return [UInt8](repeating: 0, count: 16) }
+            known = identity
+            return identity
+        }
+    }
 
     /// Eight bytes of it, for frames; 0 where the system cannot tell.
-    static let mark: UInt64 = {
-        var reader = ByteReader(current)
-        return current.contains { $0 != 0 } ? reader.uint64() | 1 : 0
-    }()
+    static var mark: UInt64 {
+        let known = knownMark.load(ordering: .relaxed)
+        guard known == 0 else { return known }
+        let identity = current
+        var reader = ByteReader(identity)
+        let mark = identity.contains { $0 != 0 } ? reader.uint64() | 1 : 0
+        knownMark.store(mark, ordering: .relaxed)
+        return mark
+    }
+
+    private static let knownMark = Atomic<UInt64>(0)
+
+    private static let known = Mutex<[UInt8]?>(nil)
 }
 
 enum RandomSource {
-    static func bytes(_ count: Int) throws(StorageError) -> [UInt8] {
+    /// `path` is what the bytes are for.
+    static func bytes(_ count: Int, for path: String) throws(StorageError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
-        let failure = cp_random(&bytes, count)
-        guard failure == 0 else { throw .system(operation: "read", path: "the random source", code: failure) }
+        let result = SystemDoor.perform(.random, path: path) {
+            let failure = cp_random(&bytes, count)
+            errno = failure
+            return failure == 0 ? 0 : -1
+        }
+        guard result.code == 0 else {
+            throw .system(operation: "get random bytes for", path: path, code: result.code)
+        }
         return bytes
     }
 }

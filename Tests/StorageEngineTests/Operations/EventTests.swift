@@ -3,7 +3,7 @@ import StorageEngine
 import Testing
 
 /// The ring of events (S13), and what it knows of a key.
-@Suite struct EventTests {
+@Suite(.oneAtATime) struct EventTests {
     @Test func eachOperationLeavesItsEvent() throws {
         let hand = ClockHand()
         try Clock.$hand.withValue(hand) {

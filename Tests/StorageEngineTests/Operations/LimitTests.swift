@@ -4,7 +4,7 @@ import Testing
 
 /// R10: limits under sizes chosen against them (S3). After every call the values fit the limit; the files' blocks
 /// stay within the bound, seen from inside after calls and from another process at any time.
-@Suite(.serialized) struct LimitTests {
+@Suite(.serialized, .oneAtATime) struct LimitTests {
     enum Pattern: String, CaseIterable {
         /// 0, 1, limit − 1, limit, limit + 1.
         case edges

@@ -3,7 +3,7 @@ import StorageEngine
 import Testing
 
 /// S5 across processes: whoever takes turns in storing and accessing, the victims are those of one plain list.
-@Suite(.serialized) struct TurnsTests {
+@Suite(.serialized, .oneAtATime) struct TurnsTests {
     private struct Totals {
         var runs = 0
         var operations = 0

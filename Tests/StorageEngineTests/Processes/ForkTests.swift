@@ -6,7 +6,7 @@ import Testing
 ///
 /// A file lock belongs to what parent and child share, so both got it at once; and a child that ended let go of
 /// its parent's line in the process table and of the parent's hold on the index.
-@Suite struct ForkTests {
+@Suite(.oneAtATime) struct ForkTests {
     @Test(arguments: [LockingMode.robustMutex, .fileLock])
     func childrenOpenTheirOwn(locking: LockingMode) async throws {
         let folder = try TemporaryFolder()

@@ -3,7 +3,7 @@ import StorageEngine
 import Testing
 
 /// R8: what several threads of several processes see of each key is what one register could have shown them.
-@Suite(.serialized) struct HistoryTests {
+@Suite(.serialized, .oneAtATime) struct HistoryTests {
     private struct History {
         var byKey: [Int: [HistoryOperation]] = [:]
         var count: Int { byKey.values.reduce(0) { $0 + $1.count } }

@@ -3,7 +3,7 @@ import StorageEngine
 import Testing
 
 /// F5: whoever is killed, at whatever instruction, loses nothing that was acknowledged and blocks nobody.
-@Suite struct KillTests {
+@Suite(.oneAtATime) struct KillTests {
     /// Two writers are started, killed and checked, again and again, all at once: so the index may be removed
     /// in between. (`StormTests` kill one at a time.)
     @Test(arguments: [false, true])

@@ -3,7 +3,7 @@ import StorageEngine
 import Testing
 
 /// R3: the lock's holder dies or is stopped while it holds the lock; an observer is stopped (F5, F6).
-@Suite(.serialized) struct OwnerTests {
+@Suite(.serialized, .oneAtATime) struct OwnerTests {
     /// Values so large that their writer is in the critical section most of the time.
     private static let valueBytes = 400_000
 

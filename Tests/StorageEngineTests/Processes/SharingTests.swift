@@ -3,7 +3,7 @@ import StorageEngine
 import Testing
 
 /// Several processes on one store at once.
-@Suite struct SharingTests {
+@Suite(.oneAtATime) struct SharingTests {
     private func emptyCache(_ folder: TemporaryFolder, limit: UInt64, locking: LockingMode) throws {
         let store = try Store.open(at: folder.store, options: StoreOptions(locking: locking))
         _ = try store.archive(named: "Shared", orCreate: ArchiveConfiguration(diskLimit: limit))

@@ -4,7 +4,7 @@ import Testing
 
 /// R1: two writers, a third that forces reclaiming, and an observer work at once; one of them at a time is
 /// killed at random and started anew, while the others go on.
-@Suite(.serialized) struct StormTests {
+@Suite(.serialized, .oneAtATime) struct StormTests {
     /// A worker that is started anew whenever it was killed.
     private final class Role {
         let arguments: [String]

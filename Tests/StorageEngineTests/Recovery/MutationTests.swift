@@ -4,7 +4,7 @@ import Testing
 
 /// R6: a store whose files are damaged in every way is used, rebuilt and repaired. Nothing traps or hangs, no value
 /// is wrong, a flipped bit costs one entry at most, and no damage costs more than what lies in it.
-@Suite struct MutationTests {
+@Suite(.oneAtATime) struct MutationTests {
     /// One file of a store made another.
     enum Mutation: Equatable {
         case flip(file: String, bit: Int)

@@ -5,12 +5,12 @@ import StorageEngine
 final class TemporaryFolder {
     let path: String
 
-    /// `inMemory`: on a memory-backed file system where there is one, for thousands of copies.
+    /// `inMemory` where the medium does not matter, and many syncs would only cost time.
     init(inMemory: Bool = false) throws {
         let memory = URL(fileURLWithPath: "/dev/shm")
-        let isThere = inMemory && FileManager.default.isWritableFile(atPath: memory.path)
-        let parent = isThere ? memory : FileManager.default.temporaryDirectory
-        let folder = parent.appendingPathComponent("vellum-test-" + UUID().uuidString)
+        let hasMemory = inMemory && FileManager.default.isWritableFile(atPath: memory.path)
+        let base = hasMemory ? memory : FileManager.default.temporaryDirectory
+        let folder = base.appendingPathComponent("vellum-test-" + UUID().uuidString)
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         path = folder.path
     }

@@ -81,7 +81,7 @@ final class Worker {
     }
 
     /// Waits until it has said a line that begins so; `false` when it ends or `seconds` pass first.
-    func hasSaid(_ beginning: String, within seconds: Double = 20) async throws -> Bool {
+    func hasSaid(_ beginning: String, within seconds: Double = 60) async throws -> Bool {
         let end = Date().addingTimeInterval(seconds)
         while Date() < end {
             if linesSoFar().contains(where: { $0.hasPrefix(beginning) }) { return true }

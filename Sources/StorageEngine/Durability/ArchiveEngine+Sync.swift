@@ -1,0 +1,157 @@
+import CPlatform
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Bringing the log to the medium. What is promised, and why it holds: <doc:Durability>.
+extension ArchiveEngine {
+    /// Up to here the log is on the medium, as far as is known. A damaged index that says more is not believed.
+    private var synced: Location {
+        let known = Location(raw: index.word64(IndexLayout.syncedHeadOffset))
+        return known <= head ? known : .none
+    }
+
+    private var level: Durability.Level? {
+        Durability.Level(rawValue: index.word32(IndexLayout.durabilityOffset))
+    }
+
+    /// Keeps the archive's durability after a change. Every operation that changes something calls it when it has
+    /// let the archive's lock go; at the level `process` it costs one relaxed load.
+    @inline(__always)
+    func settle() throws(StorageError) {
+        if cp_relaxed32(index.base + IndexLayout.durabilityOffset) != Durability.Level.process.rawValue {
+            try settleSlowly()
+        }
+    }
+
+    @inline(never)
+    private func settleSlowly() throws(StorageError) {
+        switch level {
+        case .full: try synchronize(upTo: head)
+        case .interval: try beginUpkeep()
+        case .process, nil: break
+        }
+    }
+
+    /// Returns when everything before `target` is on the medium. Callers at the same time share a sync.
+    func synchronize(upTo target: Location, patience: Int64 = ArchiveEngine.patienceNanoseconds)
+        throws(StorageError)
+    {
+        guard synced < target else { return }
+        try syncing.alone(archive: name, nanoseconds: patience) { () throws(StorageError) in
+            // Whoever synced meanwhile took this along.
+            guard synced < target else { return }
+            try lead()
+        }
+    }
+
+    /// Syncs all that is committed now. Needs to be the only one who does; needs no lock of the archive.
+    private func lead() throws(StorageError) {
+        let target = head
+        let start = synced
+        guard index.word32(IndexLayout.stateOffset) != IndexLayout.State.syncFailed.rawValue else {
+            throw .syncFailed(path: folder.path)
+        }
+        var number = max(start.segment, oldestSegment)
+        while number <= target.segment {
+            // A segment that is gone needs nothing: what was live in it was synced before it went.
+            if let pin = try log.pinIfPresent(number) {
+                defer { log.unpin(pin) }
+                try orStop { () throws(StorageError) in try log.synchronize(pin) }
+            }
+            guard number < target.segment else { break }
+            number = try log.nextSegment(after: number, upTo: target.segment)
+        }
+        crashPoint(.segmentsSynced)
+        if start == .none {
+            // Nothing of this archive was synced since its index was made: perhaps not even its folder's name.
+            try orStop { () throws(StorageError) in try ArchiveOpening.synchronizeNames(of: folder) }
+        } else if start.segment != target.segment {
+            try orStop { () throws(StorageError) in try folder.synchronizeNames() }
+        }
+        index.set64(IndexLayout.syncedHeadOffset, target.raw)
+        crashPoint(.headSynced)
+        syncing.lastSync.store(cp_monotonic_time(), ordering: .relaxed)
+    }
+
+    /// After a failed sync nobody knows what the medium has, and the next sync would succeed without having
+    /// written it: nothing more may be acknowledged as if it had.
+    private func orStop(_ sync: () throws(StorageError) -> Void) throws(StorageError) {
+        do throws(StorageError) {
+            try sync()
+        } catch {
+            _ = cp_cas32(
+                index.base + IndexLayout.stateOffset, IndexLayout.State.ready.rawValue,
+                IndexLayout.State.syncFailed.rawValue)
+            throw .syncFailed(path: folder.path)
+        }
+    }
+
+    /// Whether files of old segments may go: where a power loss must not cost what was synced, what was moved out
+    /// of them has to be on the medium first. Needs the archive's lock.
+    func mayRemoveSegments() -> Bool {
+        guard level != .process else { return true }
+        // Waits little, because others wait for the archive's lock; a later operation removes them.
+        return (try? synchronize(upTo: head, patience: 1_000_000_000)) != nil
+    }
+
+    // MARK: The level
+
+    /// Sets the level for all processes; the descriptor is the caller's.
+    func applyDurability(_ durability: Durability) throws(StorageError) {
+        try acquire()
+        index.setDurability(durability)
+        release()
+        // From now on what is acknowledged is kept; what was before is brought along.
+        if durability != .process { try synchronize(upTo: head) }
+        try settle()
+    }
+
+    // MARK: Syncing in the background
+
+    private var intervalNanoseconds: Int64 {
+        Int64(max(index.word32(IndexLayout.syncTenthsOffset), 1)) * 100_000_000
+    }
+
+    /// How long until the duty looks again: often enough to notice that another process shortened the interval.
+    private var dutyNanoseconds: Int64 { min(intervalNanoseconds, 1_000_000_000) }
+
+    private func beginUpkeep() throws(StorageError) {
+        try syncing.begin(after: dutyNanoseconds) { [weak self] in self?.syncIfDue() }
+    }
+
+    private func syncIfDue() -> Int64? {
+        guard level == .interval else {
+            syncing.forgetDuty()
+            return nil
+        }
+        let idle = cp_monotonic_time() &- syncing.lastSync.load(ordering: .relaxed)
+        // A thread that wakes a little early need not sleep again.
+        guard idle >= intervalNanoseconds - 1_000_000 else {
+            return min(dutyNanoseconds, intervalNanoseconds - idle)
+        }
+        // A failure stops the archive, and everyone learns of it from the index.
+        try? synchronize(upTo: head)
+        syncing.lastSync.store(cp_monotonic_time(), ordering: .relaxed)
+        return dutyNanoseconds
+    }
+
+    /// Ends the duty, and does it for the last time.
+    func endSyncing() {
+        guard attachment != nil, pid == getpid() else { return }
+        syncing.end()
+        if level == .interval { try? synchronize(upTo: head) }
+    }
+}
+
+extension IndexMemory {
+    func setDurability(_ durability: Durability) {
+        set32(IndexLayout.syncTenthsOffset, UInt32(durability.tenths))
+        set32(IndexLayout.durabilityOffset, durability.level.rawValue)
+    }
+}

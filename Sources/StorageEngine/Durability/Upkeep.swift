@@ -1,0 +1,103 @@
+import CPlatform
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The process' one background thread: it does registered duties when they are due. Safe from any thread.
+///
+/// It starts with the first duty and ends when there is none left. A duty must not keep alive what it works for:
+/// it holds a weak reference, and ends itself when that is gone.
+package final class Upkeep: @unchecked Sendable {
+    package static let shared = Upkeep()
+
+    /// Nanoseconds until the duty is due again; `nil` ends it.
+    typealias Duty = @Sendable () -> Int64?
+
+    struct Ticket: Hashable, Sendable { fileprivate let number: UInt64 }
+
+    private struct Pending {
+        var due: Int64
+        var duty: Duty
+    }
+
+    // All guarded by `mutex`; `wake` is signalled when a duty comes or goes.
+    private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private let wake: UnsafeMutablePointer<pthread_cond_t>
+    private var pending: [Ticket: Pending] = [:]
+    private var lastTicket: UInt64 = 0
+    private var isRunning = false
+
+    private init() {
+        mutex = .allocate(capacity: 1)
+        wake = .allocate(capacity: 1)
+        pthread_mutex_init(mutex, nil)
+        cp_condition_init(wake)
+    }
+
+    private func locked<Value>(_ body: () -> Value) -> Value {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        return body()
+    }
+
+    /// Has `duty` done after `nanoseconds`, and then whenever it asks for.
+    func register(after nanoseconds: Int64, _ duty: @escaping Duty) throws(StorageError) -> Ticket {
+        let code: (ticket: Ticket, failure: Int32) = locked {
+            lastTicket += 1
+            let ticket = Ticket(number: lastTicket)
+            pending[ticket] = Pending(due: cp_monotonic_time() &+ nanoseconds, duty: duty)
+            let failure = isRunning ? 0 : start()
+            if failure != 0 { pending[ticket] = nil }
+            pthread_cond_signal(wake)
+            return (ticket, failure)
+        }
+        guard code.failure == 0 else {
+            throw .system(operation: "start a thread for", path: "upkeep", code: code.failure)
+        }
+        return code.ticket
+    }
+
+    /// Ends a duty. It may be at work on another thread while this returns.
+    func cancel(_ ticket: Ticket) {
+        locked {
+            pending[ticket] = nil
+            pthread_cond_signal(wake)
+        }
+    }
+
+    /// Whether the thread is there, for tests.
+    package var isActive: Bool { locked { isRunning } }
+
+    /// 0 or an errno. Needs the mutex.
+    private func start() -> Int32 {
+        let failure = cp_start_thread { Upkeep.shared.run() }
+        isRunning = failure == 0
+        return failure
+    }
+
+    private func run() {
+        pthread_mutex_lock(mutex)
+        while let next = pending.min(by: { $0.value.due < $1.value.due }) {
+            let now = cp_monotonic_time()
+            guard next.value.due <= now else {
+                cp_condition_wait(wake, mutex, next.value.due - now)
+                continue
+            }
+            pthread_mutex_unlock(mutex)
+            let again = next.value.duty()
+            pthread_mutex_lock(mutex)
+            // It may have been cancelled meanwhile.
+            guard pending[next.key] != nil else { continue }
+            pending[next.key] = again.map {
+                Pending(due: cp_monotonic_time() &+ max($0, 1_000_000), duty: next.value.duty)
+            }
+        }
+        isRunning = false
+        pthread_mutex_unlock(mutex)
+    }
+}

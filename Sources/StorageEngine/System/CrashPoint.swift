@@ -1,0 +1,70 @@
+#if DEBUG
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+#endif
+
+/// Places in operations and in recovery at which tests let a process die (R2). Each is named for what has just
+/// been done there.
+package enum CrashPoint: String, CaseIterable, Sendable {
+    // Making a store and an archive
+    case markerRenamed, archiveFolderMade, descriptorWritten, descriptorRenamed
+    // Storing
+    case putFrameWritten, putIndexChanged, putCommitted, evictionRemoved, recencyUnlinked, entryAllocated
+    case bucketSplit, indexExtended
+    // Frames without a value: delete, deleteAll, evict
+    case bareFrameWritten, bareApplied, entryUnlinked, entriesCleared, limitsSet
+    // Segments
+    case segmentCreated, segmentBegun, segmentExtended, moveWritten, moveApplied, segmentForgotten
+    case segmentUnlinked
+    // Durability
+    case segmentsSynced, headSynced
+    // Opening and recovery
+    case processAttached, indexFileMade, rebuildSegmentDone, indexBuilt, indexRenamed
+    case repairBegun, repairRelinked, repairReplayed, repairSorted
+
+    /// Lets this process be killed the `passing`-th time that it comes to `point`. Does nothing in release builds.
+    package static func arm(_ point: CrashPoint, passing: Int) {
+        #if DEBUG
+        armed.withLock { $0 = (point, passing) }
+        isArmed.store(true, ordering: .relaxed)
+        #endif
+    }
+
+    #if DEBUG
+    private static let isArmed = Atomic<Bool>(false)
+    private static let armed = Mutex<(point: CrashPoint, left: Int)?>(nil)
+
+    @inline(__always)
+    fileprivate static func pass(_ point: CrashPoint) {
+        if isArmed.load(ordering: .relaxed) { count(point) }
+    }
+
+    @inline(never)
+    private static func count(_ point: CrashPoint) {
+        let dies = armed.withLock { armed in
+            guard let present = armed, present.point == point else { return false }
+            armed?.left -= 1
+            return present.left == 1
+        }
+        guard dies else { return }
+        kill(getpid(), SIGKILL)
+        // The signal may take a moment, and nothing may happen meanwhile.
+        while true { pause() }
+    }
+    #endif
+}
+
+/// Marks a crash point; compiles to nothing in release builds.
+@inline(__always)
+func crashPoint(_ point: CrashPoint) {
+    #if DEBUG
+    CrashPoint.pass(point)
+    #endif
+}

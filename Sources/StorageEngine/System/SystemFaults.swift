@@ -1,0 +1,198 @@
+import Synchronization
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The calls to the operating system that the engine makes, all of them in ``SystemDoor``'s users.
+package enum SystemCall: String, CaseIterable, Sendable {
+    case open, makeFolder, status, list, exists, read, write, allocate, sync, rename, unlink, lock, map,
+        random
+}
+
+/// A fault for tests: from the `number`-th call on (counted from 1, of one kind or of all, on paths under one
+/// folder), calls fail with an errno or do only a part. Safe from any thread.
+package final class FaultPlan: Sendable {
+    package enum Effect: Sendable {
+        /// The call does nothing and fails with this errno.
+        case fails(Int32)
+        /// A read or write does one byte; other calls are left alone.
+        case isShort
+    }
+
+    private let call: SystemCall?
+    private let folder: String
+    private let number: Int
+    private let isLasting: Bool
+    private let effect: Effect
+    private let counts = Mutex<(seen: Int, injected: Int)>((0, 0))
+
+    package init(
+        _ effect: Effect, call: SystemCall? = nil, under folder: String, number: Int, isLasting: Bool
+    ) {
+        self.effect = effect
+        self.call = call
+        self.folder = folder
+        self.number = number
+        self.isLasting = isLasting
+    }
+
+    /// Calls that the plan was asked about and that were its own.
+    package var seen: Int { counts.withLock { $0.seen } }
+    package var injected: Int { counts.withLock { $0.injected } }
+
+    fileprivate func effect(on call: SystemCall, path: String, shortens: Bool) -> Effect? {
+        guard self.call == nil || self.call == call, path.hasPrefix(folder) else { return nil }
+        switch effect {
+        case .fails where shortens: return nil
+        case .isShort where !shortens: return nil
+        default: break
+        }
+        return counts.withLock { counts in
+            counts.seen += 1
+            guard isLasting ? counts.seen >= number : counts.seen == number else { return nil }
+            counts.injected += 1
+            return effect
+        }
+    }
+}
+
+/// What happened to a file or a name, for tests that follow what is on the medium.
+package enum SystemEvent: Sendable, Hashable {
+    /// Reported before the medium is asked for it.
+    case syncing(path: String)
+    /// The bytes of this file, or the names of this folder, are on the medium.
+    case synced(path: String)
+    case created(path: String)
+    case madeFolder(path: String)
+    case renamed(from: String, to: String)
+    /// Reported before it happens, so that the bytes can still be read.
+    case unlinked(path: String)
+}
+
+/// The tests' hook in the one door to the system; nobody else installs anything. Process-wide.
+///
+/// Looked at in system calls only, by one relaxed load.
+package enum SystemFaults {
+    private struct Hooks {
+        var plans: [FaultPlan] = []
+        var observers: [Int: (folder: String, body: @Sendable (SystemEvent) -> Void)] = [:]
+        var nextObserver = 0
+    }
+
+    private static let hooks = Mutex(Hooks())
+    private static let isArmed = Atomic<Bool>(false)
+
+    package static func install(_ plan: FaultPlan) {
+        hooks.withLock { hooks in
+            hooks.plans.append(plan)
+            isArmed.store(true, ordering: .relaxed)
+        }
+    }
+
+    package static func remove(_ plan: FaultPlan) {
+        hooks.withLock { hooks in
+            hooks.plans.removeAll { $0 === plan }
+            isArmed.store(!hooks.plans.isEmpty || !hooks.observers.isEmpty, ordering: .relaxed)
+        }
+    }
+
+    /// Calls `body`, on the thread that makes the call, for what happens to paths under `folder`.
+    package static func observe(
+        under folder: String, _ body: @escaping @Sendable (SystemEvent) -> Void
+    ) -> Int {
+        hooks.withLock { hooks in
+            hooks.nextObserver += 1
+            hooks.observers[hooks.nextObserver] = (folder, body)
+            isArmed.store(true, ordering: .relaxed)
+            return hooks.nextObserver
+        }
+    }
+
+    package static func endObserving(_ number: Int) {
+        hooks.withLock { hooks in
+            hooks.observers[number] = nil
+            isArmed.store(!hooks.plans.isEmpty || !hooks.observers.isEmpty, ordering: .relaxed)
+        }
+    }
+
+    @inline(__always)
+    fileprivate static func effect(
+        on call: SystemCall, path: () -> String, shortens: Bool = false
+    ) -> FaultPlan.Effect? {
+        guard isArmed.load(ordering: .relaxed) else { return nil }
+        let path = path()
+        let plans = hooks.withLock { $0.plans }
+        for plan in plans {
+            if let effect = plan.effect(on: call, path: path, shortens: shortens) { return effect }
+        }
+        return nil
+    }
+
+    @inline(__always)
+    static func tell(_ event: @autoclosure () -> SystemEvent) {
+        guard isArmed.load(ordering: .relaxed) else { return }
+        let event = event()
+        let path =
+            switch event {
+            case .syncing(let path), .synced(let path), .created(let path), .madeFolder(let path),
+                .unlinked(let path),
+                .renamed(_, let path):
+                path
+            }
+        let bodies = hooks.withLock { $0.observers.sorted { $0.key < $1.key }.map(\.value) }
+        for (folder, body) in bodies where path.hasPrefix(folder) { body(event) }
+    }
+}
+
+/// What one system call gave: a result, or the errno of its failure.
+struct SystemResult {
+    var value: Int
+    /// 0: it succeeded.
+    var code: Int32
+}
+
+/// The way through which every system call of the engine goes.
+enum SystemDoor {
+    /// An interrupted call is made again, but not for ever: whoever is interrupted this often without a
+    /// pause (a timer that fires faster than the call can run) gets an error instead of a hang.
+    private static let mostInterruptions = 1000
+
+    /// Makes a call that says -1 and sets errno when it fails.
+    @inline(__always)
+    static func perform(
+        _ call: SystemCall, path: @autoclosure () -> String, _ body: () -> Int
+    ) -> SystemResult {
+        var result = once(call, path: path, body)
+        var attempts = 1
+        while result.code == EINTR, attempts < mostInterruptions {
+            result = once(call, path: path, body)
+            attempts += 1
+        }
+        return result
+    }
+
+    /// Reads or writes at most `count` bytes: fewer is no failure.
+    static func transfer(
+        _ call: SystemCall, count: Int, path: @autoclosure () -> String, _ body: (Int) -> Int
+    ) -> SystemResult {
+        var allowed = count
+        if count > 1, case .isShort? = SystemFaults.effect(on: call, path: path, shortens: true) {
+            allowed = 1
+        }
+        return perform(call, path: path()) { body(allowed) }
+    }
+
+    @inline(__always)
+    private static func once(_ call: SystemCall, path: () -> String, _ body: () -> Int) -> SystemResult {
+        if case .fails(let code)? = SystemFaults.effect(on: call, path: path) {
+            return SystemResult(value: -1, code: code)
+        }
+        let value = body()
+        return SystemResult(value: value, code: value < 0 ? errno : 0)
+    }
+}

@@ -1,0 +1,120 @@
+#if DEBUG
+import Foundation
+import StorageEngine
+import Testing
+
+/// R2: a process dies at a named point of an operation, the next one at a point of recovery, and so does the one
+/// after it: nothing acknowledged is lost, nothing deleted is back.
+@Suite(.oneAtATime) struct CrashPointTests {
+    static let inRepair: [CrashPoint] = [.repairBegun, .repairRelinked, .repairReplayed, .repairSorted]
+    static let inRebuild: [CrashPoint] = [.indexFileMade, .rebuildSegmentDone, .indexBuilt, .indexRenamed]
+    static let inOperations = CrashPoint.allCases.filter {
+        !(inRepair + [.rebuildSegmentDone]).contains($0)
+    }
+
+    struct Plan: CustomStringConvertible {
+        var point: CrashPoint
+        var passing: Int
+        var second: CrashPoint
+        var third: CrashPoint
+        /// The index is removed before the second process, so that it rebuilds instead of repairing.
+        var removesIndex: Bool
+        var locking: String
+
+        var description: String {
+            "\(point.rawValue) (\(passing)), \(second.rawValue), \(third.rawValue), \(locking)"
+                + (removesIndex ? ", index removed" : "")
+        }
+    }
+
+    /// Does what the plan says, checks what is left, and gives the points at which processes died.
+    private func follow(_ plan: Plan) async throws -> Set<CrashPoint> {
+        let folder = try TemporaryFolder(inMemory: true)
+        var died: Set<CrashPoint> = []
+        func worker(_ role: String, _ point: CrashPoint, _ passing: Int) async throws -> [String] {
+            let worker = try Worker(
+                ["crash", folder.store, "A", role, point.rawValue, String(passing), plan.locking], in: folder)
+            let (status, lines) = try await worker.finish()
+            if status & 0x7f == SIGKILL {
+                died.insert(point)
+            } else {
+                #expect(status == 0 && lines.last == "done", "\(plan), \(role): \(lines.last ?? "")")
+            }
+            return lines
+        }
+        let journal = CrashJournal(try await worker("run", plan.point, plan.passing))
+        if plan.removesIndex { try? folder.removeIndex("A") }
+        _ = try await worker("recover", plan.second, 1)
+        _ = try await worker("recover", plan.third, 1)
+        for pass in ["repaired", "rebuilt"] {
+            try verify(folder, journal, "\(plan), \(pass)")
+            try? folder.removeIndex("A")
+            try? FileManager.default.removeItem(
+                atPath: folder.archivePath("A%20cache", "index"))
+        }
+        return died
+    }
+
+    private func verify(_ folder: TemporaryFolder, _ journal: CrashJournal, _ comment: String) throws {
+        let store = try Store.open(at: folder.store)
+        defer { store.close() }
+        let archive = try store.archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        for key in journal.keys {
+            let found = try archive.peek(key)
+            #expect(journal.allows(found, under: key), "\(comment): \(key)")
+        }
+        let known = journal.keys
+        #expect(try archive.entries().keys.allSatisfy(known.contains), "\(comment)")
+        guard try store.archiveNames().contains("A cache") else { return }
+        let cache = try store.archive(named: "A cache")
+        for (key, values) in journal.cached {
+            guard let found = try cache.peek(key) else { continue }
+            #expect(values.contains(found), "\(comment): \(key)")
+        }
+        #expect(try cache.status().diskBytes <= cache.configuration().diskLimit ?? 0, "\(comment)")
+        for archive in [archive, cache] {
+            let report = try archive.check()
+            #expect(report.clean, "\(comment): \(report.problems)")
+            #expect(try archive.invariantViolations() == [], "\(comment)")
+        }
+    }
+
+    private func plan(_ number: Int, point: CrashPoint, passing: Int) -> Plan {
+        let removesIndex = number % 3 == 2
+        let points = removesIndex ? CrashPointTests.inRebuild : CrashPointTests.inRepair
+        return Plan(
+            point: point, passing: passing, second: points[number % points.count],
+            third: points[number / 2 % points.count], removesIndex: removesIndex,
+            locking: number % 2 == 0 ? "robust" : "file")
+    }
+
+    /// Every point is come to, with both kinds of lock in turn, and three processes die one after the other.
+    @Test func everyPoint() async throws {
+        var died: Set<CrashPoint> = []
+        for (number, point) in CrashPointTests.inOperations.enumerated() {
+            died.formUnion(try await follow(plan(number, point: point, passing: 1)))
+        }
+        let missed = CrashPoint.allCases.filter { !died.contains($0) }.map(\.rawValue)
+        #expect(missed == [], "points at which nobody died")
+    }
+
+    @Test(.enabled(if: FaultTests.soakSeconds > 0, "runs for a share of VELLUM_SOAK_SECONDS seconds"))
+    func crashPointsSoak() async throws {
+        let end = Date().addingTimeInterval(FaultTests.soakSeconds / 4)
+        let seed = UInt64.random(in: 0...UInt64.max)
+        print("soak: crash points, seed \(seed)")
+        var random = SeededGenerator(seed: seed)
+        var plans = 0
+        var deaths = 0
+        while Date() < end {
+            guard let point = CrashPointTests.inOperations.randomElement(using: &random) else { return }
+            let passing = Int.random(in: 1...40, using: &random)
+            let number = Int.random(in: 0..<1000, using: &random)
+            deaths += try await follow(plan(number, point: point, passing: passing)).count
+            plans += 1
+        }
+        print("soak: \(plans) sequences of crashes, \(deaths) points died at, nothing lost, nothing back")
+    }
+}
+#endif

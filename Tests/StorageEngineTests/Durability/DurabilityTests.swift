@@ -1,0 +1,245 @@
+import Foundation
+import Synchronization
+import StorageEngine
+import Testing
+
+/// What each level of durability syncs, and when. One at a time: the thread in the background is one for all.
+@Suite(.serialized, .oneAtATime) struct DurabilityTests {
+    private func archive(
+        _ folder: TemporaryFolder, _ durability: Durability, kind: ArchiveKind = .collection
+    ) throws -> (store: Store, archive: Archive) {
+        let store = try Store.open(at: folder.store)
+        let configuration = ArchiveConfiguration(
+            kind: kind, diskLimit: kind == .cache ? 100_000 : nil, durability: durability)
+        return (store, try store.archive(named: "A", orCreate: configuration))
+    }
+
+    @Test func eachLevelSyncsWhenItSays() throws {
+        for durability in [Durability.process, .interval(seconds: 6000), .full] {
+            let folder = try TemporaryFolder(inMemory: true)
+            let (store, archive) = try archive(folder, durability)
+            let log = EventLog(under: folder.path)
+            for number in 0..<5 { try archive.put([1, 2, 3], forKey: "\(number)") }
+            try archive.update([4], forKey: "1")
+            try archive.delete("2")
+            #expect(log.syncedSegments == (durability == .full ? 7 : 0), "\(durability)")
+            try archive.deleteAll()
+            // The old segments go, and the frame that hides what is in them comes first.
+            #expect((log.syncedSegments == 0) == (durability == .process), "\(durability)")
+            log.clear()
+            try archive.put([1], forKey: "a")
+            let before = log.syncedSegments
+            try archive.synchronize()
+            #expect(log.syncedSegments == (durability == .full ? before : 1), "\(durability)")
+            try archive.synchronize()
+            #expect(log.syncedSegments == (durability == .full ? before : 1), "nothing new to sync")
+            _ = try archive.access("a")
+            _ = try archive.delete("no such key")
+            #expect(log.syncedSegments == (durability == .full ? before : 1), "looking syncs nothing")
+            store.close()
+        }
+    }
+
+    /// A segment's name must last as its bytes do: the folder is synced when segments were begun.
+    @Test func acknowledgedMeansSyncedWithItsName() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let (_, archive) = try archive(folder, .full)
+        let log = EventLog(under: folder.path)
+        let archiveFolder = folder.store + "/A.archive"
+        for number in 0..<20 {
+            log.clear()
+            try archive.put([UInt8](repeating: 1, count: 30_000), forKey: "\(number)")
+            var pending: Set<String> = []
+            var segmentsSynced = 0
+            for event in log.all {
+                switch event {
+                case .created(let path) where path.hasSuffix(".segment"): pending.insert(path)
+                case .synced(archiveFolder): pending.removeAll()
+                case .synced(let path) where path.hasSuffix(".segment"): segmentsSynced += 1
+                default: break
+                }
+            }
+            #expect(pending == [] && segmentsSynced > 0, "\(log.all)")
+        }
+    }
+
+    @Test(arguments: [Durability.interval(seconds: 6000), .full])
+    func syncedBeforeSegmentsGo(durability: Durability) throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let (_, archive) = try archive(folder, durability)
+        let log = EventLog(under: folder.path)
+        for number in 0..<80 {
+            try archive.put([UInt8](repeating: UInt8(number), count: 40_000), forKey: "\(number % 3)")
+        }
+        var isSynced = false
+        var removed = 0
+        let events = log.all
+        for (place, event) in events.enumerated() {
+            switch event {
+            case .synced(let path) where path.hasSuffix(".segment"): isSynced = true
+            case .unlinked(let path) where path.hasSuffix(".segment"):
+                // A name is also cleared before a segment is made.
+                if place + 1 < events.count, events[place + 1] == .created(path: path) { continue }
+                #expect(isSynced, "\(path) went before what was moved out of it was synced")
+                removed += 1
+            case .created: isSynced = false
+            default: break
+            }
+        }
+        #expect(removed > 5)
+    }
+
+    /// While one syncs, seven others store: one more sync is enough for all of them.
+    @Test func callersShareASync() async throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let (_, archive) = try archive(folder, .full)
+        try archive.put([0], forKey: "first")
+        let log = EventLog(under: folder.path)
+        let isFirst = Atomic<Bool>(true)
+        let observer = SystemFaults.observe(under: folder.path) { event in
+            guard case .syncing = event, isFirst.exchange(false, ordering: .relaxed) else { return }
+            for _ in 0..<10_000 {
+                if let entries = try? archive.status().entries, entries == 9 { return }
+                Thread.sleep(forTimeInterval: 0.001)
+            }
+        }
+        defer { SystemFaults.endObserving(observer) }
+        try await onThreads(8) { thread in try? archive.put([UInt8(thread)], forKey: "\(thread)") }
+        #expect(try archive.entries().count == 9)
+        #expect(log.syncedSegments == 2)
+    }
+
+    private func wait(_ comment: String, until condition: () throws -> Bool) async throws {
+        for _ in 0..<2000 {
+            if try condition() { return }
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        Issue.record("\(comment): not within 10 s")
+    }
+
+    @Test func intervalSyncsWithoutACaller() async throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let (store, archive) = try archive(folder, .interval(seconds: 0.1))
+        let log = EventLog(under: folder.path)
+        for round in 1...3 {
+            try archive.put([UInt8(round)], forKey: "a")
+            try await wait("sync \(round)") { log.syncedSegments >= round }
+        }
+        #expect(Upkeep.shared.isActive)
+        store.close()
+        try await wait("end of the thread") { !Upkeep.shared.isActive }
+    }
+
+    @Test func closingAnIntervalSyncsTheRest() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let (store, archive) = try archive(folder, .interval(seconds: 6000))
+        let log = EventLog(under: folder.path)
+        try archive.put([1], forKey: "a")
+        #expect(log.syncedSegments == 0)
+        store.close()
+        #expect(log.syncedSegments == 1)
+    }
+
+    @Test func upkeepKeepsNoArchiveAlive() async throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        weak var forgotten: Archive?
+        do {
+            let (_, archive) = try archive(folder, .interval(seconds: 0.1))
+            try archive.put([1], forKey: "a")
+            forgotten = archive
+        }
+        try await wait("end of the archive") { forgotten == nil }
+        try await wait("end of the thread") { !Upkeep.shared.isActive }
+    }
+
+    /// Bytes 12 to 15 of a descriptor were the kind alone; with zeros there an old one reads as `process`.
+    @Test func descriptorsKeepTheLevel() throws {
+        for (durability, bytes) in [
+            (Durability.process, [2, 0, 0, 0]), (.interval(seconds: 30), [2, 1, 44, 1]),
+            (.full, [2, 2, 0, 0]),
+        ] as [(Durability, [UInt8])] {
+            let folder = try TemporaryFolder(inMemory: true)
+            let (store, archive) = try archive(folder, durability)
+            #expect(try archive.configuration().durability == durability)
+            store.close()
+            let url = URL(fileURLWithPath: folder.archivePath("A", "descriptor"))
+            #expect(try Array(Data(contentsOf: url)[12..<16]) == bytes)
+        }
+    }
+
+    @Test func levelIsKeptAndChangesForAll() async throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let (store, archive) = try archive(folder, .process)
+        try archive.put([1], forKey: "a")
+        let log = EventLog(under: folder.path)
+        try archive.setDurability(.full)
+        #expect(log.syncedSegments == 1, "what was stored before is brought along")
+        try archive.put([2], forKey: "a")
+        #expect(log.syncedSegments == 2)
+        #expect(try archive.configuration().durability == .full)
+        store.close()
+        for durability in [Durability.interval(seconds: 2.5), .interval(seconds: 6553), .process] {
+            let store = try Store.open(at: folder.store)
+            let archive = try store.archive(named: "A")
+            try archive.setDurability(durability)
+            store.close()
+            try folder.removeIndex("A")
+            let again = try Store.open(at: folder.store)
+            #expect(try again.archive(named: "A").configuration().durability == durability)
+            again.close()
+        }
+        #expect(throws: StorageError.self) {
+            try Store.open(at: folder.store).archive(named: "A").setDurability(.interval(seconds: 0.01))
+        }
+    }
+
+    private func failure(of body: () throws(StorageError) -> Void) -> StorageError? {
+        do throws(StorageError) {
+            try body()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    /// A sync that failed once may succeed the next time without having written anything; going on after it lost
+    /// what had been acknowledged.
+    @Test func failedSyncStopsTheArchive() async throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let (store, archive) = try archive(folder, .full)
+        try archive.put([1], forKey: "before")
+        let worker = try Worker(["write", folder.store, "A", "5"], in: folder)
+        try await wait("the other process") { try archive.entries().count > 5 }
+        let plan = FaultPlan(
+            .fails(EIO), call: .sync, under: folder.store + "/A.archive/", number: 1, isLasting: false)
+        SystemFaults.install(plan)
+        defer { SystemFaults.remove(plan) }
+        let stopped = StorageError.syncFailed(path: folder.store + "/A.archive")
+        // The other process may sync what this one wrote; sooner or later this one leads.
+        var error: StorageError?
+        for number in 0..<1000 where error == nil {
+            error = failure(of: { () throws(StorageError) in
+                try archive.put([2], forKey: "during \(number)")
+            })
+        }
+        #expect(error == stopped)
+        #expect(throws: stopped) { try archive.put([3], forKey: "after") }
+        #expect(throws: stopped) { try archive.delete("before") }
+        #expect(throws: stopped) { try archive.synchronize() }
+        #expect(try archive.peek("before") == [1])
+        #expect(try archive.access("before") == [1])
+        let (status, lines) = try await worker.finish()
+        #expect(status != 0 && lines.last?.contains("to the medium failed") == true, "\(lines.last ?? "")")
+        // Not even a new process may go on while the old index is in use.
+        let late = try Worker(["write", folder.store, "A", "6"], in: folder)
+        let (lateStatus, lateLines) = try await late.finish()
+        #expect(lateStatus != 0 && lateLines.last?.contains("to the medium failed") == true)
+        let acknowledged = lines.filter { $0 == "<" }.count
+        store.close()
+        let again = try Store.open(at: folder.store).archive(named: "A")
+        #expect(try again.peek("before") == [1])
+        #expect(try again.check().clean)
+        #expect(acknowledged > 5)
+        try again.put([4], forKey: "again")
+    }
+}

@@ -1,0 +1,99 @@
+import Foundation
+import StorageEngine
+import Testing
+
+/// A segment that could not be opened for the moment, because no descriptor was free, was taken for one that is
+/// gone: an index was made without its entries, and reclaiming dropped it with all that was live in it. Now the
+/// operation fails, or leaves the segment for later.
+@Suite(.oneAtATime) struct ScarceDescriptorTests {
+    private func expectKept(_ archive: Archive, _ comment: String) throws {
+        for number in 0..<10 {
+            #expect(try archive.peek("keep \(number)") == [UInt8(number)], "\(comment): keep \(number)")
+        }
+    }
+
+    private func archive(_ store: Store) throws -> Archive {
+        try store.archive(named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+    }
+
+    /// Small entries in the oldest segment, and larger ones behind.
+    private func fill(_ folder: TemporaryFolder, large: Int) throws {
+        let store = try Store.open(at: folder.store)
+        let archive = try archive(store)
+        for number in 0..<10 { try archive.put([UInt8(number)], forKey: "keep \(number)") }
+        for number in 0..<large {
+            try archive.put([UInt8](repeating: 7, count: 50_000), forKey: "large \(number)")
+        }
+        store.close()
+    }
+
+    /// Lets the `number`-th opening of a segment fail while `body` runs; `false` when there were not so many.
+    private func withoutDescriptor(
+        _ folder: TemporaryFolder, number: Int, _ body: () throws -> Void
+    ) rethrows -> Bool {
+        let plan = FaultPlan(
+            .fails(EMFILE), call: .open, under: folder.archivePath("A", "0000"), number: number,
+            isLasting: false)
+        SystemFaults.install(plan)
+        defer { SystemFaults.remove(plan) }
+        try body()
+        return plan.injected > 0
+    }
+
+    @Test func rebuildingLeavesNoSegmentOut() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        try fill(folder, large: 8)
+        for number in 1...100 {
+            try folder.removeIndex("A")
+            let isHit = withoutDescriptor(folder, number: number) {
+                let store = try? Store.open(at: folder.store)
+                _ = try? store?.archive(named: "A")
+                store?.close()
+            }
+            let store = try Store.open(at: folder.store)
+            let archive = try archive(store)
+            try expectKept(archive, "opening \(number)")
+            #expect(try archive.entries().count == 18, "opening \(number)")
+            #expect(try archive.check().clean, "opening \(number)")
+            store.close()
+            if !isHit { return }
+        }
+        Issue.record("rebuilding opens segments more often than was tried")
+    }
+
+    /// A process that was just being started (between fork and exec) held a copy of a closed archive's lock, and
+    /// the archive, whose index was to be made anew, was called busy.
+    @Test func lockThatIsJustBeingLetGo() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        try fill(folder, large: 1)
+        try folder.removeIndex("A")
+        let copy = open(folder.archivePath("A", "attached"), O_RDWR | O_CLOEXEC)
+        try #require(flock(copy, LOCK_SH) == 0)
+        Thread.detachNewThread {
+            Thread.sleep(forTimeInterval: 0.03)
+            close(copy)
+        }
+        let store = try Store.open(at: folder.store)
+        try expectKept(try archive(store), "opened")
+    }
+
+    @Test func reclaimingDropsNothingLive() throws {
+        for number in 1...100 {
+            let folder = try TemporaryFolder(inMemory: true)
+            try fill(folder, large: 40)
+            let store = try Store.open(at: folder.store)
+            let archive = try archive(store)
+            let isHit = withoutDescriptor(folder, number: number) {
+                for number in 1..<40 { _ = try? archive.delete("large \(number)") }
+                for number in 0..<5 {
+                    try? archive.put([UInt8](repeating: 8, count: 9000), forKey: "\(number)")
+                }
+            }
+            try expectKept(archive, "opening \(number)")
+            #expect(try archive.check().clean, "opening \(number)")
+            store.close()
+            if !isHit { return }
+        }
+        Issue.record("reclaiming opens segments more often than was tried")
+    }
+}

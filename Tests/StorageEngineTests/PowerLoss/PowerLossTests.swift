@@ -1,0 +1,209 @@
+import Foundation
+import StorageEngine
+import Testing
+
+/// R4: wherever the power goes, the store opens, no value is wrong, and what the archive's durability promises
+/// is there.
+@Suite(.oneAtATime) struct PowerLossTests {
+    struct Case: CustomStringConvertible {
+        var durability: Durability
+        var kind: ArchiveKind
+        var description: String { "\(durability.name), \(kind)" }
+
+        static let all = [Durability.process, .interval(seconds: 6000), .full].flatMap { durability in
+            [ArchiveKind.collection, .cache].map { Case(durability: durability, kind: $0) }
+        }
+    }
+
+    @Test(arguments: Case.all)
+    func powerGoesAtAnyMoment(item: Case) throws {
+        let seed: UInt64 = 20_250_101
+        let figures = try PowerLossRun(item.durability, item.kind, seed: seed).run()
+        #expect(figures.images > 20 && figures.kept > 0)
+        #expect(figures.lost > 0)
+        print(
+            "power loss: \(item), seed \(seed): \(figures.images) images, \(figures.kept) blocks kept and "
+                + "\(figures.lost) lost, \(figures.removed) segments removed")
+    }
+
+    @Test(.enabled(if: FaultTests.soakSeconds > 0, "runs for a share of VELLUM_SOAK_SECONDS seconds"))
+    func powerLossSoak() throws {
+        let end = Date().addingTimeInterval(FaultTests.soakSeconds / 4)
+        var random = SystemRandomNumberGenerator()
+        var images: [String: Int] = [:]
+        while Date() < end {
+            for item in Case.all where Date() < end {
+                let seed = random.next()
+                print("soak: power loss, \(item), seed \(seed)")
+                let figures = try PowerLossRun(item.durability, item.kind, seed: seed).run()
+                images[item.description, default: 0] += figures.images
+            }
+        }
+        let total = images.values.reduce(0, +)
+        print(
+            "soak: \(total) images after a power loss, all as promised: \(images.sorted { $0.key < $1.key })")
+    }
+}
+
+extension Durability {
+    var name: String {
+        switch self {
+        case .process: "process"
+        case .interval: "interval"
+        case .full: "full"
+        }
+    }
+}
+
+/// One workload, with a power loss now and then after an operation, or in the middle of one.
+final class PowerLossRun: @unchecked Sendable {
+    struct Figures {
+        var images = 0
+        var kept = 0
+        var lost = 0
+        var removed = 0
+    }
+
+    private let durability: Durability
+    private let kind: ArchiveKind
+    private let seed: UInt64
+    private var random: SeededGenerator
+    private let folder: TemporaryFolder
+    private let medium: Medium
+    private var figures = Figures()
+    private var failure: (any Error)?
+    private var isRunning = false
+
+    /// Every value ever put under a key.
+    private var ever: [String: Set<Data>] = [:]
+    /// What may be found under a key, apart from what is under way.
+    private var allowed: [String: Set<Data?>] = [:]
+    /// The key of the operation under way (`nil`: all) and its new value.
+    private var underWay: (key: String?, value: Data?)?
+
+    init(_ durability: Durability, _ kind: ArchiveKind, seed: UInt64) throws {
+        self.durability = durability
+        self.kind = kind
+        self.seed = seed
+        random = SeededGenerator(seed: seed)
+        folder = try TemporaryFolder(inMemory: true)
+        medium = Medium(root: folder.path)
+    }
+
+    private static let keys = (0..<14).map { "key \($0)" }
+
+    func run() throws -> Figures {
+        let store = try Store.open(at: folder.store)
+        let archive = try store.archive(
+            named: "A",
+            orCreate: ArchiveConfiguration(
+                kind: kind, diskLimit: kind == .cache ? 80_000 : nil, durability: durability))
+        for key in PowerLossRun.keys { allowed[key] = [nil] }
+        // Whatever happens to files and names is a moment for the power to go.
+        let observer = SystemFaults.observe(under: folder.path) { [self] event in
+            guard isRunning else { return }
+            if case .unlinked(let path) = event, path.hasSuffix(".segment"),
+                FileManager.default.fileExists(atPath: path)
+            {
+                figures.removed += 1
+            }
+            if Int.random(in: 0..<6, using: &random) == 0 { cut() }
+        }
+        defer { SystemFaults.endObserving(observer) }
+        isRunning = true
+        for _ in 0..<130 {
+            try step(archive)
+            if Int.random(in: 0..<6, using: &random) == 0 { cut() }
+            if let failure { throw failure }
+        }
+        isRunning = false
+        store.close()
+        return figures
+    }
+
+    private func step(_ archive: Archive) throws {
+        let key = PowerLossRun.keys.randomElement(using: &random) ?? ""
+        switch Int.random(in: 0..<40, using: &random) {
+        case 0:
+            underWay = (nil, nil)
+            try archive.deleteAll()
+        case 1...5:
+            underWay = (key, nil)
+            try archive.delete(key)
+        case 6...8:
+            try archive.synchronize()
+            if durability != .process { allowed = try state(of: archive) }
+            return
+        default:
+            let isLarge = Int.random(in: 0..<3, using: &random) == 0
+            let size = Int.random(in: isLarge ? 20_000...50_000 : 1...3000, using: &random)
+            // Bytes that differ everywhere, so that no mixture of two values passes for one.
+            var bytes = SeededGenerator(seed: random.next())
+            var value = Data(count: size)
+            value.withUnsafeMutableBytes { buffer in
+                for offset in stride(from: 0, to: size - 7, by: 8) {
+                    buffer.storeBytes(of: bytes.next(), toByteOffset: offset, as: UInt64.self)
+                }
+            }
+            ever[key, default: []].insert(value)
+            underWay = (key, value)
+            try archive.put(Array(value), forKey: key)
+        }
+        underWay = nil
+        let now = try state(of: archive)
+        switch durability {
+        case .full: allowed = now
+        // Whatever was since the last sync may be found.
+        case .interval, .process: allowed.merge(now) { $0.union($1) }
+        }
+    }
+
+    private func state(of archive: Archive) throws -> [String: Set<Data?>] {
+        var state: [String: Set<Data?>] = [:]
+        for key in PowerLossRun.keys { state[key] = [try archive.peek(key).map { Data($0) }] }
+        return state
+    }
+
+    private func allows(_ found: Data?, under key: String) -> Bool {
+        if allowed[key]?.contains(found) == true { return true }
+        // The level that promises nothing more promises that much.
+        if durability == .process { return found.map { ever[key]?.contains($0) == true } ?? true }
+        guard let underWay else { return false }
+        if underWay.key == nil || underWay.key == key, found == underWay.value { return true }
+        // A put into a cache may be evicting anything.
+        return kind == .cache && underWay.value != nil && found == nil
+    }
+
+    private func cut() {
+        do {
+            let target = try TemporaryFolder(inMemory: true)
+            let counts = try medium.cutPower(into: target.path, using: &random)
+            figures.images += 1
+            figures.kept += counts.kept
+            figures.lost += counts.lost
+            try verify(target, "\(durability.name), \(kind), seed \(seed), image \(figures.images)")
+        } catch {
+            failure = failure ?? error
+        }
+    }
+
+    private func verify(_ image: TemporaryFolder, _ comment: String) throws {
+        let store = try Store.open(at: image.store)
+        defer { store.close() }
+        // Only the names of what is synced at some time are sure to be there.
+        if durability == .process, try store.archiveNames() == [] { return }
+        let archive = try store.archive(named: "A")
+        for key in PowerLossRun.keys {
+            let found = try archive.peek(key).map { Data($0) }
+            #expect(
+                allows(found, under: key),
+                "\(comment): \(key) has \(found.map { "\($0.count) bytes" } ?? "nothing")")
+        }
+        let list = try archive.entries()
+        #expect(list.keys.allSatisfy(PowerLossRun.keys.contains), "\(comment)")
+        #expect(try archive.invariantViolations() == [], "\(comment)")
+        _ = try archive.check()
+        try archive.put([1, 2, 3], forKey: "after")
+        #expect(try archive.peek("after") == [1, 2, 3], "\(comment)")
+    }
+}

@@ -1,0 +1,39 @@
+import Foundation
+import StorageEngine
+
+/// What happened to the files of a folder, in order. Safe from any thread.
+final class EventLog: @unchecked Sendable {
+    private let lock = NSLock()
+    private var events: [SystemEvent] = []
+    private var observer = 0
+
+    init(under folder: String) {
+        observer = SystemFaults.observe(under: folder) { [weak self] event in
+            guard let self else { return }
+            lock.withLock { events.append(event) }
+        }
+    }
+
+    deinit { SystemFaults.endObserving(observer) }
+
+    var all: [SystemEvent] { lock.withLock { events } }
+
+    var syncedSegments: Int {
+        all.count { if case .synced(let path) = $0 { path.hasSuffix(".segment") } else { false } }
+    }
+
+    func clear() { lock.withLock { events.removeAll() } }
+}
+
+/// Runs `body` on `count` threads of their own and waits for all, without holding up a task's thread.
+func onThreads(_ count: Int, _ body: @escaping @Sendable (Int) -> Void) async throws {
+    let done = DispatchGroup()
+    for number in 0..<count {
+        done.enter()
+        Thread.detachNewThread {
+            body(number)
+            done.leave()
+        }
+    }
+    while done.wait(timeout: .now()) == .timedOut { try await Task.sleep(for: .milliseconds(2)) }
+}

@@ -1,0 +1,45 @@
+import Testing
+
+/// Suites that start processes or fill the processors run one test at a time, beside all others: what they wait for
+/// then comes within their bounds also on a small machine.
+struct OneAtATime: SuiteTrait, TestTrait, TestScoping {
+    var isRecursive: Bool { true }
+
+    func provideScope(
+        for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
+    ) async throws {
+        guard testCase != nil else { return try await function() }
+        await Turns.shared.wait()
+        do {
+            try await function()
+        } catch {
+            await Turns.shared.pass()
+            throw error
+        }
+        await Turns.shared.pass()
+    }
+
+    /// Whoever comes first is first.
+    private actor Turns {
+        static let shared = Turns()
+
+        private var isTaken = false
+        private var waiting: [CheckedContinuation<Void, Never>] = []
+
+        func wait() async {
+            guard isTaken else {
+                isTaken = true
+                return
+            }
+            await withCheckedContinuation { waiting.append($0) }
+        }
+
+        func pass() {
+            if waiting.isEmpty { isTaken = false } else { waiting.removeFirst().resume() }
+        }
+    }
+}
+
+extension Trait where Self == OneAtATime {
+    static var oneAtATime: OneAtATime { OneAtATime() }
+}
