@@ -46,6 +46,12 @@ final class OutputWriter {
         }
     }
 
+    /// Whether nobody will ever read what is written to it: the other end of a pipe was closed.
+    var isAbandoned: Bool {
+        var request = pollfd(fd: descriptor, events: 0, revents: 0)
+        return poll(&request, 1, 0) == 1 && request.revents & Int16(POLLERR) != 0
+    }
+
     private func flushIfFull() throws(CommandFailure) {
         if buffer.count >= Self.bufferedBytes { try flush() }
     }

@@ -6,10 +6,16 @@ struct Column: Sendable {
     let name: String
     /// The title above the column on a terminal; a column without one isn't shown there.
     let title: String?
+    /// How wide it is at least where rows can't be waited for.
+    let width: Int
+    /// Whether it holds numbers; known beforehand only where rows can't be waited for.
+    let isNumber: Bool
 
-    init(_ name: String, title: String? = nil) {
+    init(_ name: String, title: String? = nil, width: Int = 0, isNumber: Bool = false) {
         self.name = name
         self.title = title
+        self.width = width
+        self.isNumber = isNumber
     }
 }
 
@@ -42,11 +48,28 @@ struct RowPrinter {
     private var widths: [Int] = []
     private var alignments: [Alignment] = []
     private var count = 0
+    private let indent: String
+    /// The widest that a cell of a live table makes its column.
+    private static let widestLive = 40
+    private let isLive: Bool
 
-    init(_ columns: [Column], layout: RowLayout, output: OutputWriter) {
+    init(_ columns: [Column], layout: RowLayout, output: OutputWriter, indent: String = "") {
         self.columns = columns
         self.layout = layout
         self.output = output
+        self.indent = indent
+        isLive = false
+    }
+
+    /// For rows that come over time: each is printed at once, and a column grows with its cells.
+    init(live columns: [Column], layout: RowLayout, output: OutputWriter) {
+        self.columns = columns
+        self.layout = layout
+        self.output = output
+        indent = ""
+        isLive = true
+        widths = columns.map { max($0.width, TextWidth.width(of: $0.title ?? "")) }
+        alignments = columns.map { $0.isNumber ? .trailing : .leading }
     }
 
     /// Prints a row with as many cells as there are columns.
@@ -92,15 +115,27 @@ struct RowPrinter {
         alignments = columns.indices.map { index in
             waiting.contains { $0[index].isNumber } ? .trailing : .leading
         }
-        let titles = shown.map { index in
-            TextWidth.pad(columns[index].title ?? "", to: widths[index], alignment: alignments[index])
-        }
-        try writeLine(titles)
+        try printTitles()
         for cells in waiting { try printAligned(cells) }
         waiting = []
     }
 
-    private func printAligned(_ cells: [Cell]) throws(CommandFailure) {
+    /// The line of titles, if the layout is a table; of a table that isn't live it is printed with the first rows.
+    func printTitles() throws(CommandFailure) {
+        guard layout == .table else { return }
+        try writeLine(
+            shown.map { index in
+                TextWidth.pad(columns[index].title ?? "", to: widths[index], alignment: alignments[index])
+            })
+    }
+
+    private mutating func printAligned(_ cells: [Cell]) throws(CommandFailure) {
+        if isLive {
+            for index in shown {
+                let width = min(Self.widestLive, TextWidth.width(of: cells[index].human))
+                widths[index] = max(widths[index], width)
+            }
+        }
         try writeLine(
             shown.map { index in
                 let text = cells[index].human
@@ -110,7 +145,7 @@ struct RowPrinter {
     }
 
     private func writeLine(_ cells: [String]) throws(CommandFailure) {
-        var line = cells.joined(separator: "  ")
+        var line = indent + cells.joined(separator: "  ")
         while line.last == " " { line.removeLast() }
         try output.write(line + "\n")
     }
