@@ -67,7 +67,7 @@ struct AppendCommand: ParsableCommand {
             return archive
         }
         let archive = try store.archive(
-            named: log, orCreate: ArchiveConfiguration(kind: .log, diskLimit: disk.bytes))
+            named: log, orCreate: ArchiveConfiguration(kind: .log, diskLimit: disk.bytes, memoryLimit: nil))
         try archive.requireMessages()
         if try archive.configuration().diskLimit != disk.bytes {
             Narration.complain("log \"\(log)\" is there already and keeps its own limit; see vellum resize")

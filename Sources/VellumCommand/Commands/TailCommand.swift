@@ -54,10 +54,9 @@ struct TailCommand: ParsableCommand {
         var cursor = try archive.cursor(beforeLast: lines)
         /// The number of the last message that was printed: nothing is printed twice.
         var last: UInt64?
-        var isCaughtUp = false
         while true {
             let batch = try archive.messages(after: cursor)
-            if batch.someAreLost, last != nil || isCaughtUp {
+            if batch.someAreLost {
                 Narration.complain("some messages were dropped before they were read")
             }
             for message in batch.messages where last.map({ message.sequence > $0 }) ?? true {
@@ -67,7 +66,6 @@ struct TailCommand: ParsableCommand {
             cursor = batch.next
             guard batch.messages.isEmpty else { continue }
             try output.flush()
-            isCaughtUp = true
             guard follow, !output.isAbandoned else { return }
             // A person sees no difference to at once, and it costs next to nothing.
             usleep(30_000)

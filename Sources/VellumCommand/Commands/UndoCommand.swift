@@ -69,9 +69,9 @@ struct UndoCommand: ParsableCommand {
         let amount = HumanText.entries(outcome.entries, bytes: outcome.bytes)
         let done =
             outcome.action.kind == .deadline
-            ? "gave \(amount) their former deadlines" : "brought back \(amount)"
-        var text = done + ", of the \(outcome.action.kind.noun) "
-        text += HumanText.ago(outcome.action.time, now: .now())
+            ? "restored the deadlines of \(amount)" : "brought back \(amount)"
+        let ago = HumanText.ago(outcome.action.time, now: .now())
+        var text = "\(done) (\(outcome.action.kind.participle) \(ago))"
         if outcome.evicted > 0 {
             text += "; \(HumanText.count(outcome.evicted, "entry", "entries")) evicted, for want of room"
         }
@@ -123,11 +123,11 @@ extension ReversibleAction.Kind {
         }
     }
 
-    fileprivate var noun: String {
+    fileprivate var participle: String {
         switch self {
-        case .delete: "deletion"
-        case .expire: "expiry"
-        case .deadline: "change"
+        case .delete: "deleted"
+        case .expire: "expired"
+        case .deadline: "changed"
         }
     }
 }

@@ -65,17 +65,17 @@ struct ArchiveSample: Sendable {
 /// Sendable value type. What happened to an archive between two samples, a second.
 struct ArchiveRates: Sendable {
     static let columns = [
-        Column("time", title: "TIME", width: 12), Column("archive", title: "ARCHIVE"),
+        Column("time", title: "TIME", width: 8), Column("archive", title: "ARCHIVE"),
         Column("entries", title: "ENTRIES", width: 7, isNumber: true),
         Column("diskBytes", title: "DISK", width: 8, isNumber: true),
         Column("memoryBytes", title: "MEMORY", width: 8, isNumber: true),
-        Column("hitRatio", title: "HIT RATIO", isNumber: true),
-        Column("hits", title: "HITS/S", width: 8, isNumber: true),
-        Column("misses", title: "MISSES/S", isNumber: true),
-        Column("records", title: "RECORDS/S", isNumber: true),
-        Column("deletes", title: "DELETES/S", isNumber: true),
-        Column("evictions", title: "EVICTIONS/S", isNumber: true),
-        Column("expirations", title: "EXPIRATIONS/S", isNumber: true),
+        Column("hitRatio", title: "RATIO", isNumber: true),
+        Column("hits", title: "HITS/S", width: 6, isNumber: true),
+        Column("misses", title: "MISS/S", isNumber: true),
+        Column("records", title: "REC/S", width: 6, isNumber: true),
+        Column("deletes", title: "DEL/S", isNumber: true),
+        Column("evictions", title: "EVICT/S", isNumber: true),
+        Column("expirations", title: "EXP/S", isNumber: true),
     ]
 
     let sample: ArchiveSample
@@ -100,7 +100,7 @@ struct ArchiveRates: Sendable {
         let status = sample.status
         let accesses = members[0].value + members[1].value
         let figures: [Cell] = [
-            .clock(sample.time), .text(status.name), .count(UInt64(status.entries)),
+            .second(sample.time), .text(status.name), .count(UInt64(status.entries)),
             .bytes(status.diskBytes), .bytes(status.memoryBytes),
             accesses > 0 ? .decimal(members[0].value / accesses) : .absent,
         ]

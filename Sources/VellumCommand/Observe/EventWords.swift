@@ -34,9 +34,6 @@ extension EventKind {
         case .resize: "resized"
         }
     }
-
-    /// Whether the entry is gone afterwards.
-    var removes: Bool { self == .eviction || self == .expiry || self == .delete }
 }
 
 extension EventCause {
@@ -60,12 +57,11 @@ extension EventCause {
     /// In a sentence; nil where what happened says it all.
     fileprivate var reason: String? {
         switch self {
-        case .none, .request: nil
+        case .none, .request, .person: nil
         case .limit: "the disk limit left no room"
         case .deadline: "its deadline passed"
         case .idle: "it was idle for longer than was asked"
         case .owner: "with all entries of its owner"
-        case .person: "a person did it, with a tool"
         case .tooLarge: "it is larger than the limit"
         case .damage: "its bytes could not be read"
         case .processEnded: "only one process had it in memory, and that ended"
@@ -81,9 +77,10 @@ extension ArchiveEvent {
     /// The key for eyes and programs: one of which only the beginning is known ends with an ellipsis.
     var shownKey: String? { key.map { keyIsComplete ? $0 : $0 + "…" } }
 
-    /// What happened, and why: `evicted: the disk limit left no room`.
-    var sentence: String {
-        if isAboutAll { return "deleted with all entries" }
-        return kind.participle + (cause.reason.map { ": \($0)" } ?? "")
+    /// What happened, why, and by which process: `evicted: the disk limit left no room, by app (4121)`.
+    func sentence(by process: String) -> String {
+        let what = kind.participle + (isAboutAll ? " with all entries" : "")
+        if let reason = cause.reason { return "\(what): \(reason), by \(process)" }
+        return what + (cause == .person ? " by a person, with " : " by ") + process
     }
 }

@@ -48,10 +48,12 @@ struct KeyStory: Sendable {
             text += "\"\(key)\" is not in \(archive)\n"
         }
         if !history.events.isEmpty { text += "\n" }
-        for event in history.events {
-            text += "  \(HumanText.localTime(event.time))  \(event.sentence)"
-            if !event.isAboutAll, event.bytes > 0 { text += ", \(HumanText.size(UInt64(event.bytes)))" }
-            text += ", by \(name(of: event.pid))\n"
+        let sizes = history.events.map { $0.isAboutAll ? "" : HumanText.size(UInt64(clamping: $0.bytes)) }
+        let width = sizes.reduce(0) { max($0, $1.count) }
+        for (event, size) in zip(history.events, sizes) {
+            let size = String(repeating: " ", count: width - size.count) + size
+            text += "  \(HumanText.localTime(event.time))  \(size)  "
+            text += event.sentence(by: name(of: event.pid)) + "\n"
         }
         return text.split(separator: "\n", omittingEmptySubsequences: false)
             .map { TerminalText.sanitized(String($0)) }.joined(separator: "\n") + "\n" + reach(now)

@@ -80,8 +80,12 @@ enum StatsText {
                 "changes",
                 HumanText.count(status.records, "record", "records") + ", "
                     + HumanText.count(status.deletes, "delete", "deletes") + ", "
-                    + HumanText.count(status.evictions, "eviction", "evictions") + ", "
-                    + HumanText.count(status.expirations, "expiration", "expirations") + ", "
+                    + HumanText.count(status.expirations, "expiration", "expirations")
+            ))
+        facts.append(
+            (
+                "limit",
+                HumanText.count(status.evictions, "eviction", "evictions") + ", "
                     + HumanText.count(status.rejections, "rejection", "rejections")
             ))
         return facts

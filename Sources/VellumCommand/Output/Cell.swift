@@ -10,8 +10,9 @@ enum Cell: Sendable {
     case time(Timestamp)
     /// A moment of which a person wants to know how far off it is from the other.
     case deadline(Timestamp, now: Timestamp)
-    /// A moment of today, to the millisecond.
+    /// A moment of today, to the millisecond and to the second.
     case clock(Timestamp)
+    case second(Timestamp)
     /// Of something, in a second.
     case rate(Double)
     case absent
@@ -39,7 +40,9 @@ enum Cell: Sendable {
         case .deadline(let time, let now):
             time <= now ? "over" : HumanText.interval(Double(time.microseconds - now.microseconds) / 1e6)
         case .clock(let time): HumanText.localClock(time)
-        case .rate(let number): HumanText.fixed(number, digits: 1)
+        case .second(let time): String(HumanText.localClock(time).prefix { $0 != "." })
+        case .rate(let number):
+            number < 99.95 ? HumanText.fixed(number, digits: 1) : String(Int(min(number.rounded(), 1e15)))
         case .absent: "-"
         }
     }
@@ -50,7 +53,8 @@ enum Cell: Sendable {
         case .text(let text): text
         case .bytes(let number), .count(let number): String(number)
         case .decimal(let number), .rate(let number): HumanText.fixed(number, digits: 6)
-        case .time(let time), .deadline(let time, _), .clock(let time): HumanText.seconds(time)
+        case .time(let time), .deadline(let time, _), .clock(let time), .second(let time):
+             HumanText.seconds(time)
         case .absent: ""
         }
     }
@@ -59,7 +63,7 @@ enum Cell: Sendable {
     var isNumber: Bool {
         switch self {
         case .bytes, .count, .decimal, .rate: true
-        case .text, .time, .deadline, .clock, .absent: false
+        case .text, .time, .deadline, .clock, .second, .absent: false
         }
     }
 
@@ -67,7 +71,7 @@ enum Cell: Sendable {
         switch self {
         case .text(let text): JSONText.append(text, to: &output)
         case .absent: output.append(contentsOf: "null".utf8)
-        case .bytes, .count, .decimal, .time, .deadline, .clock, .rate:
+        case .bytes, .count, .decimal, .time, .deadline, .clock, .second, .rate:
             output.append(contentsOf: plain.utf8)
         }
     }
