@@ -16,7 +16,8 @@ struct Interval: Sendable, Hashable {
     /// - Throws: what is wrong with it: no unit, no number, nothing or less, more than 36,500 days.
     init(_ text: String) throws {
         guard let unit = Self.units.first(where: { text.hasSuffix($0.suffix) }) else {
-            throw ValidationError("\"\(text)\" has no unit; write a duration such as 500ms, 90s, 5m, 2h or 3d")
+            throw ValidationError(
+                "\"\(text)\" has no unit; write a duration such as 500ms, 90s, 5m, 2h or 3d")
         }
         let digits = text.dropLast(unit.suffix.count)
         guard let first = digits.first, first.isASCII, first.isNumber,

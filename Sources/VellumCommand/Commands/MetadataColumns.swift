@@ -12,7 +12,7 @@ enum MetadataColumns {
     static func cells(_ metadata: EntryMetadata, now: Timestamp = .now()) -> [Cell] {
         [
             .text(metadata.key), .bytes(UInt64(metadata.valueBytes)), .text(metadata.tier.rawValue),
-            Cell(metadata.created), Cell(metadata.accessed), 
+            Cell(metadata.created), Cell(metadata.accessed),
             metadata.expires.map { .deadline($0, now: now) } ?? .absent,
             .count(UInt64(metadata.hits)),
             Cell(metadata.owner), metadata.rank.map { .count(UInt64($0)) } ?? .absent,

@@ -42,7 +42,9 @@ struct WhyCommand: ParsableCommand {
         }
         try output.flush()
         if !story.isKnown {
-            let reach = story.history.reachesBackTo.map { "; events reach back to \(HumanText.localTime($0))" }
+            let reach = story.history.reachesBackTo.map {
+                "; events reach back to \(HumanText.localTime($0))"
+            }
             throw CommandFailure(
                 "nothing is known of \"\(key)\" in \(archive.name)\(reach ?? "")", status: .nothing)
         }

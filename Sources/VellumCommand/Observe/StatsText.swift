@@ -95,7 +95,9 @@ enum StatsText {
     static func plain(_ sample: ArchiveSample) -> String {
         let name = sample.status.name
         var text = ""
-        for member in sample.members.dropFirst() { text += "\(name)\t\(member.name)\t\(member.value.plain)\n" }
+        for member in sample.members.dropFirst() {
+            text += "\(name)\t\(member.name)\t\(member.value.plain)\n"
+        }
         for process in sample.living {
             let cells = ArchiveSample.members(of: process).map(\.value.plain)
             text += "\(name)\tprocess\t" + cells.joined(separator: "\t") + "\n"

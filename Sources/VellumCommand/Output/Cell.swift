@@ -54,7 +54,7 @@ enum Cell: Sendable {
         case .bytes(let number), .count(let number): String(number)
         case .decimal(let number), .rate(let number): HumanText.fixed(number, digits: 6)
         case .time(let time), .deadline(let time, _), .clock(let time), .second(let time):
-             HumanText.seconds(time)
+            HumanText.seconds(time)
         case .absent: ""
         }
     }
