@@ -26,7 +26,7 @@ struct ExpiringTests {
         // The shortest may be over before anybody looks.
         try store.done("put", "A", "k", "--expires", text, "--memory-expires", text, input: "1")
         let lifetime = try entries().isEmpty ? 0.5 : try #require(try lifetime("k"))
-        #expect(abs(lifetime - seconds) < 0.1)
+        #expect(abs(lifetime - seconds) < max(0.4, min(5, seconds / 10)))
     }
 
     @Test(arguments: [
@@ -42,8 +42,7 @@ struct ExpiringTests {
 
     @Test func whatHasExpiredIsGone() async throws {
         try store.done("put", "A", "k", "--expires", "50ms", input: "1")
-        let watch = try store.start("watch", "A", "--from-start")
-        try await watch.until("expiry") { try store.keys("A").isEmpty }
+        try await Poll.until("expiry") { try store.keys("A").isEmpty }
         #expect(try store.run("get", "A", "k").status == 1)
         // The next who opens it for writing may clear it away; who looks does not.
         let why = try JSON.object(try store.done("why", "A", "k", "--json").text)
@@ -88,14 +87,14 @@ struct ExpiringTests {
         #expect(
             later.errors == "let 2 entries, 4 bytes expire in 2h\n"
                 + "to undo it: vellum undo A 1 --store \(store.path)\n")
-        #expect(try abs(#require(try lifetime("b")) - 7200) < 60)
+        #expect(try abs(#require(try lifetime("b")) - 7200) < 600)
         let never = try store.done("expire", "A", "a", "nothing", "--never", "--yes")
         #expect(
             never.errors.hasPrefix("vellum: no entry \"nothing\"\nkept 1 entry, 2 bytes from expiring\n"))
         #expect(try lifetime("a") == nil)
 
         #expect(try store.done("undo", "A").errors.hasPrefix("restored the deadlines of 1 entry, 2 bytes ("))
-        #expect(try abs(#require(try lifetime("a")) - 7200) < 60)
+        #expect(try abs(#require(try lifetime("a")) - 7200) < 600)
         try store.done("undo", "A")
         #expect(try abs(#require(try lifetime("a")) - 300) < 60)
         #expect(try lifetime("b") == nil)
@@ -130,20 +129,22 @@ struct ExpiringTests {
 
     @Test func theIdleAreExpiredAndNoOthers() async throws {
         for key in ["old", "older"] { try store.done("put", "A", key, "--owner", key, input: "[1]") }
+        let gap = 6.0
         let put = try Date().timeIntervalSince1970 - #require(entries()[0]["accessed"] as? Double)
-        try await Task.sleep(for: .seconds(max(0, 3 - put)))
+        try await Task.sleep(for: .seconds(max(0, gap - put)))
         try store.done("put", "A", "new", input: "[1]")
-        // Half way between them.
         let recent = try #require(try entries()[0]["accessed"] as? Double)
-        let idle = "\(Int((Date().timeIntervalSince1970 - recent + 1.5) * 1000))ms"
-        let narrow = try store.done("expire", "A", "--owner", "old", "--idle-longer-than", idle, "--dry-run")
+        /// Half way between them, as it is now.
+        func idle() -> String { "\(Int((Date().timeIntervalSince1970 - recent + gap / 2) * 1000))ms" }
+        let narrow = try store.done(
+            "expire", "A", "--owner", "old", "--idle-longer-than", idle(), "--dry-run")
         #expect(narrow.text == "would expire 1 entry, 2 bytes\n")
         #expect(
-            try store.done("expire", "A", "--idle-longer-than", idle, "--dry-run").text
+            try store.done("expire", "A", "--idle-longer-than", idle(), "--dry-run").text
                 == "would expire 2 entries, 4 bytes\n")
         let none = try store.run("expire", "A", "--idle-longer-than", "1h", "--yes")
         #expect(none.status == 1 && none.errors == "vellum: no entry was idle for longer than 1h\n")
-        try store.done("expire", "A", "--idle-longer-than", idle, "--yes")
+        try store.done("expire", "A", "--idle-longer-than", idle(), "--yes")
         #expect(try store.keys("A") == ["new"])
         try store.done("undo", "A")
         #expect(try store.keys("A") == ["new", "older", "old"])

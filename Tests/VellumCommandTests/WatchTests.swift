@@ -20,6 +20,9 @@ struct WatchTests {
                 return !process.lines.isEmpty
             }
         }
+        try store.done("put", "A", "probe", input: "[]")
+        try store.done("append", "L", "mark", "--disk", "1KB")
+        try await watch.until("mark") { watch.lines.last?.contains("append") == true }
         let begun = watch.lines.count
         let put = try store.start("put", "A", "日本語", "--owner", "me")
         #expect(try await put.finish() == 1, "nothing is no document")
@@ -30,7 +33,7 @@ struct WatchTests {
         try store.done("undo", "A")
         try store.done("resize", "A", "--disk", "3B")
         _ = try store.run("put", "A", "large", input: "[1,2,3,4]")
-        try store.done("append", "L", "hello", "--disk", "1KB")
+        try store.done("append", "L", "hello")
         try store.done("expire", "A", "日本語", "--now", "--yes")
         let lines = try await watch.lines(atLeast: begun + 11)
         let expected = [
@@ -132,6 +135,9 @@ struct WatchTests {
         #expect(status == 0)
         #expect(
             text.hasPrefix("TIME          ARCHIVE  EVENT      KEY               SIZE  CAUSE     PROCESS\r\n"))
+        let narrow = try PseudoTerminal.run(
+            "watch --from-start --seconds 0 --store '\(store.path)'", columns: 60)
+        #expect(narrow.text.hasPrefix("TIME          EVENT      KEY               SIZE  CAUSE\r\n"))
         #expect(text.contains("A        record     evil\\e[31m         1 B  request   "))
         #expect(!text.contains("\u{1b}"))
     }

@@ -43,10 +43,10 @@ struct WatchCommand: ParsableCommand {
     var json = false
 
     private static let columns = [
-        Column("time", title: "TIME", width: 12), Column("archive", title: "ARCHIVE"),
+        Column("time", title: "TIME", width: 12), Column("archive", title: "ARCHIVE", dropped: 2),
         Column("event", title: "EVENT", width: 9), Column("key", title: "KEY", width: 12),
         Column("size", title: "SIZE", width: 8, isNumber: true), Column("cause", title: "CAUSE", width: 8),
-        Column("pid", title: "PROCESS"),
+        Column("pid", title: "PROCESS", width: 12, dropped: 1),
     ]
 
     mutating func validate() throws {

@@ -67,15 +67,15 @@ struct ArchiveRates: Sendable {
     static let columns = [
         Column("time", title: "TIME", width: 8), Column("archive", title: "ARCHIVE"),
         Column("entries", title: "ENTRIES", width: 7, isNumber: true),
-        Column("diskBytes", title: "DISK", width: 8, isNumber: true),
-        Column("memoryBytes", title: "MEMORY", width: 8, isNumber: true),
+        Column("diskBytes", title: "DISK", width: 8, isNumber: true, dropped: 4),
+        Column("memoryBytes", title: "MEMORY", width: 8, isNumber: true, dropped: 1),
         Column("hitRatio", title: "RATIO", isNumber: true),
         Column("hits", title: "HITS/S", width: 6, isNumber: true),
-        Column("misses", title: "MISS/S", isNumber: true),
+        Column("misses", title: "MISS/S", isNumber: true, dropped: 5),
         Column("records", title: "REC/S", width: 6, isNumber: true),
-        Column("deletes", title: "DEL/S", isNumber: true),
+        Column("deletes", title: "DEL/S", isNumber: true, dropped: 3),
         Column("evictions", title: "EVICT/S", isNumber: true),
-        Column("expirations", title: "EXP/S", isNumber: true),
+        Column("expirations", title: "EXP/S", isNumber: true, dropped: 2),
     ]
 
     let sample: ArchiveSample

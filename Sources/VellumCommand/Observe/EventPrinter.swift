@@ -16,7 +16,7 @@ struct EventPrinter {
     }
 
     /// The titles, if there are any, before the first event.
-    func begin() throws(CommandFailure) {
+    mutating func begin() throws(CommandFailure) {
         try rows.printTitles()
         try output.flush()
     }

@@ -4,7 +4,8 @@ import TerminalKit
 /// Stateless; safe from any thread. An archive's figures as text.
 enum StatsText {
     private static let processColumns = [
-        Column("name", title: "PROCESS"), Column("pid", title: "PID"), Column("attached", title: "ATTACHED"),
+        Column("name", title: "PROCESS"), Column("pid", title: "PID"),
+        Column("attached", title: "ATTACHED", dropped: 1),
         Column("hits", title: "HITS"), Column("misses", title: "MISSES"),
         Column("memoryBytes", title: "MEMORY"), Column("memoryLimit", title: "LIMIT"),
     ]

@@ -10,12 +10,18 @@ struct Column: Sendable {
     let width: Int
     /// Whether it holds numbers; known beforehand only where rows can't be waited for.
     let isNumber: Bool
+    /// Where the terminal is too narrow for the table, the columns with the lowest number are left out first; those
+    /// without one never.
+    let dropped: Int?
 
-    init(_ name: String, title: String? = nil, width: Int = 0, isNumber: Bool = false) {
+    init(
+        _ name: String, title: String? = nil, width: Int = 0, isNumber: Bool = false, dropped: Int? = nil
+    ) {
         self.name = name
         self.title = title
         self.width = width
         self.isNumber = isNumber
+        self.dropped = dropped
     }
 }
 
@@ -47,6 +53,7 @@ struct RowPrinter {
     private var waiting: [[Cell]] = []
     private var widths: [Int] = []
     private var alignments: [Alignment] = []
+    private var hidden: Set<Int> = []
     private var count = 0
     private let indent: String
     /// The widest that a cell of a live table makes its column.
@@ -105,7 +112,21 @@ struct RowPrinter {
         try TerminalSafe.write(line, to: output)
     }
 
-    private var shown: [Int] { columns.indices.filter { columns[$0].title != nil } }
+    private var shown: [Int] {
+        columns.indices.filter { columns[$0].title != nil && !hidden.contains($0) }
+    }
+
+    /// Leaves out what the terminal has no room for.
+    private mutating func fit() {
+        hidden = []
+        guard let room = output.columns else { return }
+        while shown.reduce(indent.utf8.count - 2, { $0 + widths[$1] + 2 }) > room {
+            let droppable = shown.filter { columns[$0].dropped != nil }
+            guard let next = droppable.min(by: { columns[$0].dropped ?? 0 < columns[$1].dropped ?? 0 })
+            else { return }
+            hidden.insert(next)
+        }
+    }
 
     private mutating func printWaiting() throws(CommandFailure) {
         widths = columns.indices.map { index in
@@ -121,8 +142,9 @@ struct RowPrinter {
     }
 
     /// The line of titles, if the layout is a table; of a table that isn't live it is printed with the first rows.
-    func printTitles() throws(CommandFailure) {
+    mutating func printTitles() throws(CommandFailure) {
         guard layout == .table else { return }
+        fit()
         try writeLine(
             shown.map { index in
                 TextWidth.pad(columns[index].title ?? "", to: widths[index], alignment: alignments[index])
