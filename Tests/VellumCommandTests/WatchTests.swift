@@ -83,6 +83,20 @@ struct WatchTests {
         #expect(stats.contains("\"processes\":[]"))
     }
 
+    /// What the ring had forgotten before it began is not lost to a follower.
+    @Test func thePastIsAsLongAsTheRing() throws {
+        let lines = (0..<3000).map { "{\"id\":\($0)}\n" }.joined()
+        try store.done("import", "Many", "-", "--key", "id", input: lines)
+        for arguments in [["watch", "Many"], ["watch"]] {
+            let past = try Vellum.run(
+                arguments + ["--from-start", "--seconds", "0", "--json", "--store", store.path])
+            #expect(past.status == 0 && past.errors.isEmpty)
+            let events = past.lines.filter { $0.contains("\"archive\":\"Many\"") }
+            #expect(events.count == 2048)
+            #expect(try JSON.object(events[0])["key"] as? String == "952")
+        }
+    }
+
     /// Every event is either told of or counted as lost.
     @Test func whatCameTooFastIsCounted() async throws {
         try store.done("put", "Many", "first", input: "1")

@@ -72,7 +72,7 @@ struct WatchCommand: ParsableCommand {
             if output.isAbandoned || left == 0 { return }
             if let end, now >= end { return }
             // A person sees no difference to at once, and it costs next to nothing.
-            usleep(useconds_t(min(0.03, end.map { $0 - now } ?? 0.03) * 1e6))
+            usleep(useconds_t(min(0.02, end.map { $0 - now } ?? 0.02) * 1e6))
         }
     }
 }

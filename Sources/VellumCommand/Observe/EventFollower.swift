@@ -10,7 +10,8 @@ struct EventFollower {
 
     private struct Position {
         let archive: Archive
-        var next: UInt64
+        /// Nil: whatever the ring has; what it no longer has is not missed.
+        var next: UInt64?
     }
 
     private let store: Store
@@ -26,10 +27,10 @@ struct EventFollower {
         self.name = name
         if let name {
             let archive = try store.archive(named: name)
-            positions[name] = Position(archive: archive, next: fromStart ? 0 : try archive.nextEvent())
+            positions[name] = Position(archive: archive, next: fromStart ? nil : try archive.nextEvent())
             return
         }
-        for name in try store.archiveNames() { open(name, fromStart: fromStart) }
+        for name in try store.archiveNames() { open(name, from: fromStart ? .rest : .now) }
     }
 
     /// What has happened since the last look, archive by archive. An archive that can't be read is reported once and
@@ -38,7 +39,7 @@ struct EventFollower {
         let names = if let name { [name] } else { try store.archiveNames() }
         for name in names where positions[name] == nil {
             // All that happened in it is new.
-            open(name, fromStart: true)
+            open(name, from: .first)
         }
         var findings: [Finding] = []
         for (name, position) in positions.sorted(by: { $0.key < $1.key }) {
@@ -60,10 +61,20 @@ struct EventFollower {
         return findings
     }
 
-    private mutating func open(_ name: String, fromStart: Bool) {
+    private enum Beginning {
+        case first, rest, now
+    }
+
+    private mutating func open(_ name: String, from beginning: Beginning) {
         do throws(StorageError) {
             let archive = try store.archive(named: name)
-            positions[name] = Position(archive: archive, next: fromStart ? 0 : try archive.nextEvent())
+            let next: UInt64? =
+                switch beginning {
+                case .first: 0
+                case .rest: nil
+                case .now: try archive.nextEvent()
+                }
+            positions[name] = Position(archive: archive, next: next)
             unreadable.remove(name)
         } catch {
             if case .noSuchArchive = error { return }
