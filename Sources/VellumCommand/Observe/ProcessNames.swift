@@ -14,9 +14,4 @@ struct ProcessNames {
         if names[pid] == nil { unknown.insert(pid) }
         return names[pid]
     }
-
-    /// `app (4121)`, or `process 4121`.
-    mutating func description(of pid: Int32, in archive: Archive) -> String {
-        name(of: pid, in: archive).map { "\($0) (\(pid))" } ?? "process \(pid)"
-    }
 }
