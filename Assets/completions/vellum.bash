@@ -181,13 +181,13 @@ _vellum() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    browse|demo|ls|keys|get|put|rm|import|export|check|help)
+    browse|demo|ls|keys|get|put|rm|expire|undo|resize|stats|watch|why|import|export|append|tail|check|help)
         # Offer subcommand argument completions
         "_vellum_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'browse demo ls keys get put rm import export check help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'browse demo ls keys get put rm expire undo resize stats watch why import export append tail check help' -- "${cur}"))
         ;;
     esac
 }
@@ -271,7 +271,7 @@ _vellum_keys() {
     repeating_flags=()
     non_repeating_flags=(--reverse --json --version -h --help)
     repeating_options=()
-    non_repeating_options=(--store --order --limit)
+    non_repeating_options=(--store --order --owner --limit)
     __vellum_offer_flags_options 1
 
     # Offer option value completions
@@ -282,6 +282,9 @@ _vellum_keys() {
         ;;
     '--order')
         __vellum_add_completions -W 'recency'$'\n''key'$'\n''size'$'\n''created'$'\n''expires'$'\n''hits'
+        return
+        ;;
+    '--owner')
         return
         ;;
     '--limit')
@@ -310,13 +313,22 @@ _vellum_put() {
     repeating_flags=()
     non_repeating_flags=(--version -h --help)
     repeating_options=()
-    non_repeating_options=(--store --kind --disk --memory)
+    non_repeating_options=(--store --expires --memory-expires --owner --kind --disk --memory)
     __vellum_offer_flags_options 3
 
     # Offer option value completions
     case "${prev}" in
     '--store')
         __vellum_add_completions -d
+        return
+        ;;
+    '--expires')
+        return
+        ;;
+    '--memory-expires')
+        return
+        ;;
+    '--owner')
         return
         ;;
     '--kind')
@@ -344,8 +356,131 @@ _vellum_rm() {
     repeating_flags=()
     non_repeating_flags=(--all --dry-run --yes --version -h --help)
     repeating_options=()
-    non_repeating_options=(--store)
+    non_repeating_options=(--store --owner)
     __vellum_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--store')
+        __vellum_add_completions -d
+        return
+        ;;
+    '--owner')
+        return
+        ;;
+    esac
+}
+
+_vellum_expire() {
+    repeating_flags=()
+    non_repeating_flags=(--all --dry-run --yes --now --never --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--store --owner --in --idle-longer-than)
+    __vellum_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--store')
+        __vellum_add_completions -d
+        return
+        ;;
+    '--owner')
+        return
+        ;;
+    '--in')
+        return
+        ;;
+    '--idle-longer-than')
+        return
+        ;;
+    esac
+}
+
+_vellum_undo() {
+    repeating_flags=()
+    non_repeating_flags=(--list --json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--store)
+    __vellum_offer_flags_options 2
+
+    # Offer option value completions
+    case "${prev}" in
+    '--store')
+        __vellum_add_completions -d
+        return
+        ;;
+    esac
+}
+
+_vellum_resize() {
+    repeating_flags=()
+    non_repeating_flags=(--version -h --help)
+    repeating_options=()
+    non_repeating_options=(--store --disk --memory)
+    __vellum_offer_flags_options 1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--store')
+        __vellum_add_completions -d
+        return
+        ;;
+    '--disk')
+        return
+        ;;
+    '--memory')
+        return
+        ;;
+    esac
+}
+
+_vellum_stats() {
+    repeating_flags=()
+    non_repeating_flags=(--owners --watch --json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--store --interval)
+    __vellum_offer_flags_options 1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--store')
+        __vellum_add_completions -d
+        return
+        ;;
+    '--interval')
+        return
+        ;;
+    esac
+}
+
+_vellum_watch() {
+    repeating_flags=()
+    non_repeating_flags=(--from-start --json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--store --seconds --limit)
+    __vellum_offer_flags_options 1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--store')
+        __vellum_add_completions -d
+        return
+        ;;
+    '--seconds')
+        return
+        ;;
+    '--limit')
+        return
+        ;;
+    esac
+}
+
+_vellum_why() {
+    repeating_flags=()
+    non_repeating_flags=(--json --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--store)
+    __vellum_offer_flags_options 2
 
     # Offer option value completions
     case "${prev}" in
@@ -360,7 +495,7 @@ _vellum_import() {
     repeating_flags=()
     non_repeating_flags=(--text --strict --version -h --help)
     repeating_options=()
-    non_repeating_options=(--store --key --value --format --kind --disk --memory)
+    non_repeating_options=(--store --key --value --format --expires --memory-expires --owner --kind --disk --memory)
     __vellum_offer_flags_options 2
 
     # Offer option value completions
@@ -377,6 +512,15 @@ _vellum_import() {
         ;;
     '--format')
         __vellum_add_completions -W 'ndjson'$'\n''json'$'\n''csv'$'\n''tsv'
+        return
+        ;;
+    '--expires')
+        return
+        ;;
+    '--memory-expires')
+        return
+        ;;
+    '--owner')
         return
         ;;
     '--kind')
@@ -423,6 +567,44 @@ _vellum_export() {
     case "${positional_number}" in
     2)
         __vellum_add_completions -f
+        return
+        ;;
+    esac
+}
+
+_vellum_append() {
+    repeating_flags=()
+    non_repeating_flags=(--whole --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--store --disk)
+    __vellum_offer_flags_options 2
+
+    # Offer option value completions
+    case "${prev}" in
+    '--store')
+        __vellum_add_completions -d
+        return
+        ;;
+    '--disk')
+        return
+        ;;
+    esac
+}
+
+_vellum_tail() {
+    repeating_flags=()
+    non_repeating_flags=(--follow -f --json --raw --version -h --help)
+    repeating_options=()
+    non_repeating_options=(--store -n --lines)
+    __vellum_offer_flags_options 1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--store')
+        __vellum_add_completions -d
+        return
+        ;;
+    '-n'|'--lines')
         return
         ;;
     esac

@@ -84,6 +84,19 @@ struct LookingTests {
         #expect(plain.hasSuffix("\n\n\"text of some length\"\n"))
     }
 
+    @Test func aNarrowTerminalGetsFewerColumns() throws {
+        let keys = "keys A --store '\(store.path)'"
+        func titles(_ columns: Int) throws -> [Substring] {
+            try PseudoTerminal.run(keys, columns: columns).text.prefix { $0 != "\r\n" }.split(separator: " ")
+        }
+        #expect(
+            try titles(100)
+                == ["KEY", "SIZE", "TIER", "CREATED", "ACCESSED", "EXPIRES", "HITS", "OWNER", "RANK"])
+        #expect(try titles(70) == ["KEY", "SIZE", "TIER", "ACCESSED", "EXPIRES", "HITS", "OWNER", "RANK"])
+        #expect(try titles(40) == ["KEY", "SIZE", "TIER", "EXPIRES", "HITS", "OWNER"])
+        #expect(try titles(10) == ["KEY", "SIZE", "EXPIRES", "HITS", "OWNER"])
+    }
+
     @Test func aTerminalGetsATableAndNothingThatItWouldObey() throws {
         try store.done("put", "A", "evil\u{1b}[31m", input: "\"\\u009b31m\\u202e\"")
         for command in [

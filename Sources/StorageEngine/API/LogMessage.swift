@@ -10,6 +10,9 @@ public struct LogMessage: Sendable, Hashable {
 /// index is built anew.
 public struct MessageCursor: Sendable, Hashable {
     let place: UInt64
+    /// Number of the message that comes next, if that is known: a ring that moved on past the place has lost only what
+    /// lies before it.
+    var expected: UInt64?
 }
 
 /// Messages in the order in which they were appended.

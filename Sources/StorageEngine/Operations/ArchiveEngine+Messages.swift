@@ -145,21 +145,33 @@ extension ArchiveEngine {
 
     /// Messages from a cursor on, at most `most`.
     func messages(from cursor: MessageCursor?, most: Int) throws(StorageError) -> MessageBatch {
-        let first = firstMessage
         let end = head
-        var place = cursor.map { Location(raw: $0.place) } ?? first
-        let isLost = place < first && place != .none
-        if place < first { place = first }
+        var place = cursor.map { Location(raw: $0.place) } ?? firstMessage
+        var expected = cursor?.expected
+        // The ring has moved on past the place; whether a message was there, the next one's number tells.
+        var isPassed = false
+        var isLost = false
         var messages: [LogMessage] = []
-        while messages.count < most, place != .none, place < end,
-            let (found, _) = try message(from: place, before: end)
-        {
-            guard let pin = log.pin(found.segment) else { break }
+        while messages.count < most {
+            let first = firstMessage
+            if place < first {
+                isPassed = isPassed || place != .none
+                place = first
+            }
+            guard place != .none, place < end else { break }
+            guard let (found, _) = try message(from: place, before: end), let pin = log.pin(found.segment) else {
+                // Dropped while it was looked for, or nothing is left that can be read.
+                if firstMessage > place { continue }
+                break
+            }
             defer { log.unpin(pin) }
             guard let frame = log.validFrame(pin, at: found.offset) else {
                 place = found.advanced(by: 8)
                 continue
             }
+            if isPassed { isLost = isLost || expected.map { frame.sequence > $0 } ?? true }
+            isPassed = false
+            expected = frame.sequence &+ 1
             messages.append(
                 LogMessage(
                     sequence: frame.sequence, time: Timestamp(microseconds: frame.time),
@@ -167,14 +179,18 @@ extension ArchiveEngine {
             place = found.advanced(by: frame.bytes)
         }
         if messages.count < most { place = max(place, end) }
-        return MessageBatch(messages: messages, next: MessageCursor(place: place.raw), someAreLost: isLost)
+        return MessageBatch(
+            messages: messages, next: MessageCursor(place: place.raw, expected: expected),
+            someAreLost: isLost)
     }
 
     /// Where the last `count` messages begin. Reads the headers of as many segments as they fill.
     func cursor(beforeLast count: Int) -> MessageCursor {
         let first = firstMessage
         let end = head
-        guard first != .none, count > 0 else { return MessageCursor(place: end.raw) }
+        guard first != .none, count > 0 else {
+            return MessageCursor(place: end.raw, expected: index.word64(IndexLayout.sequenceOffset) &+ 1)
+        }
         var needed = count
         var segment = end.segment
         while true {

@@ -4,12 +4,16 @@ import StorageEngine
 /// Sendable value type. What an archive is when this command makes it.
 struct ArchiveArguments: ParsableArguments {
     enum Kind: String, CaseIterable, Sendable, ExpressibleByArgument {
-        case cache, collection
+        case cache, collection, log
+
+        /// What is offered: a log can't be filled with entries.
+        static var allValueStrings: [String] { [cache.rawValue, collection.rawValue] }
 
         var kind: ArchiveKind {
             switch self {
             case .cache: .cache
             case .collection: .collection
+            case .log: .log
             }
         }
     }
@@ -33,6 +37,10 @@ struct ArchiveArguments: ParsableArguments {
     var memory: ByteCount?
 
     mutating func validate() throws {
+        if kind == .log {
+            throw ValidationError(
+                "a log has messages and no entries; vellum append NAME --disk SIZE makes one and adds to it")
+        }
         if kind == .collection, disk != nil {
             throw ValidationError("a collection never evicts, so it has no --disk limit")
         }

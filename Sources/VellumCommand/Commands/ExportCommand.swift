@@ -40,6 +40,7 @@ struct ExportCommand: ParsableCommand {
     func run() throws {
         Interruption.collect()
         let archive = try store.openForLooking().archive(named: archive)
+        try archive.requireEntries()
         var descriptor = STDOUT_FILENO
         if file != "-" {
             descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)

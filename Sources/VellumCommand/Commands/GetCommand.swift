@@ -41,6 +41,7 @@ struct GetCommand: ParsableCommand {
 
     func run() throws {
         let archive = try store.openForLooking().archive(named: archive)
+        try archive.requireEntries()
         guard var metadata = try archive.metadata(key), let bytes = try archive.peek(key) else {
             throw CommandFailure("no entry \"\(key)\" in archive \"\(archive.name)\"", status: .nothing)
         }
@@ -95,7 +96,7 @@ struct GetCommand: ParsableCommand {
     }
 
     /// Only a list of all entries knows the place of one.
-    private static func rank(of metadata: EntryMetadata, in archive: Archive) throws(StorageError) -> Int? {
+    static func rank(of metadata: EntryMetadata, in archive: Archive) throws(StorageError) -> Int? {
         let entries = try archive.entries()
         return entries.firstIndex { $0.recency <= metadata.recency }.map { entries.rank(at: $0) }
     }

@@ -45,6 +45,8 @@ struct ImportCommand: ParsableCommand {
     @Flag(help: "Stop at the first record that can't be imported.")
     var strict = false
 
+    @OptionGroup var entry: EntryArguments
+
     @OptionGroup var settings: ArchiveArguments
 
     func run() throws {
@@ -60,10 +62,12 @@ struct ImportCommand: ParsableCommand {
         let store = try store.openForWriting(creating: true)
         defer { store.close() }
         let archive = try settings.archive(named: archive, in: store)
+        try archive.requireEntries()
         let evictions = try archive.status().evictions
         let start = MonotonicClock.seconds()
         let importer = Importer(
-            archive: archive, key: KeyProperty(key), value: value.map { KeyProperty($0) }, isStrict: strict)
+            archive: archive, key: KeyProperty(key), value: value.map { KeyProperty($0) },
+            attributes: entry.attributes, isStrict: strict)
         let outcome = try importer.run(&reader, of: input)
         summarize(
             outcome, seconds: MonotonicClock.seconds() - start,

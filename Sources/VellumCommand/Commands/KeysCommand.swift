@@ -9,7 +9,10 @@ struct KeysCommand: ParsableCommand {
         discussion: """
             Columns in a pipe, and properties with --json: key, size, tier, created, accessed, expires, hits, owner, \
             rank. Sizes are bytes, times seconds since 1970; rank 1 is the most recent. In a pipe keys are printed as \
-            they are, even if they hold tabs or line breaks; --json escapes them.
+            they are, even if they hold tabs or line breaks; --json escapes them. On a terminal expires is the time \
+            that is left.
+
+            Example: vellum keys City --owner demo --order expires
             """)
 
     @OptionGroup var store: StoreArguments
@@ -28,6 +31,10 @@ struct KeysCommand: ParsableCommand {
     @Flag(help: "Turn the order around.")
     var reverse = false
 
+    @Option(
+        help: ArgumentHelp("Only the entries of this owner.", valueName: "name"), transform: OwnerName.parse)
+    var owner: String?
+
     @Option(help: ArgumentHelp("Print at most that many entries.", valueName: "count"))
     var limit: Int?
 
@@ -40,19 +47,22 @@ struct KeysCommand: ParsableCommand {
 
     func run() throws {
         let archive = try store.openForLooking().archive(named: archive)
+        try archive.requireEntries()
         let entries = try archive.entries()
         let output = OutputWriter()
         var printer = RowPrinter(
             MetadataColumns.columns, layout: .fitting(output, json: json ? .jsonLines : nil), output: output)
         var left = limit ?? .max
         var missing = 0
+        let now = Timestamp.now()
         for index in order.arrange(entries, reversed: reverse) {
             guard left > 0 else { break }
             guard let metadata = entries.metadata(at: index) else {
                 if entries.isMissing(at: index) { missing += 1 }
                 continue
             }
-            try printer.print(MetadataColumns.cells(metadata))
+            if let owner, metadata.owner != owner { continue }
+            try printer.print(MetadataColumns.cells(metadata, now: now))
             left -= 1
         }
         try printer.finish()
@@ -66,7 +76,7 @@ enum EntryOrder: String, CaseIterable, Sendable, ExpressibleByArgument {
     case recency, key, size, created, expires, hits
 
     /// The places in `entries`, a list with the most recent first, in this order. What is equal stays in order of
-    /// recency, unless reversed. Costs a look at each entry's frame for `key`, `created` and `expires`.
+    /// recency, unless reversed. Costs a look at each entry's frame for `key` and `created`.
     func arrange(_ entries: EntryList, reversed: Bool) -> [Int] {
         let sorted: [Int] =
             switch self {
@@ -78,9 +88,7 @@ enum EntryOrder: String, CaseIterable, Sendable, ExpressibleByArgument {
                 Self.sort(
                     entries.indices.map { ($0, entries.metadata(at: $0)?.created.microseconds ?? 0) }, by: >)
             case .expires:
-                Self.sort(
-                    entries.indices.map { ($0, entries.metadata(at: $0)?.expires?.microseconds ?? .max) },
-                    by: <)
+                Self.sort(entries.indices.map { ($0, entries[$0].expires?.microseconds ?? .max) }, by: <)
             }
         return reversed ? sorted.reversed() : sorted
     }

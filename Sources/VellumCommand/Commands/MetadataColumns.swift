@@ -3,16 +3,17 @@ import StorageEngine
 /// Stateless; safe from any thread. An entry's metadata as columns, the same for every command.
 enum MetadataColumns {
     static let columns = [
-        Column("key", title: "KEY"), Column("size", title: "SIZE"), Column("tier", title: "TIER"),
-        Column("created", title: "CREATED"), Column("accessed", title: "ACCESSED"),
+        Column("key", title: "KEY"), Column("size", title: "SIZE"), Column("tier", title: "TIER", dropped: 4),
+        Column("created", title: "CREATED", dropped: 1), Column("accessed", title: "ACCESSED", dropped: 3),
         Column("expires", title: "EXPIRES"), Column("hits", title: "HITS"), Column("owner", title: "OWNER"),
-        Column("rank", title: "RANK"),
+        Column("rank", title: "RANK", dropped: 2),
     ]
 
-    static func cells(_ metadata: EntryMetadata) -> [Cell] {
+    static func cells(_ metadata: EntryMetadata, now: Timestamp = .now()) -> [Cell] {
         [
             .text(metadata.key), .bytes(UInt64(metadata.valueBytes)), .text(metadata.tier.rawValue),
-            Cell(metadata.created), Cell(metadata.accessed), Cell(metadata.expires),
+            Cell(metadata.created), Cell(metadata.accessed),
+            metadata.expires.map { .deadline($0, now: now) } ?? .absent,
             .count(UInt64(metadata.hits)),
             Cell(metadata.owner), metadata.rank.map { .count(UInt64($0)) } ?? .absent,
         ]

@@ -9,7 +9,10 @@ struct PutCommand: ParsableCommand {
         abstract: "Records a JSON document, as CBOR.",
         discussion: """
             Makes the store and the archive if they aren't there. A cache evicts its least recently used entries to \
-            make room; a value larger than the archive's limit is refused and evicts nothing.
+            make room; a value larger than the archive's limit is refused and evicts nothing. Lifetime and owner of an \
+            entry that is there already are replaced as well.
+
+            Example: echo '{"name":"Bogor"}' | vellum put City b --disk 2MB --expires 5m --owner demo
             """)
 
     @OptionGroup var store: StoreArguments
@@ -23,6 +26,8 @@ struct PutCommand: ParsableCommand {
     @Argument(help: "The file that holds the document; - or nothing: standard input.", completion: .file())
     var file = "-"
 
+    @OptionGroup var entry: EntryArguments
+
     @OptionGroup var settings: ArchiveArguments
 
     func run() throws {
@@ -30,7 +35,8 @@ struct PutCommand: ParsableCommand {
         let store = try store.openForWriting(creating: true)
         let archive = try settings.archive(named: archive, in: store)
         defer { store.close() }
-        try archive.put(cbor, forKey: key, encoding: .cbor)
+        try archive.requireEntries()
+        try archive.put(cbor, forKey: key, encoding: .cbor, attributes: entry.attributes)
     }
 
     private func document() throws(CommandFailure) -> [UInt8] {

@@ -1,69 +1,71 @@
 import StorageEngine
 
-/// Sendable value type. What a deletion would remove, as it was when the plan was made.
+/// Sendable value type. Which entries a person's action is about, as they were when the plan was made.
 struct RemovalPlan: Sendable {
-    let entries: Int
+    private(set) var entries = 0
     /// Sum of the values' sizes.
-    let bytes: UInt64
-    private let isWhole: Bool
-    private let found: [EntryMetadata]
-    private let missing: [String]
+    private(set) var bytes: UInt64 = 0
+    let action: PlannedAction
+    private var isWhole = false
+    private var found: [PlannedEntry] = []
+    private(set) var missing: [String] = []
 
-    /// `keys`: nil for all entries. Looks without any trace.
-    init(_ archive: Archive, keys: [String]?) throws(StorageError) {
-        guard let keys else {
-            let list = try archive.entries()
+    /// Looks without any trace. `idle`: only what was last accessed longer ago; everything, if the selection is empty.
+    init(
+        _ archive: Archive, _ selection: SelectionArguments, idle: Duration? = nil, action: PlannedAction
+    ) throws(StorageError) {
+        self.action = action
+        let before = idle.map { Timestamp(microseconds: Timestamp.now().microseconds - $0.microseconds) }
+        func isIdle(_ accessed: Timestamp) -> Bool { before.map { accessed < $0 } ?? true }
+        if !selection.keys.isEmpty {
+            var seen: Set<String> = []
+            for key in selection.keys where seen.insert(key).inserted {
+                guard let metadata = try archive.metadata(key) else {
+                    missing.append(key)
+                    continue
+                }
+                if isIdle(metadata.accessed) { add(metadata) }
+            }
+            return
+        }
+        // Least recent first, so that the latest that goes is the most recent.
+        let list = try archive.entries(order: .leastRecentFirst)
+        if selection.all, idle == nil, action == .delete {
             entries = list.count
             bytes = list.totalValueBytes
             isWhole = true
-            found = []
-            missing = []
             return
         }
-        var found: [EntryMetadata] = []
-        var missing: [String] = []
-        var seen: Set<String> = []
-        for key in keys where seen.insert(key).inserted {
-            if let metadata = try archive.metadata(key) {
-                found.append(metadata)
-            } else {
-                missing.append(key)
-            }
+        for index in list.indices where isIdle(list[index].accessed) {
+            guard let metadata = list.metadata(at: index) else { continue }
+            if let owner = selection.owner, metadata.owner != owner { continue }
+            add(metadata)
         }
-        entries = found.count
-        bytes = found.reduce(0) { $0 + UInt64($1.valueBytes) }
-        isWhole = false
-        self.found = found
-        self.missing = missing
+    }
+
+    private mutating func add(_ metadata: EntryMetadata) {
+        entries += 1
+        bytes += UInt64(metadata.valueBytes)
+        found.append(PlannedEntry(key: metadata.key, sequence: metadata.sequence))
     }
 
     func reportMissing() {
         for key in missing { Narration.complain("no entry \"\(key)\"") }
     }
 
-    /// Deletes the planned entries: all there are, if that was the plan; of single ones, with `ifUnchanged`, only those
-    /// that are still the ones that were seen. Returns how many went, and the sum of their values' sizes.
-    func apply(to archive: Archive, ifUnchanged: Bool) throws(StorageError) -> (entries: Int, bytes: UInt64) {
-        if isWhole {
-            let removal = try archive.deleteAll()
-            return (removal.entries, removal.bytes)
-        }
-        var removal = (entries: 0, bytes: 0 as UInt64)
-        for metadata in found {
-            var isDeleted = true
-            if ifUnchanged {
-                let outcome = try archive.delete(metadata.key, ifSequence: metadata.sequence)
-                if outcome == .changed {
-                    Narration.complain("\"\(metadata.key)\" was recorded anew and is kept")
-                }
-                isDeleted = outcome == .deleted
-            } else {
-                isDeleted = try archive.delete(metadata.key)
-            }
-            guard isDeleted else { continue }
-            removal.entries += 1
-            removal.bytes += UInt64(metadata.valueBytes)
-        }
-        return removal
+    /// Does it so that it can be undone. All entries there are by then go, if that was the plan; otherwise those that
+    /// are still the ones that were seen.
+    func apply(to archive: Archive) throws(StorageError) -> PlanOutcome {
+        isWhole ? try archive.deleteAllReversibly() : try archive.carryOut(action, on: found)
+    }
+}
+
+extension Duration {
+    /// Whole microseconds; saturates.
+    var microseconds: Int64 {
+        let (seconds, attoseconds) = components
+        let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000)
+        guard !overflow else { return seconds < 0 ? .min / 2 : .max / 2 }
+        return scaled + attoseconds / 1_000_000_000_000
     }
 }

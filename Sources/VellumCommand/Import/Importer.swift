@@ -17,6 +17,8 @@ struct Importer {
     let key: KeyProperty
     /// The property whose value alone is recorded; nil: the whole object.
     let value: KeyProperty?
+    /// What every entry has besides its value.
+    let attributes: EntryAttributes
     let isStrict: Bool
 
     /// Reads `input` to its end. Reports each bad record on standard error.
@@ -66,7 +68,8 @@ struct Importer {
                     content = part
                 }
                 do throws(StorageError) {
-                    try archive.put(bytes: content, forKey: key, encoding: .cbor)
+                    try archive.put(
+                        bytes: content, forKey: key, encoding: .cbor, attributes: attributes)
                 } catch {
                     guard error.isAboutOneEntry else { throw error }
                     return error.description

@@ -8,6 +8,13 @@ enum Cell: Sendable {
     case count(UInt64)
     case decimal(Double)
     case time(Timestamp)
+    /// A moment of which a person wants to know how far off it is from the other.
+    case deadline(Timestamp, now: Timestamp)
+    /// A moment of today, to the millisecond and to the second.
+    case clock(Timestamp)
+    case second(Timestamp)
+    /// Of something, in a second.
+    case rate(Double)
     case absent
 
     init(_ text: String?) {
@@ -30,6 +37,12 @@ enum Cell: Sendable {
         case .count(let count): String(count)
         case .decimal(let number): HumanText.fixed(number, digits: 3)
         case .time(let time): HumanText.localTime(time)
+        case .deadline(let time, let now):
+            time <= now ? "over" : HumanText.interval(Double(time.microseconds - now.microseconds) / 1e6)
+        case .clock(let time): HumanText.localClock(time)
+        case .second(let time): String(HumanText.localClock(time).prefix { $0 != "." })
+        case .rate(let number):
+            number < 99.95 ? HumanText.fixed(number, digits: 1) : String(Int(min(number.rounded(), 1e15)))
         case .absent: "-"
         }
     }
@@ -39,16 +52,18 @@ enum Cell: Sendable {
         switch self {
         case .text(let text): text
         case .bytes(let number), .count(let number): String(number)
-        case .decimal(let number): HumanText.fixed(number, digits: 6)
-        case .time(let time): HumanText.seconds(time)
+        case .decimal(let number), .rate(let number): HumanText.fixed(number, digits: 6)
+        case .time(let time), .deadline(let time, _), .clock(let time), .second(let time):
+            HumanText.seconds(time)
         case .absent: ""
         }
     }
 
+    /// Whether it is set against the right edge of its column.
     var isNumber: Bool {
         switch self {
-        case .bytes, .count, .decimal: true
-        case .text, .time, .absent: false
+        case .bytes, .count, .decimal, .rate: true
+        case .text, .time, .deadline, .clock, .second, .absent: false
         }
     }
 
@@ -56,7 +71,8 @@ enum Cell: Sendable {
         switch self {
         case .text(let text): JSONText.append(text, to: &output)
         case .absent: output.append(contentsOf: "null".utf8)
-        case .bytes, .count, .decimal, .time: output.append(contentsOf: plain.utf8)
+        case .bytes, .count, .decimal, .time, .deadline, .clock, .second, .rate:
+            output.append(contentsOf: plain.utf8)
         }
     }
 }

@@ -67,13 +67,47 @@ enum HumanText {
 
     /// Date and time of day to the second, in the time zone of the process: `2026-01-31 09:05:00`.
     static func localTime(_ time: Timestamp) -> String {
+        guard let parts = parts(of: time) else { return seconds(time) }
+        return "\(Int(parts.tm_year) + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday)) " + clock(parts)
+    }
+
+    /// Time of day to the millisecond, in the time zone of the process: `09:05:00.123`.
+    static func localClock(_ time: Timestamp) -> String {
+        guard let parts = parts(of: time) else { return seconds(time) }
+        let rest = time.microseconds % 1_000_000
+        let fraction = String((rest < 0 ? rest + 1_000_000 : rest) / 1000)
+        return clock(parts) + "." + String(repeating: "0", count: 3 - fraction.count) + fraction
+    }
+
+    /// Nil for a year that doesn't fit the calendar's own type.
+    private static func parts(of time: Timestamp) -> tm? {
         let (seconds, rest) = time.microseconds.quotientAndRemainder(dividingBy: 1_000_000)
         var clock = time_t(rest < 0 ? seconds - 1 : seconds)
         var parts = tm()
-        // A year that doesn't fit the calendar's own type.
-        guard localtime_r(&clock, &parts) != nil else { return Self.seconds(time) }
-        func two(_ number: Int32) -> String { (number < 10 ? "0" : "") + String(number) }
-        return "\(Int(parts.tm_year) + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday)) "
-            + "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))"
+        return localtime_r(&clock, &parts) == nil ? nil : parts
+    }
+
+    private static func clock(_ parts: tm) -> String {
+        "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))"
+    }
+
+    private static func two(_ number: Int32) -> String { (number < 10 ? "0" : "") + String(number) }
+
+    /// A length of time in its two largest units: `<1s`, `42s`, `4m 12s`, `3h 5m`, `2d 4h`.
+    static func interval(_ seconds: Double) -> String {
+        let whole = Int(max(0, min(seconds, 1e15)))
+        switch whole {
+        case 0: return "<1s"
+        case ..<60: return "\(whole)s"
+        case ..<3600: return "\(whole / 60)m \(whole % 60)s"
+        case ..<86_400: return "\(whole / 3600)h \(whole / 60 % 60)m"
+        default: return "\(whole / 86_400)d \(whole / 3600 % 24)h"
+        }
+    }
+
+    /// How long ago that was: `4m 12s ago`, `just now`.
+    static func ago(_ time: Timestamp, now: Timestamp) -> String {
+        let seconds = now.secondsSince1970 - time.secondsSince1970
+        return seconds < 1 ? "just now" : interval(seconds) + " ago"
     }
 }

@@ -46,6 +46,20 @@ final class OutputWriter {
         }
     }
 
+    /// How wide the terminal is; nil if it is none, or doesn't say.
+    var columns: Int? {
+        guard isTerminal else { return nil }
+        var size = winsize()
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
+
+    /// Whether nobody will ever read what is written to it: the other end of a pipe was closed.
+    var isAbandoned: Bool {
+        var request = pollfd(fd: descriptor, events: 0, revents: 0)
+        return poll(&request, 1, 0) == 1 && request.revents & Int16(POLLERR) != 0
+    }
+
     private func flushIfFull() throws(CommandFailure) {
         if buffer.count >= Self.bufferedBytes { try flush() }
     }

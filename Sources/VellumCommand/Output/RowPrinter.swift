@@ -6,10 +6,22 @@ struct Column: Sendable {
     let name: String
     /// The title above the column on a terminal; a column without one isn't shown there.
     let title: String?
+    /// How wide it is at least where rows can't be waited for.
+    let width: Int
+    /// Whether it holds numbers; known beforehand only where rows can't be waited for.
+    let isNumber: Bool
+    /// Where the terminal is too narrow for the table, the columns with the lowest number are left out first; those
+    /// without one never.
+    let dropped: Int?
 
-    init(_ name: String, title: String? = nil) {
+    init(
+        _ name: String, title: String? = nil, width: Int = 0, isNumber: Bool = false, dropped: Int? = nil
+    ) {
         self.name = name
         self.title = title
+        self.width = width
+        self.isNumber = isNumber
+        self.dropped = dropped
     }
 }
 
@@ -41,12 +53,30 @@ struct RowPrinter {
     private var waiting: [[Cell]] = []
     private var widths: [Int] = []
     private var alignments: [Alignment] = []
+    private var hidden: Set<Int> = []
     private var count = 0
+    private let indent: String
+    /// The widest that a cell of a live table makes its column.
+    private static let widestLive = 40
+    private let isLive: Bool
 
-    init(_ columns: [Column], layout: RowLayout, output: OutputWriter) {
+    init(_ columns: [Column], layout: RowLayout, output: OutputWriter, indent: String = "") {
         self.columns = columns
         self.layout = layout
         self.output = output
+        self.indent = indent
+        isLive = false
+    }
+
+    /// For rows that come over time: each is printed at once, and a column grows with its cells.
+    init(live columns: [Column], layout: RowLayout, output: OutputWriter) {
+        self.columns = columns
+        self.layout = layout
+        self.output = output
+        indent = ""
+        isLive = true
+        widths = columns.map { max($0.width, TextWidth.width(of: $0.title ?? "")) }
+        alignments = columns.map { $0.isNumber ? .trailing : .leading }
     }
 
     /// Prints a row with as many cells as there are columns.
@@ -82,7 +112,21 @@ struct RowPrinter {
         try TerminalSafe.write(line, to: output)
     }
 
-    private var shown: [Int] { columns.indices.filter { columns[$0].title != nil } }
+    private var shown: [Int] {
+        columns.indices.filter { columns[$0].title != nil && !hidden.contains($0) }
+    }
+
+    /// Leaves out what the terminal has no room for.
+    private mutating func fit() {
+        hidden = []
+        guard let room = output.columns else { return }
+        while shown.reduce(indent.utf8.count - 2, { $0 + widths[$1] + 2 }) > room {
+            let droppable = shown.filter { columns[$0].dropped != nil }
+            guard let next = droppable.min(by: { columns[$0].dropped ?? 0 < columns[$1].dropped ?? 0 })
+            else { return }
+            hidden.insert(next)
+        }
+    }
 
     private mutating func printWaiting() throws(CommandFailure) {
         widths = columns.indices.map { index in
@@ -92,15 +136,28 @@ struct RowPrinter {
         alignments = columns.indices.map { index in
             waiting.contains { $0[index].isNumber } ? .trailing : .leading
         }
-        let titles = shown.map { index in
-            TextWidth.pad(columns[index].title ?? "", to: widths[index], alignment: alignments[index])
-        }
-        try writeLine(titles)
+        try printTitles()
         for cells in waiting { try printAligned(cells) }
         waiting = []
     }
 
-    private func printAligned(_ cells: [Cell]) throws(CommandFailure) {
+    /// The line of titles, if the layout is a table; of a table that isn't live it is printed with the first rows.
+    mutating func printTitles() throws(CommandFailure) {
+        guard layout == .table else { return }
+        fit()
+        try writeLine(
+            shown.map { index in
+                TextWidth.pad(columns[index].title ?? "", to: widths[index], alignment: alignments[index])
+            })
+    }
+
+    private mutating func printAligned(_ cells: [Cell]) throws(CommandFailure) {
+        if isLive {
+            for index in shown {
+                let width = min(Self.widestLive, TextWidth.width(of: cells[index].human))
+                widths[index] = max(widths[index], width)
+            }
+        }
         try writeLine(
             shown.map { index in
                 let text = cells[index].human
@@ -110,7 +167,7 @@ struct RowPrinter {
     }
 
     private func writeLine(_ cells: [String]) throws(CommandFailure) {
-        var line = cells.joined(separator: "  ")
+        var line = indent + cells.joined(separator: "  ")
         while line.last == " " { line.removeLast() }
         try output.write(line + "\n")
     }

@@ -32,7 +32,7 @@ extension StorageError {
     var exitStatus: ExitStatus {
         switch self {
         case .noSuchArchive, .valueTooLarge: .nothing
-        case .invalidKey, .invalidArchiveName, .invalidConfiguration: .usage
+        case .invalidKey, .invalidArchiveName, .invalidConfiguration, .invalidOwner, .wrongKind: .usage
         default: .storeFailure
         }
     }

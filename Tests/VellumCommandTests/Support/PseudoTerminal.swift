@@ -5,16 +5,16 @@ enum PseudoTerminal {
     /// Runs the program through a shell, with `arguments` in the shell's syntax. `input` is typed at once. Returns the
     /// exit status and what the terminal was sent.
     static func run(
-        _ arguments: String, input: String = "", environment: [String: String] = [:]
+        _ arguments: String, input: String = "", environment: [String: String] = [:], columns: Int = 100
     ) throws -> (status: Int32, text: String) {
         let command = "'\(Vellum.executable.path)' \(arguments)"
         let process = Process()
         // It gives the program a terminal and passes the exit status on; its two spellings differ.
         process.executableURL = URL(fileURLWithPath: "/usr/bin/script")
         #if os(Linux)
-        process.arguments = ["-qec", "stty cols 100 rows 30; " + command, "/dev/null"]
+        process.arguments = ["-qec", "stty cols \(columns) rows 30; " + command, "/dev/null"]
         #else
-        process.arguments = ["-q", "/dev/null", "/bin/sh", "-c", "stty cols 100 rows 30; " + command]
+        process.arguments = ["-q", "/dev/null", "/bin/sh", "-c", "stty cols \(columns) rows 30; " + command]
         #endif
         process.environment = ProcessInfo.processInfo.environment
             .merging(["TERM": "xterm-256color", "LC_ALL": "C.UTF-8"]) { $1 }

@@ -33,33 +33,23 @@ enum Vellum {
         let process = Process()
         process.executableURL = executable
         process.arguments = arguments
+        process.environment = self.environment(environment)
+        return process
+    }
+
+    /// This process' environment, without a store, and with these variables.
+    static func environment(_ own: [String: String]) -> [String: String] {
         var variables = ProcessInfo.processInfo.environment
         variables["VELLUM_STORE"] = nil
         variables["XDG_CACHE_HOME"] = "/nonexistent"
-        process.environment = variables.merging(environment) { $1 }
-        return process
+        return variables.merging(own) { $1 }
     }
 
     /// Runs to the end, with `input` on standard input, and collects what it says.
     static func run(
         _ arguments: [String], input: String = "", environment: [String: String] = [:]
     ) throws -> Result {
-        let folder = try TemporaryFolder()
-        let process = process(arguments, environment: environment)
-        // Files instead of pipes: nothing can fill up.
-        let (inputFile, outputFile, errorFile) = (folder / "in", folder / "out", folder / "err")
-        try Data(input.utf8).write(to: URL(fileURLWithPath: inputFile))
-        for file in [outputFile, errorFile] { try Data().write(to: URL(fileURLWithPath: file)) }
-        process.standardInput = try FileHandle(forReadingFrom: URL(fileURLWithPath: inputFile))
-        process.standardOutput = try FileHandle(forWritingTo: URL(fileURLWithPath: outputFile))
-        process.standardError = try FileHandle(forWritingTo: URL(fileURLWithPath: errorFile))
-        try process.run()
-        process.waitUntilExit()
-        return Result(
-            status: process.terminationReason == .exit
-                ? process.terminationStatus : -process.terminationStatus,
-            output: try Data(contentsOf: URL(fileURLWithPath: outputFile)),
-            errors: String(decoding: try Data(contentsOf: URL(fileURLWithPath: errorFile)), as: UTF8.self))
+        try Spawned(arguments, input: input, environment: environment).result()
     }
 }
 

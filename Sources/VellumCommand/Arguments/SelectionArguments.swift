@@ -1,0 +1,31 @@
+import ArgumentParser
+
+/// Sendable value type. Which entries of an archive a change is about, and whether it is asked for first.
+struct SelectionArguments: ParsableArguments {
+    @Argument(help: "The archive's name.")
+    var archive: String
+
+    @Argument(help: "The keys of the entries.")
+    var keys: [String] = []
+
+    @Flag(help: "All entries of the archive.")
+    var all = false
+
+    @Option(
+        help: ArgumentHelp("The entries of this owner.", valueName: "name"), transform: OwnerName.parse)
+    var owner: String?
+
+    @Flag(help: "Only say how many entries and bytes it would be.")
+    var dryRun = false
+
+    @Flag(help: "Don't ask.")
+    var yes = false
+
+    var isEmpty: Bool { keys.isEmpty && !all && owner == nil }
+
+    mutating func validate() throws {
+        if [!keys.isEmpty, all, owner != nil].count(where: { $0 }) > 1 {
+            throw ValidationError("say either keys, --owner or --all")
+        }
+    }
+}

@@ -1,0 +1,108 @@
+import ArgumentParser
+import StorageEngine
+
+/// `vellum append`.
+struct AppendCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "append",
+        abstract: "Appends messages to a log.",
+        discussion: """
+            A log is a ring: where its limit leaves no room, the oldest messages go. Without a message on the command \
+            line each line of standard input becomes one as soon as it is complete, or all of it a single one with \
+            --whole. --disk makes the store and the log if they aren't there. A message larger than the limit is \
+            reported and left out, with exit code 1.
+
+            Example: make 2>&1 | vellum append Builds --disk 1MB
+            """)
+
+    @OptionGroup var store: StoreArguments
+
+    @Argument(help: "The log's name.")
+    var log: String
+
+    @Argument(help: "The message (default: standard input).")
+    var message: String?
+
+    @Flag(help: "Take all of standard input as one message.")
+    var whole = false
+
+    @Option(
+        help: ArgumentHelp(
+            "If there is no such log: make it, with most that many bytes of messages, such as 1MB.",
+            valueName: "size"))
+    var disk: ByteCount?
+
+    mutating func validate() throws {
+        if whole, message != nil {
+            throw ValidationError("--whole takes standard input, so it excludes a message")
+        }
+    }
+
+    func run() throws {
+        let store = try store.openForWriting(creating: disk != nil)
+        defer { store.close() }
+        let archive = try openLog(in: store)
+        if let message {
+            try archive.append(Array(message.utf8))
+            return
+        }
+        let input = try InputBuffer(path: "-")
+        if whole {
+            while try input.fill() {}
+            try archive.append(bytes: input.unread)
+        } else if try appendLines(of: input, to: archive) > 0 {
+            throw CommandFailure(nil, status: .nothing)
+        }
+    }
+
+    private func openLog(in store: Store) throws -> Archive {
+        guard let disk else {
+            guard try store.archiveNames().contains(log) else {
+                throw CommandFailure(
+                    "there is no log \"\(log)\" in \(store.path); --disk 1MB makes one with that limit",
+                    status: .nothing)
+            }
+            let archive = try store.archive(named: log)
+            try archive.requireMessages()
+            return archive
+        }
+        let archive = try store.archive(
+            named: log, orCreate: ArchiveConfiguration(kind: .log, diskLimit: disk.bytes, memoryLimit: nil))
+        try archive.requireMessages()
+        if try archive.configuration().diskLimit != disk.bytes {
+            Narration.complain("log \"\(log)\" is there already and keeps its own limit; see vellum resize")
+        }
+        return archive
+    }
+
+    /// Returns how many were too large.
+    private func appendLines(of input: InputBuffer, to archive: Archive) throws -> Int {
+        var number = 0
+        var refused = 0
+        func append(_ line: UnsafeRawBufferPointer) throws(StorageError) {
+            number += 1
+            do throws(StorageError) {
+                try archive.append(bytes: line)
+            } catch {
+                guard error.isAboutOneEntry else { throw error }
+                Narration.complain("\(input.name):\(number): \(error)")
+                refused += 1
+            }
+        }
+        // What is known to hold no line feed isn't searched again.
+        var searched = 0
+        while true {
+            let unread = input.unread
+            if let end = unread[searched...].firstIndex(of: UInt8(ascii: "\n")) {
+                try append(UnsafeRawBufferPointer(rebasing: unread[..<end]))
+                input.consume(end + 1)
+                searched = 0
+            } else {
+                searched = unread.count
+                guard try input.fill() else { break }
+            }
+        }
+        if !input.unread.isEmpty { try append(input.unread) }
+        return refused
+    }
+}

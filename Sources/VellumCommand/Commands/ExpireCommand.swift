@@ -1,0 +1,79 @@
+import ArgumentParser
+import StorageEngine
+
+/// `vellum expire`.
+struct ExpireCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "expire",
+        abstract: "Expires entries, now or later, or keeps them from expiring.",
+        discussion: """
+            Asks first on a terminal; elsewhere it takes --yes. An entry that is recorded anew while the question \
+            stands is left alone. It can be undone like a deletion: entries come back, deadlines become what they were.
+
+            --idle-longer-than expires now what was last recorded or accessed longer ago; with keys, --owner or --all \
+            only of these. Durations are 500ms, 90s, 5m, 2h or 3d.
+
+            Example: vellum expire City --idle-longer-than 1h --dry-run
+            """)
+
+    @OptionGroup var store: StoreArguments
+
+    @OptionGroup var selection: SelectionArguments
+
+    @Option(
+        name: .customLong("in"),
+        help: ArgumentHelp("Let them live that long from now on.", valueName: "duration"),
+        transform: Interval.parse)
+    var lifetime: Interval?
+
+    @Flag(help: "Expire them at once.")
+    var now = false
+
+    @Flag(help: "Take their deadlines away.")
+    var never = false
+
+    @Option(
+        help: ArgumentHelp("Expire at once what was idle for longer than this.", valueName: "duration"),
+        transform: Interval.parse)
+    var idleLongerThan: Interval?
+
+    mutating func validate() throws {
+        let ways = [lifetime != nil, now, never, idleLongerThan != nil].count(where: { $0 })
+        guard ways == 1 else {
+            throw ValidationError("say one of --in, --now, --never and --idle-longer-than")
+        }
+        if selection.isEmpty, idleLongerThan == nil {
+            throw ValidationError("say which entries it is about: keys, --owner NAME or --all")
+        }
+    }
+
+    func run() throws {
+        try PlannedChange(
+            store: store, selection: selection, idle: idleLongerThan, action: action, words: words
+        ).run()
+    }
+
+    private var action: PlannedAction {
+        if let lifetime { return .setLifetime(lifetime.duration) }
+        return never ? .setLifetime(nil) : .expireNow
+    }
+
+    private var words: PlannedChange.Words {
+        let refused = "nothing was changed"
+        if let text = lifetime?.text {
+            return PlannedChange.Words(
+                question: { "Let \($0) of \($1) expire in \(text)?" },
+                would: { "would let \($0) expire in \(text)" }, done: { "let \($0) expire in \(text)" },
+                refused: refused, verb: "change deadlines")
+        }
+        if never {
+            return PlannedChange.Words(
+                question: { "Keep \($0) of \($1) from expiring?" },
+                would: { "would keep \($0) from expiring" }, done: { "kept \($0) from expiring" },
+                refused: refused, verb: "change deadlines")
+        }
+        return PlannedChange.Words(
+            question: { "Expire \($0) of \($1) now?" }, would: { "would expire \($0)" },
+            done: { "expired \($0)" }, refused: "nothing was expired", verb: "expire")
+    }
+}

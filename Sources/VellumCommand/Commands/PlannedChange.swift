@@ -1,0 +1,95 @@
+import BrowserCore
+import StorageEngine
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// Sendable value type. What a person wants to be done with some entries, from the question to the way back.
+struct PlannedChange: Sendable {
+    /// How it is spoken of; each takes entries and bytes as text.
+    struct Words: Sendable {
+        let question: @Sendable (_ amount: String, _ archive: String) -> String
+        let would: @Sendable (_ amount: String) -> String
+        let done: @Sendable (_ amount: String) -> String
+        /// After the answer no.
+        let refused: String
+        /// For `--yes`: what one says it to.
+        let verb: String
+    }
+
+    let store: StoreArguments
+    let selection: SelectionArguments
+    /// Only what was last accessed longer ago than this.
+    var idle: Interval?
+    let action: PlannedAction
+    let words: Words
+
+    private static let listedKeys = 10
+
+    func run() throws {
+        if selection.dryRun { return try printPlan() }
+        let asks = !selection.yes
+        guard !asks || (SystemText.isTerminal(STDIN_FILENO) && Narration.isTerminal) else {
+            throw CommandFailure("nobody is there to be asked; say --yes to \(words.verb)", status: .usage)
+        }
+        let store = try store.openForWriting(creating: false)
+        defer { store.close() }
+        let archive = try store.archive(named: selection.archive)
+        try archive.requireEntries()
+        let plan = try makePlan(archive)
+        guard plan.entries > 0 else {
+            throw CommandFailure(nothing(archive.name, plan), status: .nothing)
+        }
+        if asks, !isConfirmed(plan, archive.name) {
+            throw CommandFailure(words.refused, status: .nothing)
+        }
+        let outcome = try plan.apply(to: archive)
+        report(outcome, archive.name)
+        if outcome.entries == 0 { throw CommandFailure(nil, status: .nothing) }
+    }
+
+    private func makePlan(_ archive: Archive) throws -> RemovalPlan {
+        let plan = try RemovalPlan(archive, selection, idle: idle?.duration, action: action)
+        plan.reportMissing()
+        return plan
+    }
+
+    private func printPlan() throws {
+        let archive = try store.openForLooking().archive(named: selection.archive)
+        try archive.requireEntries()
+        let plan = try makePlan(archive)
+        let output = OutputWriter()
+        try output.write(words.would(HumanText.entries(plan.entries, bytes: plan.bytes)) + "\n")
+        try output.flush()
+        if plan.entries == 0 { throw CommandFailure(nil, status: .nothing) }
+    }
+
+    private func isConfirmed(_ plan: RemovalPlan, _ name: String) -> Bool {
+        Narration.write(words.question(HumanText.entries(plan.entries, bytes: plan.bytes), name) + " [y/N] ")
+        guard let answer = readLine()?.lowercased() else { return false }
+        return answer == "y" || answer == "yes"
+    }
+
+    /// Why the plan is empty; nil if the missing keys have said it.
+    private func nothing(_ archive: String, _ plan: RemovalPlan) -> String? {
+        if let idle, plan.missing.isEmpty { return "no entry was idle for longer than \(idle.text)" }
+        if let owner = selection.owner { return "\(archive) has no entry of owner \"\(owner)\"" }
+        return selection.keys.isEmpty ? "\(archive) is empty" : nil
+    }
+
+    private func report(_ outcome: PlanOutcome, _ archive: String) {
+        for key in outcome.skipped.prefix(Self.listedKeys) {
+            Narration.complain("\"\(key)\" has changed or gone meanwhile, and was left alone")
+        }
+        let more = outcome.skipped.count - Self.listedKeys
+        if more > 0 { Narration.complain("and \(HumanText.count(more, "other", "others"))") }
+        Narration.say(words.done(HumanText.entries(outcome.entries, bytes: outcome.bytes)))
+        guard let action = outcome.action else { return }
+        var command = "vellum undo \(ShellWord.quoted(archive)) \(action.id)"
+        if let path = store.store { command += " --store \(ShellWord.quoted(path))" }
+        Narration.say("to undo it: \(command)")
+    }
+}

@@ -1,0 +1,62 @@
+import ArgumentParser
+import StorageEngine
+
+/// `vellum resize`.
+struct ResizeCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resize",
+        abstract: "Changes the limits of an archive.",
+        discussion: """
+            For all processes, from now on. A smaller disk limit evicts the least recently used entries at once, and a \
+            log's oldest messages; that can't be undone. A collection has no disk limit.
+
+            Example: vellum resize City --disk 20MB
+            """)
+
+    @OptionGroup var store: StoreArguments
+
+    @Argument(help: "The archive's name.")
+    var archive: String
+
+    @Option(help: ArgumentHelp("Most bytes of values on disk, such as 20MB or 64KiB.", valueName: "size"))
+    var disk: ByteCount?
+
+    @Option(help: ArgumentHelp("Most bytes of values in a process' memory.", valueName: "size"))
+    var memory: ByteCount?
+
+    mutating func validate() throws {
+        if disk == nil, memory == nil { throw ValidationError("say --disk or --memory, or both") }
+    }
+
+    func run() throws {
+        let store = try store.openForWriting(creating: false)
+        defer { store.close() }
+        let archive = try store.archive(named: archive)
+        let old = try archive.configuration()
+        let before = try archive.status()
+        try archive.setLimits(
+            disk: disk?.bytes ?? old.diskLimit, memory: memory?.bytes ?? old.memoryLimit)
+        let after = try archive.status()
+        var changes: [String] = []
+        if let disk { changes.append("disk limit " + Self.change(old.diskLimit, disk.bytes)) }
+        if let memory { changes.append("memory limit " + Self.change(old.memoryLimit, memory.bytes)) }
+        let evicted = after.evictions &- before.evictions
+        if evicted > 0 {
+            let bytes = before.diskBytes - min(before.diskBytes, after.diskBytes)
+            changes.append(
+                "evicted "
+                    + (old.kind == .log
+                        ? HumanText.count(evicted, "message", "messages")
+                        : HumanText.count(evicted, "entry", "entries"))
+                    + ", \(HumanText.count(bytes, "byte", "bytes"))")
+        } else {
+            changes.append("nothing evicted")
+        }
+        Narration.say("\(archive.name): " + changes.joined(separator: "; "))
+    }
+
+    private static func change(_ old: UInt64?, _ new: UInt64) -> String {
+        let was = old.map { "\($0)" } ?? "none"
+        return old == new ? "\(new) bytes as before" : "\(new) bytes, was \(was)"
+    }
+}

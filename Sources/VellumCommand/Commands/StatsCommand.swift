@@ -1,0 +1,124 @@
+import ArgumentParser
+import StorageEngine
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// `vellum stats`.
+struct StatsCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "stats",
+        abstract: "Shows counters, sizes and processes of the archives; again and again with --watch.",
+        discussion: """
+            Counters go on from when the archive was made. hitRatio is hits of all accesses. In a pipe: archive, name \
+            and value, separated by tabs; a process has pid, name, attached, hits, misses, memoryBytes and memoryLimit; \
+            an owner name, entries, bytes and hits.
+
+            --json prints one object: time, and archives, an array of objects; with --watch such an object each \
+            interval, which has rates a second as well. --watch goes on until Ctrl-C or until its reader leaves, and \
+            prints a line an archive and interval: time, archive, entries, diskBytes, memoryBytes, hitRatio of the \
+            interval, and a second: hits, misses, records, deletes, evictions, expirations.
+
+            Example: vellum stats City --watch --interval 2s
+            """)
+
+    @OptionGroup var store: StoreArguments
+
+    @Argument(help: "The archive's name (default: all archives).")
+    var archive: String?
+
+    @Flag(help: "Also what the entries of each owner come to.")
+    var owners = false
+
+    @Flag(help: "Print changes a second, each interval.")
+    var watch = false
+
+    @Option(
+        help: ArgumentHelp("With --watch: how often (default: 1s).", valueName: "duration"),
+        transform: Interval.parse)
+    var interval: Interval?
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    private static let titledRows = 20
+
+    mutating func validate() throws {
+        if interval != nil, !watch { throw ValidationError("--interval goes with --watch") }
+        if owners, watch, !json { throw ValidationError("--owners goes with --watch only in --json") }
+    }
+
+    func run() throws {
+        let store = try store.openForLooking()
+        let output = OutputWriter()
+        if watch { return try follow(store, output) }
+        let (samples, failed) = try take(store)
+        if json {
+            try JSONTree.store(samples).writeLine(to: output)
+        } else if output.isTerminal {
+            for (index, sample) in samples.enumerated() {
+                if index > 0 { try output.write("\n") }
+                try StatsText.write(sample, to: output)
+            }
+        } else {
+            for sample in samples { try output.write(StatsText.plain(sample)) }
+        }
+        try output.flush()
+        if failed { throw CommandFailure(nil, status: .storeFailure) }
+    }
+
+    /// `hasFailed`: an archive could not be read; it has been reported, and the others are there.
+    private func take(_ store: Store) throws -> (samples: [ArchiveSample], hasFailed: Bool) {
+        if let archive {
+            return ([try ArchiveSample(try store.archive(named: archive), owners: owners)], false)
+        }
+        var samples: [ArchiveSample] = []
+        var failed = false
+        for name in try store.archiveNames() {
+            do throws(StorageError) {
+                samples.append(try ArchiveSample(try store.archive(named: name), owners: owners))
+            } catch {
+                // One damaged archive doesn't hide the others.
+                Narration.complain("\(name): \(error)")
+                failed = true
+            }
+        }
+        return (samples, failed)
+    }
+
+    private func follow(_ store: Store, _ output: OutputWriter) throws {
+        let seconds = interval?.seconds ?? 1
+        var next = MonotonicClock.seconds()
+        var before: [String: ArchiveSample] = [:]
+        var rows = RowPrinter(
+            live: ArchiveRates.columns, layout: .fitting(output, json: json ? .jsonLines : nil),
+            output: output)
+        var untitled = 0
+        while true {
+            let samples = try take(store).samples
+            let rates = samples.compactMap { sample in
+                before[sample.status.name].map { ArchiveRates(from: $0, to: sample) }
+            }
+            if json, !before.isEmpty || samples.isEmpty {
+                try JSONTree.store(samples, rates).writeLine(to: output)
+            } else if !json {
+                if untitled <= 0 {
+                    try rows.printTitles()
+                    untitled = Self.titledRows
+                }
+                for rate in rates { try rows.print(rate.cells) }
+                untitled -= rates.count
+            }
+            try output.flush()
+            before = Dictionary(uniqueKeysWithValues: samples.map { ($0.status.name, $0) })
+            next = max(next + seconds, MonotonicClock.seconds())
+            while MonotonicClock.seconds() < next {
+                if output.isAbandoned { return }
+                usleep(useconds_t(max(1, min(0.1, next - MonotonicClock.seconds()) * 1e6)))
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import ArgumentParser
+import StorageEngine
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// `vellum tail`.
+struct TailCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "tail",
+        abstract: "Prints the last messages of a log, and follows it.",
+        discussion: """
+            In a pipe: number, time in seconds since 1970 and text, separated by tabs, the text as it is. --json prints an \
+            object a line: sequence, time, and text, or data in base64 if the message isn't UTF-8. Looking leaves no \
+            trace. With --follow it goes on until Ctrl-C or until its reader leaves; what the ring drops before it could \
+            be read is told on standard error.
+
+            Example: vellum tail Builds -n 100 --follow
+            """)
+
+    @OptionGroup var store: StoreArguments
+
+    @Argument(help: "The log's name.")
+    var log: String
+
+    @Option(
+        name: [.customShort("n"), .customLong("lines")],
+        help: ArgumentHelp("Begin with that many messages.", valueName: "count"))
+    var lines = 10
+
+    @Flag(name: .shortAndLong, help: "Go on with what is appended from now on.")
+    var follow = false
+
+    @Flag(help: "Print a JSON object a line.")
+    var json = false
+
+    @Flag(help: "Print only the messages' bytes, with a line feed behind each.")
+    var raw = false
+
+    mutating func validate() throws {
+        if lines < 0 { throw ValidationError("-n is 0 or more") }
+        if json, raw { throw ValidationError("--json and --raw exclude each other") }
+    }
+
+    func run() throws {
+        let archive = try store.openForLooking().archive(named: log)
+        try archive.requireMessages()
+        let output = OutputWriter()
+        let printer = MessagePrinter(
+            layout: raw ? .raw : json ? .json : output.isTerminal ? .human : .tabs, output: output)
+        var cursor = try archive.cursor(beforeLast: lines)
+        /// The number of the last message that was printed: nothing is printed twice.
+        var last: UInt64?
+        while true {
+            let batch = try archive.messages(after: cursor)
+            if batch.someAreLost {
+                Narration.complain("some messages were dropped before they were read")
+            }
+            for message in batch.messages where last.map({ message.sequence > $0 }) ?? true {
+                try printer.print(message)
+                last = message.sequence
+            }
+            cursor = batch.next
+            guard batch.messages.isEmpty else { continue }
+            try output.flush()
+            guard follow, !output.isAbandoned else { return }
+            // A person sees no difference to at once, and it costs next to nothing.
+            usleep(30_000)
+        }
+    }
+}

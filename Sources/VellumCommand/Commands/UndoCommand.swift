@@ -1,0 +1,133 @@
+import ArgumentParser
+import StorageEngine
+
+/// `vellum undo`.
+struct UndoCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "undo",
+        abstract: "Brings back what the last rm or expire took away.",
+        discussion: """
+            Also what was deleted or expired in the browser, by whichever process: values, deadlines, owners and places \
+            in the LRU order come back. An action can be undone for ten minutes, or until 5 % of the archive's limit has \
+            been written, whichever ends first. Entries that were recorded anew meanwhile stay as they are; where the \
+            limit leaves no room for all, the least recently used are evicted. Exit code 1 if nothing came back.
+
+            --json prints one object: id, action, entries, bytes, skipped, skippedCount, evicted; with --list one \
+            array of objects: id, time, action, entries, bytes, pid, process, end. After end it is too late.
+
+            Example: vellum undo City --list
+            """)
+
+    @OptionGroup var store: StoreArguments
+
+    @Argument(help: "The archive's name.")
+    var archive: String
+
+    @Argument(help: "The number of the action (default: the last one).")
+    var id: UInt32?
+
+    @Flag(help: "List what can be undone, the latest first; change nothing.")
+    var list = false
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    private static let columns = [
+        Column("id", title: "ID"), Column("time", title: "TIME"), Column("action", title: "ACTION"),
+        Column("entries", title: "ENTRIES"), Column("bytes", title: "SIZE"), Column("pid", title: "PID"),
+        Column("process", title: "PROCESS"), Column("end", title: "TIME LEFT"),
+    ]
+
+    mutating func validate() throws {
+        if list, id != nil { throw ValidationError("--list lists all actions; leave the number out") }
+    }
+
+    func run() throws {
+        if list { return try printList() }
+        let store = try store.openForWriting(creating: false)
+        defer { store.close() }
+        let archive = try store.archive(named: archive)
+        try archive.requireEntries()
+        guard let outcome = try archive.undo(id) else {
+            throw CommandFailure(
+                id.map { "action \($0) of \(archive.name) can't be undone; undo --list shows what can be" }
+                    ?? "there is nothing to undo in \(archive.name)",
+                status: .nothing)
+        }
+        if json { try printJSON(outcome) }
+        report(outcome)
+        if outcome.entries == 0 { throw CommandFailure(nil, status: .nothing) }
+    }
+
+    private func report(_ outcome: UndoOutcome) {
+        for key in outcome.skipped.prefix(10) {
+            Narration.complain("\"\(key)\" was recorded or changed meanwhile and stays as it is")
+        }
+        if outcome.skippedCount > 10 {
+            Narration.complain("and \(HumanText.count(outcome.skippedCount - 10, "other", "others"))")
+        }
+        let amount = HumanText.entries(outcome.entries, bytes: outcome.bytes)
+        let done =
+            outcome.action.kind == .deadline
+            ? "restored the deadlines of \(amount)" : "brought back \(amount)"
+        let ago = HumanText.ago(outcome.action.time, now: .now())
+        var text = "\(done) (\(outcome.action.kind.participle) \(ago))"
+        if outcome.evicted > 0 {
+            text += "; \(HumanText.count(outcome.evicted, "entry", "entries")) evicted, for want of room"
+        }
+        Narration.say(text)
+    }
+
+    private func printJSON(_ outcome: UndoOutcome) throws(CommandFailure) {
+        let output = OutputWriter()
+        try JSONTree.object([
+            ("id", .count(outcome.action.id)), ("action", .text(outcome.action.kind.word)),
+            ("entries", .count(outcome.entries)), ("bytes", .count(outcome.bytes)),
+            ("skipped", .array(outcome.skipped.map { .text($0) })),
+            ("skippedCount", .count(outcome.skippedCount)), ("evicted", .count(outcome.evicted)),
+        ]).writeLine(to: output)
+        try output.flush()
+    }
+
+    private func printList() throws {
+        let archive = try store.openForLooking().archive(named: archive)
+        try archive.requireEntries()
+        let actions = try archive.reversibleActions()
+        var names = ProcessNames()
+        let output = OutputWriter()
+        var printer = RowPrinter(
+            Self.columns, layout: .fitting(output, json: json ? .jsonArray : nil), output: output)
+        let now = Timestamp.now()
+        for action in actions {
+            try printer.print([
+                .count(UInt64(action.id)), .time(action.time), .text(action.kind.word),
+                .count(UInt64(action.entries)), .bytes(action.bytes),
+                action.pid == 0 ? .absent : .count(UInt64(clamping: action.pid)),
+                Cell(names.name(of: action.pid, in: archive)), .deadline(action.end, now: now),
+            ])
+        }
+        try printer.finish()
+        guard !actions.isEmpty else {
+            throw CommandFailure("there is nothing to undo in \(archive.name)", status: .nothing)
+        }
+    }
+}
+
+extension ReversibleAction.Kind {
+    /// In JSON.
+    var word: String {
+        switch self {
+        case .delete: "delete"
+        case .expire: "expire"
+        case .deadline: "deadline"
+        }
+    }
+
+    fileprivate var participle: String {
+        switch self {
+        case .delete: "deleted"
+        case .expire: "expired"
+        case .deadline: "changed"
+        }
+    }
+}

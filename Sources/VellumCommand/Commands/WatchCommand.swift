@@ -1,0 +1,78 @@
+import ArgumentParser
+import StorageEngine
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// `vellum watch`.
+struct WatchCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch",
+        abstract: "Follows what happens in an archive or in all of them, a line an event.",
+        discussion: """
+            Until Ctrl-C, or until its reader leaves. Without an archive also those that are made later. Accesses are no \
+            events; the rest is: record, update, promotion, eviction, expiry, delete, rejection, deadline, restore, \
+            append, resize.
+
+            Columns in a pipe, and properties with --json: time, archive, event, key, size, cause, pid. A key of which \
+            only the beginning is known ends with …; a deletion of all entries has none. The ring of an archive has its \
+            last 2,048 events: where more came before they were read, a line has the event lost and, at its end or as \
+            the property count, how many; standard error says so too.
+
+            Example: vellum watch City --json | jq -c 'select(.event=="eviction")'
+            """)
+
+    @OptionGroup var store: StoreArguments
+
+    @Argument(help: "The archive's name (default: all archives).")
+    var archive: String?
+
+    @Flag(help: "Begin with the events that the ring still has.")
+    var fromStart = false
+
+    @Option(help: ArgumentHelp("End after that long.", valueName: "seconds"))
+    var seconds: Double?
+
+    @Option(help: ArgumentHelp("End after that many events.", valueName: "count"))
+    var limit: Int?
+
+    @Flag(help: "Print a JSON object a line.")
+    var json = false
+
+    private static let columns = [
+        Column("time", title: "TIME", width: 12), Column("archive", title: "ARCHIVE", dropped: 2),
+        Column("event", title: "EVENT", width: 9), Column("key", title: "KEY", width: 12),
+        Column("size", title: "SIZE", width: 8, isNumber: true), Column("cause", title: "CAUSE", width: 8),
+        Column("pid", title: "PROCESS", width: 12, dropped: 1),
+    ]
+
+    mutating func validate() throws {
+        if let limit, limit < 0 { throw ValidationError("--limit is 0 or more") }
+        if let seconds, !(seconds >= 0 && seconds <= 1e9) {
+            throw ValidationError("--seconds is 0 to 1000000000")
+        }
+    }
+
+    func run() throws {
+        let end = seconds.map { MonotonicClock.seconds() + $0 }
+        var follower = try EventFollower(try store.openForLooking(), archive: archive, fromStart: fromStart)
+        let output = OutputWriter()
+        var printer = EventPrinter(
+            Self.columns, layout: .fitting(output, json: json ? .jsonLines : nil), output: output)
+        try printer.begin()
+        var left = limit ?? .max
+        while left > 0 {
+            let findings = try follower.look()
+            try printer.print(findings, most: &left)
+            try output.flush()
+            let now = MonotonicClock.seconds()
+            if output.isAbandoned || left == 0 { return }
+            if let end, now >= end { return }
+            // A person sees no difference to at once, and it costs next to nothing.
+            usleep(useconds_t(min(0.02, end.map { $0 - now } ?? 0.02) * 1e6))
+        }
+    }
+}

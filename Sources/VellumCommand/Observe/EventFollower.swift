@@ -1,0 +1,84 @@
+import StorageEngine
+
+/// For one thread. Follows the events of one archive of a store, or of all, those made later included. Leaves no trace.
+struct EventFollower {
+    /// What one look at an archive found.
+    struct Finding {
+        let archive: Archive
+        let batch: EventBatch
+    }
+
+    private struct Position {
+        let archive: Archive
+        /// Nil: whatever the ring has; what it no longer has is not missed.
+        var next: UInt64?
+    }
+
+    private let store: Store
+    /// Nil: all archives.
+    private let name: String?
+    private var positions: [String: Position] = [:]
+    private var unreadable: Set<String> = []
+
+    /// `fromStart`: begins with what the rings still have, otherwise with what happens from now on.
+    /// - Throws: also `noSuchArchive` if a name is given and there is none.
+    init(_ store: Store, archive name: String?, fromStart: Bool) throws(StorageError) {
+        self.store = store
+        self.name = name
+        if let name {
+            let archive = try store.archive(named: name)
+            positions[name] = Position(archive: archive, next: fromStart ? nil : try archive.nextEvent())
+            return
+        }
+        for name in try store.archiveNames() { open(name, from: fromStart ? .rest : .now) }
+    }
+
+    /// What has happened since the last look, archive by archive. An archive that can't be read is reported once and
+    /// passed over, until it can.
+    mutating func look() throws(StorageError) -> [Finding] {
+        let names = if let name { [name] } else { try store.archiveNames() }
+        for name in names where positions[name] == nil {
+            // All that happened in it is new.
+            open(name, from: .first)
+        }
+        var findings: [Finding] = []
+        for (name, position) in positions.sorted(by: { $0.key < $1.key }) {
+            do throws(StorageError) {
+                guard try position.archive.nextEvent() != position.next else { continue }
+                // A ring that was made anew begins with 0 again; the engine knows when a number is still to come.
+                let batch = try position.archive.events(from: position.next)
+                positions[name]?.next = batch.next
+                if !batch.events.isEmpty || batch.lost > 0 {
+                    findings.append(Finding(archive: position.archive, batch: batch))
+                }
+            } catch {
+                // Removed; one of that name may come again.
+                position.archive.close()
+                positions[name] = nil
+                Narration.complain("\(name) is gone")
+            }
+        }
+        return findings
+    }
+
+    private enum Beginning {
+        case first, rest, now
+    }
+
+    private mutating func open(_ name: String, from beginning: Beginning) {
+        do throws(StorageError) {
+            let archive = try store.archive(named: name)
+            let next: UInt64? =
+                switch beginning {
+                case .first: 0
+                case .rest: nil
+                case .now: try archive.nextEvent()
+                }
+            positions[name] = Position(archive: archive, next: next)
+            unreadable.remove(name)
+        } catch {
+            if case .noSuchArchive = error { return }
+            if unreadable.insert(name).inserted { Narration.complain("\(name): \(error)") }
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import StorageEngine
+
+/// For one thread. Prints events as they come.
+struct EventPrinter {
+    private let layout: RowLayout
+    private let output: OutputWriter
+    private var rows: RowPrinter
+    private var names: [String: ProcessNames] = [:]
+
+    private static let lost = "lost"
+
+    init(_ columns: [Column], layout: RowLayout, output: OutputWriter) {
+        self.layout = layout
+        self.output = output
+        rows = RowPrinter(live: columns, layout: layout, output: output)
+    }
+
+    /// The titles, if there are any, before the first event.
+    mutating func begin() throws(CommandFailure) {
+        try rows.printTitles()
+        try output.flush()
+    }
+
+    /// In order of time, whichever archives they are from; at most `most`, which becomes how many more may come.
+    mutating func print(_ findings: [EventFollower.Finding], most: inout Int) throws(CommandFailure) {
+        for finding in findings where finding.batch.lost > 0 { try printLoss(finding) }
+        var events = findings.flatMap { finding in finding.batch.events.map { (finding.archive, $0) } }
+        if findings.count > 1 {
+            // By number as well, for the events of an archive with equal times stay in their order.
+            events.sort { ($0.1.time, $0.0.name, $0.1.sequence) < ($1.1.time, $1.0.name, $1.1.sequence) }
+        }
+        for (archive, event) in events.prefix(most) {
+            try rows.print([
+                .clock(event.time), .text(archive.name), .text(event.kind.word), key(of: event),
+                .bytes(UInt64(clamping: event.bytes)), Cell(event.cause.word), process(event.pid, archive),
+            ])
+        }
+        most -= min(most, events.count)
+    }
+
+    private func key(of event: ArchiveEvent) -> Cell {
+        if layout == .table, event.isAboutAll { return .text("(all)") }
+        return Cell(event.shownKey)
+    }
+
+    private mutating func process(_ pid: Int32, _ archive: Archive) -> Cell {
+        guard layout == .table else { return .count(UInt64(clamping: pid)) }
+        let name = names[archive.name, default: ProcessNames()].name(of: pid, in: archive)
+        return .text(name.map { "\($0) (\(pid))" } ?? "\(pid)")
+    }
+
+    /// A gap in the sequence, where it is in it and on standard error.
+    private func printLoss(_ finding: EventFollower.Finding) throws(CommandFailure) {
+        let name = finding.archive.name
+        let lost = finding.batch.lost
+        Narration.complain(
+            "\(HumanText.count(lost, "event", "events")) of \(name) came faster than they were read")
+        let time = finding.batch.events.first?.time ?? .now()
+        switch layout {
+        case .jsonLines, .jsonArray:
+            try JSONTree.cells([
+                ("time", .clock(time)), ("archive", .text(name)), ("event", .text(Self.lost)),
+                ("key", .absent), ("size", .absent), ("cause", .absent), ("pid", .absent),
+                ("count", .count(lost)),
+            ]).writeLine(to: output)
+        case .tabs:
+            try output.write("\(HumanText.seconds(time))\t\(name)\t\(Self.lost)\t\t\t\t\t\(lost)\n")
+        case .table:
+            try output.write(
+                "\(HumanText.localClock(time))  \(Cell.text(name).human)  \(Self.lost): \(lost)\n")
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import StorageEngine
+import TerminalKit
+
+/// Sendable value type. What is known of a key: its entry now, and what happened to it.
+struct KeyStory: Sendable {
+    let archive: String
+    let key: String
+    let metadata: EntryMetadata?
+    let standing: EntryStanding?
+    let history: KeyHistory
+    /// What the processes of the events are called, as far as they are still there.
+    private let names: [Int32: String]
+
+    /// Leaves no trace. Costs a list of all entries, if there is one of that key.
+    init(_ archive: Archive, key: String) throws(StorageError) {
+        self.archive = archive.name
+        self.key = key
+        var metadata = try archive.metadata(key)
+        if let found = metadata { metadata?.rank = try GetCommand.rank(of: found, in: archive) }
+        self.metadata = metadata
+        standing = try archive.standing(of: key)
+        history = try archive.history(of: key)
+        var names: [Int32: String] = [:]
+        for process in try archive.processes() { names[process.pid] = process.name }
+        self.names = names
+    }
+
+    var isKnown: Bool { metadata != nil || standing != nil || !history.events.isEmpty }
+
+    private func name(of pid: Int32) -> String {
+        names[pid].map { "\($0) (\(pid))" } ?? "process \(pid)"
+    }
+
+    /// For a terminal.
+    func human(now: Timestamp) -> String {
+        guard isKnown else { return "" }
+        var text = ""
+        if let metadata {
+            text += "\"\(key)\" is in \(archive): \(HumanText.size(UInt64(metadata.valueBytes)))"
+            text += metadata.tier == .memory ? ", in memory only\n" : "\n"
+            for (name, value) in facts(metadata, now) {
+                text += "  \(name)" + String(repeating: " ", count: 10 - name.count) + "\(value)\n"
+            }
+        } else if let standing, standing.isExpired, let deadline = standing.expires {
+            text += "\"\(key)\" is not in \(archive): it expired \(HumanText.ago(deadline, now: now)), "
+            text += "and is not cleared away yet\n"
+        } else {
+            text += "\"\(key)\" is not in \(archive)\n"
+        }
+        if !history.events.isEmpty { text += "\n" }
+        let sizes = history.events.map { $0.isAboutAll ? "" : HumanText.size(UInt64(clamping: $0.bytes)) }
+        let width = sizes.reduce(0) { max($0, $1.count) }
+        for (event, size) in zip(history.events, sizes) {
+            let size = String(repeating: " ", count: width - size.count) + size
+            text += "  \(HumanText.localTime(event.time))  \(size)  "
+            text += event.sentence(by: name(of: event.pid)) + "\n"
+        }
+        return text.split(separator: "\n", omittingEmptySubsequences: false)
+            .map { TerminalText.sanitized(String($0)) }.joined(separator: "\n") + "\n" + reach(now)
+    }
+
+    private func facts(_ metadata: EntryMetadata, _ now: Timestamp) -> [(String, String)] {
+        func moment(_ time: Timestamp) -> String {
+            "\(HumanText.localTime(time)), \(HumanText.ago(time, now: now))"
+        }
+        var facts = [("recorded", moment(metadata.created)), ("accessed", moment(metadata.accessed))]
+        let rank = metadata.rank.map { ", rank \($0)" } ?? ""
+        facts.append(("hits", "\(metadata.hits)\(rank)"))
+        facts.append(
+            (
+                "expires",
+                metadata.expires.map {
+                    "\(HumanText.localTime($0)), in \(Cell.deadline($0, now: now).human)"
+                } ?? "never"
+            ))
+        if let owner = metadata.owner { facts.append(("owner", owner)) }
+        let holders = (standing?.holders ?? []).map { name(of: $0.pid) }
+        facts.append(("held by", holders.isEmpty ? "no process' memory" : holders.joined(separator: ", ")))
+        return facts
+    }
+
+    private func reach(_ now: Timestamp) -> String {
+        guard let time = history.reachesBackTo else { return "Nothing has happened in \(archive) yet.\n" }
+        let moment = "\(HumanText.localTime(time)), \(HumanText.ago(time, now: now))"
+        return history.isCutOff
+            ? "Events reach back to \(moment); what happened before is not known.\n"
+            : "Events reach back to \(moment), all there were.\n"
+    }
+
+    /// For a pipe: properties, and the events in columns.
+    var plain: String {
+        guard isKnown else { return "" }
+        var text = "present\t\(metadata != nil)\n"
+        if let metadata {
+            for (name, cell) in MetadataColumns.members(metadata) where name != "key" {
+                text += "\(name)\t\(cell.plain)\n"
+            }
+        }
+        for holder in standing?.holders ?? [] { text += "heldBy\t\(holder.pid)\t\(holder.name)\n" }
+        text += "\n"
+        for event in history.events {
+            text += cells(of: event).map { $0.value.plain }.joined(separator: "\t") + "\n"
+        }
+        return text
+    }
+
+    private func cells(of event: ArchiveEvent) -> [(name: String, value: Cell)] {
+        [
+            ("time", .time(event.time)), ("event", .text(event.kind.word)),
+            ("size", .bytes(UInt64(clamping: event.bytes))), ("cause", Cell(event.cause.word)),
+            ("pid", .count(UInt64(clamping: event.pid))), ("process", Cell(names[event.pid])),
+        ]
+    }
+
+    var json: JSONTree {
+        .object([
+            ("archive", .text(archive)), ("key", .text(key)), ("present", .flag(metadata != nil)),
+            ("meta", metadata.map { .cells(MetadataColumns.members($0)) } ?? .cell(.absent)),
+            (
+                "heldBy",
+                .array(
+                    (standing?.holders ?? []).map {
+                        .object([("pid", .count($0.pid)), ("name", .text($0.name))])
+                    })
+            ),
+            ("events", .array(history.events.map { .cells(cells(of: $0)) })),
+            ("reachesBackTo", .cell(Cell(history.reachesBackTo))), ("isCutOff", .flag(history.isCutOff)),
+        ])
+    }
+}

@@ -1,0 +1,38 @@
+import StorageEngine
+import Testing
+
+@Suite("How an entry stands besides its metadata")
+struct StandingTests {
+    let folder: TemporaryFolder
+    let store: Store
+    let archive: Archive
+
+    init() throws {
+        folder = try TemporaryFolder()
+        store = try Store.open(at: folder.store, options: StoreOptions(processName: "holder"))
+        archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 1000))
+    }
+
+    @Test func whoHoldsItIsNamedToObservers() throws {
+        try archive.put([1], forKey: "k")
+        let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
+        #expect(try observer.standing(of: "nothing") == nil)
+        #expect(try observer.standing(of: "k")?.holders == [])
+        let held = try #require(try archive.withAccessToHold("k") { $1 })
+        try archive.hold(held, bytes: 1)
+        let standing = try #require(try observer.standing(of: "k"))
+        #expect(standing.holders.map(\.name) == ["holder"] && !standing.isExpired && standing.expires == nil)
+        try archive.letGo(held)
+        #expect(try observer.standing(of: "k")?.holders == [])
+        #expect(throws: StorageError.self) { try observer.standing(of: "") }
+    }
+
+    @Test func whatHasExpiredStandsUntilItIsClearedAway() throws {
+        try archive.put([1], forKey: "k", attributes: EntryAttributes(lifetime: .zero))
+        #expect(try archive.metadata("k") == nil)
+        let standing = try #require(try archive.standing(of: "k"))
+        #expect(standing.isExpired && standing.expires != nil)
+        try archive.removeExpired()
+        #expect(try archive.standing(of: "k") == nil)
+    }
+}

@@ -1,0 +1,239 @@
+import Foundation
+import Testing
+
+@Suite("Lifetimes, owners, expire and undo")
+struct ExpiringTests {
+    let store: TestStore
+
+    init() throws { store = try TestStore() }
+
+    private func entries(_ arguments: String...) throws -> [[String: Any]] {
+        try Vellum.run(["keys", "A", "--json", "--store", store.path] + arguments).lines.map(JSON.object)
+    }
+
+    /// Seconds from its creation that an entry lives; nil: it doesn't expire.
+    private func lifetime(_ key: String) throws -> Double? {
+        let entry = try #require(try entries().first { $0["key"] as? String == key })
+        let created = try #require(entry["created"] as? Double)
+        return (entry["expires"] as? Double).map { $0 - created }
+    }
+
+    @Test(arguments: [
+        ("500ms", 0.5), ("90s", 90), ("5m", 300), ("2h", 7200), ("3d", 259_200), ("1.5h", 5400),
+        ("36500d", 3_153_600_000),
+    ])
+    func aLifetimeIsUnderstood(text: String, seconds: Double) throws {
+        // The shortest may be over before anybody looks.
+        try store.done("put", "A", "k", "--expires", text, "--memory-expires", text, input: "1")
+        let lifetime = try entries().isEmpty ? 0.5 : try #require(try lifetime("k"))
+        #expect(abs(lifetime - seconds) < max(0.4, min(5, seconds / 10)))
+    }
+
+    @Test(arguments: [
+        "5", "x", "0s", "-1m", "1.5.2h", "5 m", "36501d", "m", "", "5M", "1e3s", "٥s", ".s", "5w",
+        "99999999999999999999d",
+    ])
+    func anythingElseIsNoLifetime(text: String) throws {
+        let result = try store.run("put", "A", "k", "--expires=\(text)", input: "1")
+        #expect(result.status == 2)
+        #expect(result.errors.contains("--expires"))
+        #expect(!FileManager.default.fileExists(atPath: store.path))
+    }
+
+    @Test func whatHasExpiredIsGone() async throws {
+        try store.done("put", "A", "k", "--expires", "50ms", input: "1")
+        try await Poll.until("expiry") { try store.keys("A").isEmpty }
+        #expect(try store.run("get", "A", "k").status == 1)
+        // The next who opens it for writing may clear it away; who looks does not.
+        let why = try JSON.object(try store.done("why", "A", "k", "--json").text)
+        #expect(why["present"] as? Bool == false)
+    }
+
+    @Test func keysAreChosenByOwnerAndSortedByDeadline() throws {
+        try store.done("put", "A", "late", "--expires", "3h", "--owner", "地理", input: "1")
+        try store.done("put", "A", "never", "--owner", "地理", input: "1")
+        try store.done("put", "A", "soon", "--expires", "1h", "--owner", "other", input: "1")
+        try store.done("put", "A", "nobody's", "--expires", "2h", input: "1")
+        func keys(_ arguments: String...) throws -> [String?] {
+            try Vellum.run(["keys", "A", "--json", "--store", store.path] + arguments).lines
+                .map { try JSON.object($0)["key"] as? String }
+        }
+        #expect(try keys("--order", "expires") == ["soon", "nobody's", "late", "never"])
+        #expect(try keys("--order", "expires", "--reverse") == ["never", "late", "nobody's", "soon"])
+        #expect(try keys("--owner", "地理") == ["never", "late"])
+        #expect(try keys("--owner", "地理", "--order", "expires", "--limit", "1") == ["late"])
+        #expect(try keys("--owner", "unknown").isEmpty)
+        #expect(try entries("--owner", "other").first?["owner"] as? String == "other")
+        #expect(try store.run("keys", "A", "--owner", "").status == 2)
+        #expect(try store.run("put", "A", "k", "--owner", String(repeating: "x", count: 256)).status == 2)
+    }
+
+    @Test func importGivesLifetimeAndOwnerToAll() throws {
+        try store.done(
+            "import", "A", "-", "--key", "id", "--expires", "5m", "--owner", "me",
+            input: "{\"id\":1}\n{\"id\":2}\n")
+        #expect(try entries("--owner", "me").count == 2)
+        #expect(try entries().allSatisfy { $0["expires"] is Double })
+    }
+
+    @Test func deadlinesAreChangedAndRestored() throws {
+        try store.done("put", "A", "a", "--expires", "5m", "--owner", "me", input: "[1]")
+        try store.done("put", "A", "b", "--owner", "me", input: "[1]")
+        let plan = try store.done("expire", "A", "--owner", "me", "--in", "2h", "--dry-run")
+        #expect(plan.text == "would let 2 entries, 4 bytes expire in 2h\n" && plan.errors.isEmpty)
+        #expect(try lifetime("b") == nil)
+
+        let later = try store.done("expire", "A", "--owner", "me", "--in", "2h", "--yes")
+        #expect(
+            later.errors == "let 2 entries, 4 bytes expire in 2h\n"
+                + "to undo it: vellum undo A 1 --store \(store.path)\n")
+        #expect(try abs(#require(try lifetime("b")) - 7200) < 600)
+        let never = try store.done("expire", "A", "a", "nothing", "--never", "--yes")
+        #expect(
+            never.errors.hasPrefix("vellum: no entry \"nothing\"\nkept 1 entry, 2 bytes from expiring\n"))
+        #expect(try lifetime("a") == nil)
+
+        #expect(try store.done("undo", "A").errors.hasPrefix("restored the deadlines of 1 entry, 2 bytes ("))
+        #expect(try abs(#require(try lifetime("a")) - 7200) < 600)
+        try store.done("undo", "A")
+        #expect(try abs(#require(try lifetime("a")) - 300) < 60)
+        #expect(try lifetime("b") == nil)
+        #expect(try store.archives()["A"]?["expirations"] as? Int == 0)
+    }
+
+    @Test func expiredEntriesComeBackAsTheyWere() throws {
+        for key in ["a", "b", "c"] {
+            try store.done("put", "A", key, "--expires", "1h", "--owner", "me", "--disk", "1KB", input: "[1]")
+        }
+        let before = try entries()
+        #expect(
+            try store.done("expire", "A", "--all", "--now", "--yes").errors.hasPrefix("expired 3 entries"))
+        #expect(try entries().isEmpty)
+        #expect(try store.archives()["A"]?["expirations"] as? Int == 3)
+        let outcome = try store.done("undo", "A", "--json")
+        #expect(
+            outcome.text == "{\"id\":1,\"action\":\"expire\",\"entries\":3,\"bytes\":6,\"skipped\":[],"
+                + "\"skippedCount\":0,\"evicted\":0}\n")
+        #expect(outcome.errors.hasPrefix("brought back 3 entries, 6 bytes (expired "))
+        let after = try entries()
+        #expect(after.count == 3)
+        for (old, new) in zip(before, after) {
+            for name in ["key", "owner", "rank", "created", "accessed", "size"] {
+                #expect(old[name] as? NSObject == new[name] as? NSObject, "\(name)")
+            }
+            // Deadlines are kept on a clock that can't be set, so their time of day is right within milliseconds.
+            let times = [old, new].compactMap { $0["expires"] as? Double }
+            #expect(times.count == 2 && abs(times[0] - times[1]) < 0.1)
+        }
+    }
+
+    @Test func theIdleAreExpiredAndNoOthers() async throws {
+        for key in ["old", "older"] { try store.done("put", "A", key, "--owner", key, input: "[1]") }
+        let gap = 6.0
+        let put = try Date().timeIntervalSince1970 - #require(entries()[0]["accessed"] as? Double)
+        try await Task.sleep(for: .seconds(max(0, gap - put)))
+        try store.done("put", "A", "new", input: "[1]")
+        let recent = try #require(try entries()[0]["accessed"] as? Double)
+        /// Half way between them, as it is now.
+        func idle() -> String { "\(Int((Date().timeIntervalSince1970 - recent + gap / 2) * 1000))ms" }
+        let narrow = try store.done(
+            "expire", "A", "--owner", "old", "--idle-longer-than", idle(), "--dry-run")
+        #expect(narrow.text == "would expire 1 entry, 2 bytes\n")
+        #expect(
+            try store.done("expire", "A", "--idle-longer-than", idle(), "--dry-run").text
+                == "would expire 2 entries, 4 bytes\n")
+        let none = try store.run("expire", "A", "--idle-longer-than", "1h", "--yes")
+        #expect(none.status == 1 && none.errors == "vellum: no entry was idle for longer than 1h\n")
+        try store.done("expire", "A", "--idle-longer-than", idle(), "--yes")
+        #expect(try store.keys("A") == ["new"])
+        try store.done("undo", "A")
+        #expect(try store.keys("A") == ["new", "older", "old"])
+    }
+
+    @Test func expiringAsksOnATerminal() throws {
+        for key in ["a", "b"] { try store.done("put", "A", key, input: "[1]") }
+        let refused = try store.run("expire", "A", "a", "--now")
+        #expect(refused.status == 2 && refused.errors.contains("--yes"))
+        let arguments = "expire A a --now --store '\(store.path)'"
+        let (status, text) = try PseudoTerminal.run(arguments, input: "n\n")
+        #expect(status == 1 && text.contains("Expire 1 entry, 2 bytes of A now? [y/N]"))
+        #expect(try store.keys("A") == ["b", "a"])
+        #expect(try PseudoTerminal.run(arguments, input: "y\n").status == 0)
+        #expect(try store.keys("A") == ["b"])
+    }
+
+    @Test func anOwnersEntriesAreDeletedAndBroughtBack() throws {
+        try store.done("put", "A", "a", "--owner", "me", input: "[1]")
+        try store.done("put", "A", "b", input: "[1]")
+        try store.done("put", "A", "c", "--owner", "me", input: "[1]")
+        let nobody = try store.run("rm", "A", "--owner", "you", "--yes")
+        #expect(nobody.status == 1 && nobody.errors == "vellum: A has no entry of owner \"you\"\n")
+        try store.done("rm", "A", "--owner", "me", "--yes")
+        #expect(try store.keys("A") == ["b"])
+        try store.done("rm", "A", "--all", "--yes")
+        #expect(try store.keys("A").isEmpty)
+        // The first one by its number, then the last.
+        try store.done("undo", "A", "1")
+        #expect(try store.keys("A") == ["c", "a"])
+        try store.done("undo", "A")
+        #expect(try store.keys("A") == ["c", "b", "a"])
+        let again = try store.run("undo", "A")
+        #expect(again.status == 1 && again.errors == "vellum: there is nothing to undo in A\n")
+    }
+
+    @Test func whatCanBeUndoneIsListed() throws {
+        let empty = try TestStore()
+        try empty.done("put", "A", "a", input: "[1]")
+        let none = try empty.run("undo", "A", "--list", "--json")
+        #expect(none.status == 1 && none.text == "[]\n")
+        for key in ["a", "b"] { try store.done("put", "A", key, input: "[1]") }
+        try store.done("rm", "A", "a", "--yes")
+        try store.done("expire", "A", "b", "--in", "1h", "--yes")
+        let list = try store.done("undo", "A", "--list", "--json")
+        #expect(
+            Masked.text(list.text) == """
+                [
+                {"id":2,"time":T,"action":"deadline","entries":1,"bytes":2,"pid":P,"process":null,"end":T},
+                {"id":1,"time":T,"action":"delete","entries":1,"bytes":2,"pid":P,"process":null,"end":T}
+                ]
+
+                """)
+        let first = try #require(try JSON.array(list.output).first)
+        let (time, end) = (first["time"] as? Double, first["end"] as? Double)
+        #expect(try abs(#require(end) - #require(time) - 600) < 1)
+        #expect(try store.done("undo", "A", "--list").lines[0].split(separator: "\t").count == 7)
+        let (status, text) = try PseudoTerminal.run("undo A --list --store '\(store.path)'")
+        #expect(status == 0 && text.hasPrefix("ID  TIME") && text.contains("  9m 5"))
+        #expect(try store.run("undo", "A", "1", "--list").status == 2)
+        #expect(try store.run("undo", "A", "x").status == 2)
+        let wrong = try store.run("undo", "A", "7")
+        #expect(wrong.status == 1 && wrong.errors.contains("action 7 of A"))
+    }
+
+    @Test func whatWasRecordedAnewStays() throws {
+        for key in ["a", "b"] { try store.done("put", "A", key, input: "[1]") }
+        try store.done("rm", "A", "--all", "--yes")
+        try store.done("put", "A", "a", input: "[2]")
+        let outcome = try store.done("undo", "A", "--json")
+        #expect(
+            outcome.text == "{\"id\":1,\"action\":\"delete\",\"entries\":1,\"bytes\":2,\"skipped\":[\"a\"],"
+                + "\"skippedCount\":1,\"evicted\":0}\n")
+        #expect(outcome.errors.hasPrefix("vellum: \"a\" was recorded or changed meanwhile"))
+        #expect(try store.done("get", "A", "a", "--json").text == "[2]\n")
+        #expect(try store.keys("A") == ["a", "b"])
+
+        try store.done("rm", "A", "b", "--yes")
+        try store.done("put", "A", "b", input: "[3]")
+        #expect(try store.run("undo", "A").status == 1, "nothing came back")
+    }
+
+    @Test func whereThereIsNoRoomTheLeastRecentGoAgain() throws {
+        let value = "\"" + String(repeating: "x", count: 38) + "\""
+        for key in ["a", "b"] { try store.done("put", "A", key, "--disk", "100B", input: value) }
+        try store.done("rm", "A", "--all", "--yes")
+        try store.done("put", "A", "c", input: value)
+        let outcome = try store.done("undo", "A")
+        #expect(outcome.errors.contains("; 1 entry evicted"))
+        #expect(try store.keys("A") == ["c", "b"])
+    }
+}

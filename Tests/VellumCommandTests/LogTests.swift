@@ -1,0 +1,181 @@
+import Foundation
+import Testing
+
+@Suite("append and tail")
+struct LogTests {
+    let store: TestStore
+
+    init() throws { store = try TestStore() }
+
+    @Test func messagesComeBackInOrder() throws {
+        try store.done("append", "L", "first", "--disk", "1KB")
+        try store.done("append", "L", input: "second\n\n日本語\nlast")
+        try store.done("append", "L", "--whole", input: "two\nlines\n")
+        #expect(
+            Masked.text(try store.done("tail", "L", "--json").text) == """
+                {"sequence":1,"time":T,"text":"first"}
+                {"sequence":2,"time":T,"text":"second"}
+                {"sequence":3,"time":T,"text":""}
+                {"sequence":4,"time":T,"text":"日本語"}
+                {"sequence":5,"time":T,"text":"last"}
+                {"sequence":6,"time":T,"text":"two\\nlines\\n"}
+
+                """)
+        #expect(try store.done("tail", "L", "-n", "3", "--raw").text == "日本語\nlast\ntwo\nlines\n\n")
+        #expect(try store.done("tail", "L", "--lines", "0").output.isEmpty)
+        let row = try store.done("tail", "L", "-n", "2").lines[0].split(separator: "\t")
+        #expect(row.count == 3 && row[0] == "5" && row[2] == "last")
+        #expect(Masked.text(String(row[1])) == "T")
+        let archive = try #require(try store.archives()["L"])
+        #expect(archive["kind"] as? String == "log" && archive["entries"] as? Int == 6)
+        #expect(archive["diskLimit"] as? Int == 1000)
+        #expect(try store.done("check").text.hasPrefix("L: clean, 6 entries"))
+    }
+
+    @Test func whatIsNotTextIsBase64() throws {
+        try store.done("append", "L", "x", "--disk", "1KB")
+        let file = store.folder / "bytes"
+        try Data([0xff, 0, 0x3e, 0x3f]).write(to: URL(fileURLWithPath: file))
+        let shell = Process()
+        shell.executableURL = URL(fileURLWithPath: "/bin/sh")
+        shell.arguments = [
+            "-c", "\"$0\" append L --whole --store \"$1\" < \"$2\"", Vellum.executable.path, store.path, file,
+        ]
+        try shell.run()
+        shell.waitUntilExit()
+        #expect(
+            Masked.text(try store.done("tail", "L", "-n", "1", "--json").text)
+                == "{\"sequence\":2,\"time\":T,\"data\":\"/wA+Pw==\"}\n")
+        #expect(try store.done("tail", "L", "-n", "1", "--raw").output == Data([0xff, 0, 0x3e, 0x3f, 0x0a]))
+    }
+
+    @Test func aMissingLogIsMadeOnlyWithALimit() throws {
+        try store.done("put", "A", "k", input: "1")
+        let missing = try store.run("append", "L", "x")
+        #expect(missing.status == 1 && missing.errors.contains("--disk 1MB makes one"))
+        #expect(try store.archives()["L"] == nil)
+        try store.done("append", "L", "x", "--disk", "1KB")
+        let other = try store.done("append", "L", "y", "--disk", "2KB")
+        #expect(other.errors.hasPrefix("vellum: log \"L\" is there already and keeps its own limit"))
+        #expect(try store.archives()["L"]?["diskLimit"] as? Int == 1000)
+        for arguments in [["L", "x", "--whole"], ["L", "x", "--disk", "0"], []] {
+            #expect(try Vellum.run(["append", "--store", store.path] + arguments).status == 2)
+        }
+        let nowhere = try Vellum.run(["append", "L", "x", "--store", store.folder / "missing"])
+        #expect(nowhere.status == 3)
+        for arguments in [["L", "--json", "--raw"], ["L", "-n", "x"], ["L", "--lines=-1"]] {
+            #expect(try Vellum.run(["tail", "--store", store.path] + arguments).status == 2)
+        }
+        #expect(try store.run("tail", "Nothing").status == 1)
+    }
+
+    @Test func aMessageThatIsTooLargeIsLeftOut() throws {
+        try store.done("append", "L", "x", "--disk", "10B")
+        let result = try store.run("append", "L", input: "one\n\(String(repeating: "y", count: 11))\ntwo\n")
+        #expect(result.status == 1)
+        #expect(result.errors.hasPrefix("vellum: standard input:2: a value of 11 bytes is larger"))
+        #expect(try store.done("tail", "L", "--raw").text == "x\none\ntwo\n")
+        #expect(try store.run("append", "L", "12345678901").status == 1)
+        try store.done("append", "L", "1234567890")
+        #expect(try store.done("tail", "L", "--raw").text == "1234567890\n", "the oldest went")
+    }
+
+    @Test func aSmallerLimitDropsTheOldest() throws {
+        try store.done("append", "L", "--disk", "1KB", input: "one\ntwo\nsix\n")
+        #expect(
+            try store.done("resize", "L", "--disk", "6B").errors
+                == "L: disk limit 6 bytes, was 1000; evicted 1 message, 3 bytes\n")
+        #expect(try store.done("tail", "L", "--raw").text == "two\nsix\n")
+    }
+
+    @Test func entriesAndMessagesAreNotMixedUp() throws {
+        try store.done("append", "L", "x", "--disk", "1KB")
+        try store.done("put", "A", "k", input: "1")
+        for arguments in [
+            ["keys", "L"], ["get", "L", "k"], ["put", "L", "k"], ["rm", "L", "k", "--yes"],
+            ["rm", "L", "--all", "--yes"], ["rm", "L", "--all", "--dry-run"],
+            ["expire", "L", "k", "--now", "--yes"], ["undo", "L"], ["undo", "L", "--list"],
+            ["why", "L", "k"],
+            ["export", "L"], ["import", "L", "-", "--key", "id", "--format", "ndjson"],
+        ] {
+            let result = try Vellum.run(arguments + ["--store", store.path], input: "{\"id\":1}")
+            #expect(result.status == 2 && result.output.isEmpty, "\(arguments)")
+            #expect(result.errors.hasPrefix("vellum: archive \"L\" is a log, "), "\(arguments)")
+            #expect(result.errors.contains("vellum tail L"), "\(arguments)")
+            #expect(result.errors.split(separator: "\n").count == 1, "\(arguments)")
+        }
+        for arguments in [["tail", "A"], ["append", "A", "x"], ["append", "A", "x", "--disk", "1KB"]] {
+            let result = try Vellum.run(arguments + ["--store", store.path])
+            #expect(result.status == 2, "\(arguments)")
+            #expect(result.errors.hasPrefix("vellum: archive \"A\" is a collection, "), "\(arguments)")
+        }
+        let kind = try store.run("put", "B", "k", "--kind", "log", input: "1")
+        #expect(kind.status == 2 && kind.errors.contains("vellum append NAME --disk SIZE"))
+        #expect(try store.archives()["B"] == nil)
+        #expect(try store.done("tail", "L", "--raw").text == "x\n")
+    }
+
+    /// A ring that is full all the time, followed while another process writes: nothing is missing, nothing comes twice.
+    @Test func itIsFollowedWithoutAGap() async throws {
+        try store.done("append", "L", "start", "--disk", "300KB")
+        let tail = try store.start("tail", "L", "-f", "-n", "1", "--json")
+        let writer = try store.start("append", "L", holdsInput: true)
+        let filler = String(repeating: "x", count: 190)
+        for part in 0..<50 {
+            writer.type((0..<200).map { "\(part * 200 + $0) \(filler)\n" }.joined())
+            // Never more than the ring holds ahead of the reader.
+            _ = try await tail.lines(atLeast: 1 + (part + 1) * 200 - 400)
+        }
+        writer.endInput()
+        #expect(try await writer.finish() == 0)
+        let lines = try await tail.lines(atLeast: 10_001)
+        let numbers = try lines.map { try #require(JSON.object($0)["sequence"] as? Int) }
+        #expect(numbers == Array(1...10_001))
+        let last = try #require(try JSON.object(lines[10_000])["text"] as? String)
+        #expect(last == "9999 " + filler)
+        tail.signal(SIGINT)
+        #expect(try await tail.finish() == 130)
+        #expect(tail.errors.isEmpty)
+    }
+
+    /// Each message fills a segment and drops the one before it. The reader's place, the end of the old segment, was
+    /// before the oldest message then, which was taken for a loss although nothing lay between; now the numbers of the
+    /// messages tell.
+    @Test func onlyWhatWasLostIsToldOf() async throws {
+        let message = String(repeating: "m", count: 140_000)
+        try store.done("append", "L", "--whole", "--disk", "150KB", input: message)
+        let tail = try store.start("tail", "L", "-f", "-n", "0", "--json")
+        func begun() throws -> Bool {
+            try store.done("append", "L", "--whole", input: message)
+            return !tail.lines.isEmpty
+        }
+        try await tail.until("a beginning", begun)
+        for _ in 0..<5 {
+            let count = tail.lines.count
+            try store.done("append", "L", "--whole", input: message)
+            _ = try await tail.lines(atLeast: count + 1)
+        }
+        let read = tail.lines.count
+        #expect(tail.errors.isEmpty)
+        tail.signal(SIGSTOP)
+        for _ in 0..<3 { try store.done("append", "L", "--whole", input: message) }
+        tail.signal(SIGCONT)
+        _ = try await tail.lines(atLeast: read + 1)
+        try await tail.until("told") { !tail.errors.isEmpty }
+        #expect(tail.errors == "vellum: some messages were dropped before they were read\n")
+    }
+
+    @Test func aTerminalShowsWhatItWouldObey() throws {
+        try store.done("append", "L", "--whole", "--disk", "1KB", input: "a\u{1b}[31mb\nsecond line\n")
+        let (status, text) = try PseudoTerminal.run("tail L --store '\(store.path)'")
+        #expect(status == 0)
+        let lines = text.replacing("\r\n", with: "\n").split(separator: "\n")
+        #expect(lines.count == 2)
+        #expect(lines[0].hasSuffix("  a\\e[31mb") && lines[0].count == 29)
+        #expect(lines[1] == String(repeating: " ", count: 21) + "second line")
+        for option in ["--raw", "--json"] {
+            let (_, text) = try PseudoTerminal.run("tail L \(option) --store '\(store.path)'")
+            #expect(!text.contains("\u{1b}") && text.contains("31mb"), "\(option)")
+        }
+    }
+}

@@ -1,0 +1,203 @@
+import Foundation
+import Testing
+
+@Suite("watch and why")
+struct WatchTests {
+    let store: TestStore
+
+    init() throws {
+        store = try TestStore()
+        try store.done("put", "A", "before", "--disk", "1KB", input: "[1]")
+    }
+
+    @Test func whatOtherProcessesDoIsFollowed() async throws {
+        let watch = try store.start("watch", "--json")
+        let plain = try store.start("watch", "A")
+        // It has begun once it tells of something.
+        for process in [watch, plain] {
+            try await process.until("a beginning") {
+                try store.done("put", "A", "probe", input: "1")
+                return !process.lines.isEmpty
+            }
+        }
+        try store.done("put", "A", "probe", input: "[]")
+        try store.done("append", "L", "mark", "--disk", "1KB")
+        try await watch.until("mark") { watch.lines.last?.contains("append") == true }
+        let begun = watch.lines.count
+        let put = try store.start("put", "A", "日本語", "--owner", "me")
+        #expect(try await put.finish() == 1, "nothing is no document")
+        try store.done("put", "A", "日本語", input: "[1,2]")
+        try store.done("put", "New", "k", input: "1")
+        try store.done("expire", "A", "日本語", "--in", "5m", "--yes")
+        try store.done("rm", "A", "日本語", "--yes")
+        try store.done("undo", "A")
+        try store.done("resize", "A", "--disk", "3B")
+        _ = try store.run("put", "A", "large", input: "[1,2,3,4]")
+        try store.done("append", "L", "hello")
+        try store.done("expire", "A", "日本語", "--now", "--yes")
+        let lines = try await watch.lines(atLeast: begun + 11)
+        let expected = [
+            ("A", "record", "\"日本語\"", 3, "\"request\""), ("New", "record", "\"k\"", 1, "\"request\""),
+            ("A", "deadline", "\"日本語\"", 3, "\"person\""), ("A", "delete", "\"日本語\"", 3, "\"person\""),
+            ("A", "restore", "\"日本語\"", 3, "\"undo\""), ("A", "eviction", "\"before\"", 2, "\"limit\""),
+            ("A", "eviction", "\"probe\"", 1, "\"limit\""), ("A", "resize", "null", 3, "\"request\""),
+            ("A", "rejection", "\"large\"", 5, "\"tooLarge\""), ("L", "append", "null", 5, "\"request\""),
+            ("A", "expiry", "\"日本語\"", 3, "\"person\""),
+        ]
+        .map {
+            "{\"time\":T,\"archive\":\"\($0)\",\"event\":\"\($1)\",\"key\":\($2),\"size\":\($3),\"cause\":\($4),\"pid\":P}"
+        }
+        #expect(lines.dropFirst(begun).map(Masked.text) == expected)
+        let rows = try await plain.lines(atLeast: 2)
+        #expect(rows.allSatisfy { $0.split(separator: "\t", omittingEmptySubsequences: false).count == 7 })
+        #expect(!plain.lines.contains { $0.contains("\tNew\t") })
+        for process in [watch, plain] {
+            process.signal(SIGINT)
+            #expect(try await process.finish() == 130)
+            #expect(process.errors.isEmpty)
+        }
+    }
+
+    @Test func itBeginsWithThePastIfAsked() throws {
+        try store.done("put", "B", "b", input: "1")
+        let all = try store.done("watch", "--from-start", "--seconds", "0")
+        #expect(
+            all.lines.map { $0.split(separator: "\t")[1...3].joined(separator: " ") }
+                == ["A record before", "B record b"])
+        #expect(try store.done("watch", "--seconds", "0").output.isEmpty)
+        #expect(try store.done("watch", "--from-start", "--limit", "1").lines.count == 1)
+        #expect(try store.done("watch", "--limit", "0").output.isEmpty)
+        #expect(try store.run("watch", "Nothing").status == 1)
+        for arguments in [["--limit", "-1"], ["--seconds", "-1"], ["--seconds", "x"]] {
+            #expect(try Vellum.run(["watch", "--store", store.path] + arguments).status == 2)
+        }
+        #expect(try Vellum.run(["watch", "--store", store.folder / "missing"]).status == 3)
+    }
+
+    @Test func lookingLeavesNoTrace() async throws {
+        let before = try store.done("ls", "--json").text
+        let watch = try store.start("watch", "--from-start")
+        _ = try await watch.lines(atLeast: 1)
+        #expect(try store.done("ls", "--json").text == before)
+        let stats = try store.done("stats", "A", "--json").text
+        #expect(stats.contains("\"processes\":[]"))
+    }
+
+    /// What the ring had forgotten before it began is not lost to a follower.
+    @Test func thePastIsAsLongAsTheRing() throws {
+        let lines = (0..<3000).map { "{\"id\":\($0)}\n" }.joined()
+        try store.done("import", "Many", "-", "--key", "id", input: lines)
+        for arguments in [["watch", "Many"], ["watch"]] {
+            let past = try Vellum.run(
+                arguments + ["--from-start", "--seconds", "0", "--json", "--store", store.path])
+            #expect(past.status == 0 && past.errors.isEmpty)
+            let events = past.lines.filter { $0.contains("\"archive\":\"Many\"") }
+            #expect(events.count == 2048)
+            #expect(try JSON.object(events[0])["key"] as? String == "952")
+        }
+    }
+
+    /// Every event is either told of or counted as lost.
+    @Test func whatCameTooFastIsCounted() async throws {
+        try store.done("put", "Many", "first", input: "1")
+        let stopped = try store.start("watch", "Many", "--json", "--from-start")
+        _ = try await stopped.lines(atLeast: 1)
+        stopped.signal(SIGSTOP)
+        let lines = (0..<5000).map { "{\"id\":\($0)}\n" }.joined()
+        try store.done("import", "Many", "-", "--key", "id", input: lines)
+        stopped.signal(SIGCONT)
+        func events() throws -> [[String: Any]] { try stopped.lines.map(JSON.object) }
+        func isLoss(_ event: [String: Any]) -> Bool { event["event"] as? String == "lost" }
+        try await stopped.until("the end") { try events().contains { $0["key"] as? String == "4999" } }
+        let losses = try events().filter(isLoss)
+        #expect(!losses.isEmpty)
+        let lost = losses.reduce(0) { $0 + ($1["count"] as? Int ?? 0) }
+        #expect(try events().count - losses.count + lost == 5001)
+        #expect(
+            losses.allSatisfy {
+                Set($0.keys) == ["time", "archive", "event", "key", "size", "cause", "pid", "count"]
+            })
+        #expect(stopped.errors.contains("events of Many came faster than they were read"))
+    }
+
+    @Test func aReaderThatLeavesEndsItQuietly() async throws {
+        let ends = try Spawned.pipeEnds()
+        let watch = try store.start("watch", "--from-start", output: ends[1])
+        close(ends[1])
+        var byte: UInt8 = 0
+        #expect(read(ends[0], &byte, 1) == 1)
+        close(ends[0])
+        // Nothing happens in the store any more, and it notices all the same.
+        let status = try await watch.finish()
+        #expect(status == 0 || status == -SIGPIPE)
+        #expect(watch.errors.isEmpty)
+    }
+
+    @Test func aRemovedArchiveMayComeAgain() async throws {
+        let watch = try store.start("watch", "A", "--from-start")
+        _ = try await watch.lines(atLeast: 1)
+        try FileManager.default.removeItem(atPath: store.path + "/A.archive")
+        try await watch.until("told") { watch.errors == "vellum: A is gone\n" }
+        try store.done("put", "A", "again", input: "1")
+        #expect(try await watch.lines(atLeast: 2).last?.contains("\trecord\tagain\t") == true)
+    }
+
+    @Test func aTerminalGetsATable() throws {
+        try store.done("put", "A", "evil\u{1b}[31m", input: "1")
+        try store.done("rm", "A", "--all", "--yes")
+        let (status, text) = try PseudoTerminal.run("watch --from-start --seconds 0 --store '\(store.path)'")
+        #expect(status == 0)
+        #expect(
+            text.hasPrefix("TIME          ARCHIVE  EVENT      KEY               SIZE  CAUSE     PROCESS\r\n"))
+        let narrow = try PseudoTerminal.run(
+            "watch --from-start --seconds 0 --store '\(store.path)'", columns: 60)
+        #expect(narrow.text.hasPrefix("TIME          EVENT      KEY               SIZE  CAUSE\r\n"))
+        #expect(text.contains("A        record     evil\\e[31m         1 B  request   "))
+        #expect(!text.contains("\u{1b}"))
+    }
+
+    @Test func whyTellsWhatBecameOfAKey() throws {
+        try store.done("put", "A", "k", "--expires", "5m", "--owner", "me", input: "[1]")
+        let there = try store.done("why", "A", "k", "--json").text
+        #expect(
+            Masked.text(there)
+                == "{\"archive\":\"A\",\"key\":\"k\",\"present\":true,\"meta\":{\"key\":\"k\",\"size\":2,\"tier\":\"disk\","
+                + "\"created\":T,\"accessed\":T,\"expires\":T,\"hits\":0,\"owner\":\"me\",\"rank\":1},\"heldBy\":[],"
+                + "\"events\":[{\"time\":T,\"event\":\"record\",\"size\":2,\"cause\":\"request\",\"pid\":P,"
+                + "\"process\":null}],\"reachesBackTo\":T,\"isCutOff\":false}\n")
+        try store.done("resize", "A", "--disk", "2B")
+        try store.done("rm", "A", "k", "--yes")
+        let gone = try store.done("why", "A", "before", "--json").text
+        #expect(
+            Masked.text(gone)
+                == "{\"archive\":\"A\",\"key\":\"before\",\"present\":false,\"meta\":null,\"heldBy\":[],\"events\":["
+                + "{\"time\":T,\"event\":\"record\",\"size\":2,\"cause\":\"request\",\"pid\":P,\"process\":null},"
+                + "{\"time\":T,\"event\":\"eviction\",\"size\":2,\"cause\":\"limit\",\"pid\":P,\"process\":null}],"
+                + "\"reachesBackTo\":T,\"isCutOff\":false}\n")
+        let plain = try store.done("why", "A", "k").text
+        #expect(plain.hasPrefix("present\tfalse\n\n") && plain.contains("\tdelete\t2\tperson\t"))
+        let unknown = try store.run("why", "A", "unknown")
+        #expect(unknown.status == 1 && unknown.output.isEmpty)
+        #expect(
+            unknown.errors.hasPrefix("vellum: nothing is known of \"unknown\" in A; events reach back to "))
+        #expect(try store.run("why", "Nothing", "k").status == 1)
+        #expect(try store.run("why", "A", "").status == 2)
+    }
+
+    @Test func whySpeaksInWords() throws {
+        try store.done("put", "A", "日本語", "--expires", "5m", "--owner", "地理", input: "[1]")
+        var (status, text) = try PseudoTerminal.run("why A 日本語 --store '\(store.path)'")
+        #expect(status == 0)
+        #expect(text.hasPrefix("\"日本語\" is in A: 2 B\r\n"))
+        for part in [
+            "  owner     地理\r\n", ", in 4m 5", "  2 B  recorded by process ", ", all there were.\r\n",
+        ] {
+            #expect(text.contains(part), "\(part)")
+        }
+        try store.done("resize", "A", "--disk", "1B")
+        (status, text) = try PseudoTerminal.run("why A 日本語 --store '\(store.path)'")
+        #expect(status == 0)
+        #expect(text.hasPrefix("\"日本語\" is not in A\r\n"))
+        #expect(text.contains("  2 B  evicted: the disk limit left no room, by process "))
+    }
+}
