@@ -8,6 +8,14 @@ extension Archive {
         try engine().carryOut(action, on: entries)
     }
 
+    /// The same for a tool that shows how far it is: `checkpoint` hears how many entries have been looked at, each time
+    /// that the lock is free, and says whether to go on.
+    package func carryOut(
+        _ action: PlannedAction, on entries: [PlannedEntry], checkpoint: (Int) -> Bool
+    ) throws(StorageError) -> PlanOutcome {
+        try engine().carryOut(action, on: entries, checkpoint: checkpoint)
+    }
+
     /// Deletes every entry in a way that ``undo(_:)`` takes back. Unlike ``deleteAll()`` it leaves the bytes where
     /// they are until then.
     public func deleteAllReversibly() throws(StorageError) -> PlanOutcome {

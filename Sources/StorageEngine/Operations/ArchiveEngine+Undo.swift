@@ -12,10 +12,13 @@ extension ArchiveEngine {
     // MARK: Acting
 
     /// Does what a person planned; entries that have changed since are left alone.
-    func carryOut(_ action: PlannedAction, on entries: [PlannedEntry]) throws(StorageError) -> PlanOutcome {
+    func carryOut(
+        _ action: PlannedAction, on entries: [PlannedEntry], checkpoint: (Int) -> Bool = { _ in true }
+    ) throws(StorageError) -> PlanOutcome {
         var outcome = PlanOutcome(entries: 0, bytes: 0, skipped: [], action: nil)
         var group: UInt32 = 0
         for start in stride(from: 0, to: entries.count, by: ArchiveEngine.actionBatch) {
+            guard checkpoint(start) else { break }
             try acquire()
             defer { release() }
             _ = index.takeStampAndDrain()
