@@ -9,7 +9,9 @@ public enum ActionTable {
     /// The key map as it is shipped. In a store that is only read the actions that change it are absent.
     public static func keyMap(readOnly: Bool = false) -> BrowserKeyMap {
         KeyMap(
-            (looking + watching + arranging + acting + general + moving).filter { !readOnly || !$0.flags.contains(.destructive) })
+            (looking + arranging + acting + watching + general + moving).filter {
+                !readOnly || !$0.flags.contains(.destructive)
+            })
     }
 
     private static let looking: [BrowserAction] = [
@@ -45,13 +47,14 @@ public enum ActionTable {
             .events, "Event pane", "Show or hide the latest events.", [.character("e")],
             [.archives, .entries]),
         action(
-            .monitor, "Events", "All events, with filters.", [.character("E")], [.archives, .entries, .messages],
+            .monitor, "Events", "All events, with filters.", [.character("E")],
+            [.archives, .entries, .messages],
             .footer),
         action(
             .processes, "Processes", "The processes that have it open.", [.character("P")],
             [.archives, .entries, .messages]),
         action(
-            .monitorPart, "Events or processes", "Change between the two.", [Key(.tab)], [.monitor]),
+            .monitorPart, "Other part", "Change between events and processes.", [Key(.tab)], [.monitor]),
         action(
             .eventKind, "Kind", "Show only the next kind of event.", [.character("t")], [.monitor], .footer),
         action(
@@ -93,7 +96,7 @@ public enum ActionTable {
             .delete, "Delete", "Plan to delete what is marked, or this.",
             [.character("D"), Key(.delete)], [.entries, .value], [.destructive, .footer]),
         action(
-            .expire, "Expire", "Plan to let it expire: soon, now, never.", [.character("x")],
+            .expire, "Expire", "Plan when it expires: soon, now, never.", [.character("x")],
             [.entries, .value], [.destructive, .footer]),
         action(
             .deleteAll, "Delete all", "Plan to delete every message.", [.character("D"), Key(.delete)],

@@ -122,7 +122,9 @@ package struct EffectPerformer: Sendable {
         var targets: [Target] = []
         targets.reserveCapacity(listing.count - first)
         for index in first..<listing.count {
-            if index % 1024 == 0, !report(Double(index - first) / Double(listing.count - first)) { return nil }
+            if index % 1024 == 0, !report(Double(index - first) / Double(listing.count - first)) {
+                return nil
+            }
             if let entry = listing.entry(at: index) { targets.append(entry.target) }
         }
         return targets

@@ -168,7 +168,9 @@ extension Browser {
             return []
         case .success(let outcome):
             note(&model, outcome)
-            var figures = "\(done(change, outcome.entries)), \(Figures.bytes(outcome.bytes))"
+            var figures =
+                outcome.entries == 0
+                ? nothing(change) : "\(done(change, outcome.entries)), \(Figures.bytes(outcome.bytes))"
             if outcome.isReversible { figures += "; \(keyName(model, .undo)) undoes" }
             model.entries?.marks = Marks()
             let report = lines(of: outcome)

@@ -130,10 +130,14 @@ extension Browser {
 
     /// The event under the cursor in full.
     static func openEvent(_ model: inout Model) {
-        guard let monitor = model.monitor, monitor.part == .events, monitor.count(model.events) > 0 else { return }
+        guard let monitor = model.monitor, monitor.part == .events, monitor.count(model.events) > 0 else {
+            return
+        }
         let event = model.events[monitor.number(row: monitor.row(model.events), model.events)]
         var lines = ["\(Figures.date(event.time)) UTC, in \(event.archive)"]
-        if let key = event.key { lines.append("key \(TerminalText.sanitized(key))\(event.isWholeKey ? "" : " (cut)")") }
+        if let key = event.key {
+            lines.append("key \(TerminalText.sanitized(key))\(event.isWholeKey ? "" : " (cut)")")
+        }
         if event.bytes > 0 { lines.append("\(Figures.count(event.bytes)) bytes") }
         if let cause = EventText.cause(event) { lines.append("because: \(cause)") }
         if event.pid != 0 { lines.append("by \(model.processName(event.pid))") }
@@ -174,7 +178,8 @@ extension Browser {
     static func showBiography(_ model: inout Model) {
         guard let value = model.value else { return }
         let lines = EventText.story(value, model)
-        model.overlay = .message(MessageBox(title: "Biography of \(TerminalText.sanitized(value.key))", lines: lines))
+        model.overlay = .message(
+            MessageBox(title: "Biography of \(TerminalText.sanitized(value.key))", lines: lines))
     }
 }
 

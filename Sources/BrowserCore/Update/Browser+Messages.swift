@@ -37,10 +37,15 @@ extension Browser {
     /// The message under the cursor in full, as far as it is text.
     static func openMessage(_ model: inout Model) {
         guard let log = model.log, let line = log.lines[log.cursor] else { return }
-        var lines = ["\(Figures.date(line.time)) UTC, \(Figures.bytes(UInt64(line.size))), number \(line.sequence)", ""]
+        var lines = [
+            "\(Figures.date(line.time)) UTC, \(Figures.bytes(UInt64(line.size))), number \(line.sequence)",
+            "",
+        ]
         if let text = line.text {
             lines += text.split(whereSeparator: \.isNewline).map { TerminalText.sanitized(String($0)) }
-            if line.size > LogLine.limit { lines.append("The first \(Figures.bytes(UInt64(LogLine.limit))) of it.") }
+            if line.size > LogLine.limit {
+                lines.append("The first \(Figures.bytes(UInt64(LogLine.limit))) of it.")
+            }
         } else {
             lines.append("It isn't text.")
         }
@@ -48,7 +53,8 @@ extension Browser {
     }
 
     static func loaded(
-        _ model: inout Model, archive: String, _ range: Range<Int>, messages result: Result<[LogLine], SourceError>
+        _ model: inout Model, archive: String, _ range: Range<Int>,
+        messages result: Result<[LogLine], SourceError>
     ) -> [Effect] {
         guard model.log?.archive == archive else { return [] }
         model.log?.isPending = false
@@ -74,12 +80,14 @@ extension Browser {
         guard !visible.isEmpty, visible.clamped(to: log.loaded) != visible, !log.isPending, log.problem == nil
         else { return [] }
         let range =
-            max(available.lowerBound, visible.lowerBound - page)..<min(
+            max(
+                available.lowerBound, visible.lowerBound - page)..<min(
                 available.upperBound, visible.upperBound + page)
         log.isPending = true
         return [
             .loadMessages(
-                archive: log.archive, store: store, range, end: available.upperBound, nextEvent: log.nextEvent)
+                archive: log.archive, store: store, range, end: available.upperBound, nextEvent: log.nextEvent
+            )
         ]
     }
 }

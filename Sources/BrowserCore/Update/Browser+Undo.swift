@@ -17,7 +17,9 @@ extension Browser {
         case .failure(let error): model.say(error.description, role: .error)
         case .success(let actions):
             guard let latest = actions.first else {
-                model.say("There is nothing to undo in \(archive).")
+                model.say(
+                    "There is nothing to undo in \(archive). Undo lasts ten minutes, or until 5% of the limit is written."
+                )
                 return []
             }
             switch purpose {

@@ -18,10 +18,10 @@ enum EventsTable {
             Table.Column("UTC", width: .fixed(8), priority: 3),
             Table.Column("archive", width: .minimum(8, weight: 1), priority: 5),
             Table.Column("event", width: .fixed(9), priority: 0),
-            Table.Column("key", width: .minimum(6, weight: 4), priority: 0),
+            Table.Column("key", width: .minimum(16, weight: 4), priority: 0),
             Table.Column("size", width: .fixed(8), alignment: .trailing, priority: 2),
             Table.Column("cause", width: .fixed(17), priority: 1),
-            Table.Column("process", width: .minimum(12, weight: 1), priority: 4),
+            Table.Column("process", width: .minimum(12, weight: 1), priority: 6),
         ]
         if !showsArchive { columns.remove(at: 1) }
         return Table(
@@ -29,7 +29,8 @@ enum EventsTable {
             showsHeader: showsHeader, emptyText: emptyText
         ) { row in
             let event = log[number(row)]
-            let process = names[event.pid].map { "\($0) \(event.pid)" } ?? (event.pid == 0 ? "" : "\(event.pid)")
+            let process =
+                names[event.pid].map { "\($0) \(event.pid)" } ?? (event.pid == 0 ? "" : "\(event.pid)")
             var cells = [
                 Table.Cell(Figures.time(event.time), role: .dim), Table.Cell(event.archive, role: .dim),
                 Table.Cell(EventText.kind(event.kind), role: EventText.role(event.kind)),

@@ -40,7 +40,9 @@ enum FooterView {
         case .actions: pairs = [("enter", "Run"), ("esc", "Close"), ("up/down", "Choose")]
         case .plan: pairs = [("esc", "Cancel"), ("tab", "Other button"), ("enter", "Press it")]
         case .expire:
-            pairs = [("enter", "Continue"), ("esc", "Cancel"), ("up/down", "Choose"), ("tab", "Other button")]
+            pairs = [
+                ("enter", "Continue"), ("esc", "Cancel"), ("up/down", "Choose"), ("tab", "Other button"),
+            ]
         case .undoList: pairs = [("enter", "Choose"), ("esc", "Close")]
         case .message: pairs = [("enter", "Close")]
         case nil:

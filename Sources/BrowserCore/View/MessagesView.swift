@@ -49,7 +49,8 @@ enum MessagesView {
         if let summary = model.archives.summary(log.archive) {
             left.append(Span("  " + ArchivesView.share(summary.diskBytes, of: summary.diskLimit)))
             if summary.counters.evictions > 0 {
-                left.append(Span("  \(Figures.count(summary.counters.evictions)) older ones dropped", look[.dim]))
+                left.append(
+                    Span("  \(Figures.count(summary.counters.evictions)) older ones dropped", look[.dim]))
             }
         }
         Bar(left: left, right: log.follows ? [Span(" newest ", look[.good])] : [], role: .text)

@@ -15,7 +15,9 @@ enum MonitorView {
     }
 
     static func table(_ model: Model) -> Table {
-        guard let monitor = model.monitor else { return Table(columns: [], rowCount: 0) { _ in Table.Row([]) } }
+        guard let monitor = model.monitor else {
+            return Table(columns: [], rowCount: 0) { _ in Table.Row([]) }
+        }
         if monitor.part == .processes { return processTable(model, monitor) }
         let log = model.events
         let count = monitor.count(log)
@@ -38,9 +40,9 @@ enum MonitorView {
                 Table.Column("hits", width: .fixed(11), alignment: .trailing, priority: 5),
                 Table.Column("misses", width: .fixed(11), alignment: .trailing, priority: 6),
                 Table.Column("ratio", width: .fixed(6), alignment: .trailing, priority: 1),
-                Table.Column("memory", width: .fixed(15), alignment: .trailing, priority: 2),
+                Table.Column("memory", width: .fixed(15), alignment: .trailing, priority: 3),
                 Table.Column("", width: .fixed(10), priority: 8),
-                Table.Column("state", width: .fixed(5), priority: 7),
+                Table.Column("state", width: .fixed(5), priority: 2),
             ], rowCount: attachments.count, firstRow: monitor.processTop,
             selectedRow: attachments.isEmpty ? nil : monitor.processRow,
             emptyText: "No process has it open for writing."
@@ -87,7 +89,8 @@ enum MonitorView {
         case .events:
             let all = Figures.count(model.events.numbers.count, "event", "events")
             let filter = monitor.filter
-            left.append(Span(filter.isEmpty ? all : "\(Figures.count(monitor.count(model.events))) of \(all)"))
+            left.append(
+                Span(filter.isEmpty ? all : "\(Figures.count(monitor.count(model.events))) of \(all)"))
             if let archive = filter.archive { left.append(Span("  of \(archive)", look[.accent])) }
             if let kind = filter.kind { left.append(Span("  \(EventText.kind(kind))", look[.accent])) }
             if !filter.text.isEmpty { left.append(Span("  key \"\(filter.text)\"", look[.accent])) }

@@ -12,7 +12,8 @@ extension OverlayPlaces {
             body = targets(plan, model)
             if isTall {
                 body.append("Entries that change from now on are left alone.")
-                let grace = "\(Browser.keyName(model, .undo)) undoes it for ten minutes, or until much is written."
+                let grace =
+                    "\(Browser.keyName(model, .undo)) undoes it for ten minutes, or until 5% of the limit is written."
                 if model.size.rows >= 16 { body.append(grace) }
             }
         case .undo(let action):
@@ -33,7 +34,7 @@ extension OverlayPlaces {
         case .clearLog(let count):
             words = ("Delete \(Figures.count(count, "message", "messages"))?", "Delete")
             body = [
-                "Every message of \(plan.archive), \(Figures.bytes(plan.bytes))", "This can't be undone.",
+                "This can't be undone: every message of \(plan.archive), \(Figures.bytes(plan.bytes)), goes."
             ]
         }
         return Dialog(
@@ -48,7 +49,7 @@ extension OverlayPlaces {
         case .expireIdle:
             return ("Expire \(count) idle over \(DurationText.text(plan.idle ?? 0))?", "Expire")
         case .lifetime(let seconds?): return ("Expire \(count) in \(DurationText.text(seconds))?", "Expire")
-        case .lifetime(nil): return ("Never expire \(count)?", "Never expire")
+        case .lifetime(nil): return ("Never expire \(count)?", "Keep")
         }
     }
 
@@ -86,7 +87,8 @@ extension OverlayPlaces {
             ? "this browser" : action.pid.map { model.processName($0) } ?? "a process that is not known"
         let left = Figures.duration(action.end.seconds(since: model.now))
         let what = names ? "\(verb) \(entries), \(Figures.bytes(action.bytes))," : verb
-        return "\(what) \(Figures.duration(model.now.seconds(since: action.time))) ago by \(who); \(left) left to undo"
+        return
+            "\(what) \(Figures.duration(model.now.seconds(since: action.time))) ago by \(who); \(left) left to undo"
     }
 
     // MARK: Expiry
@@ -100,7 +102,8 @@ extension OverlayPlaces {
             body.append(
                 count == 0
                     ? "No entry is chosen; those idle for long can be."
-                    : "\(Figures.count(count, "entry", "entries")) of \(form.archive); nothing is written before the plan.")
+                    : "\(Figures.count(count, "entry", "entries")) of \(form.archive); nothing is written before the plan."
+            )
         }
         return Dialog(
             title: count == 0
@@ -122,7 +125,9 @@ extension OverlayPlaces {
         let isSmall = screen.rows < 6 || screen.columns < 30
         let columns = isSmall ? screen.columns : min(screen.columns - 4, 84)
         let box = screen.centered(
-            Size(columns: columns, rows: isSmall ? screen.rows - 1 : min(screen.rows - 2, list.actions.count + 2)))
+            Size(
+                columns: columns,
+                rows: isSmall ? screen.rows - 1 : min(screen.rows - 2, list.actions.count + 2)))
         return (box, isSmall ? box.split(top: 1).rest : box.inset(top: 1, left: 2, bottom: 1, right: 2))
     }
 }
@@ -161,6 +166,8 @@ extension OverlayView {
                 }
                 column = place.endColumn
             }
+            // Half a hint is none.
+            guard column + 1 + TextWidth.width(of: rest) <= line.endColumn else { return }
             frame.write(
                 rest, at: Point(column: column + 1, row: line.row), style: look[.dim].over(look[.dialog]),
                 within: line)
@@ -169,7 +176,7 @@ extension OverlayView {
         case .after: write("in", form.after, "such as 90s, 5m, 2h, 3d")
         case .now: write("now", nil, "")
         case .never: write("never", nil, "")
-        case .idle: write("idle longer than", form.idle, "all of \(form.archive)")
+        case .idle: write("idle over", form.idle, "all of \(form.archive)")
         }
     }
 
@@ -179,7 +186,9 @@ extension OverlayView {
         let places = OverlayPlaces.undoList(list, model)
         frame.fill(places.box, style: look[.dialog])
         let hasBorder = places.list.column > places.box.column
-        if hasBorder { frame.border(places.box, style: look[.border].over(look[.dialog]), glyphs: look.glyphs) }
+        if hasBorder {
+            frame.border(places.box, style: look[.border].over(look[.dialog]), glyphs: look.glyphs)
+        }
         frame.write(
             " Undo in \(list.archive) ",
             at: Point(column: places.box.column + (hasBorder ? 2 : 0), row: places.box.row),
