@@ -8,6 +8,9 @@ struct HarmlessTests {
     func anyKeysWithoutConfirmationWriteNothing(seed: UInt64) throws {
         var numbers = SeededNumbers(state: seed)
         let source = Fixture.source()
+        Fixture.addEvents(source)
+        Fixture.addMessages(source)
+        Fixture.addUndoable(source)
         let before = source.with { state in state.archives.mapValues { $0.map(\.entry) } }
         let clock = TestClock()
         var browser = try Fixture.browser(source, columns: 70, rows: 20, clock: clock)

@@ -65,6 +65,22 @@ struct LogTests {
         #expect(browser.model.cursorRow == 0)
     }
 
+    /// A log that can't be read is said to be so, and isn't asked for again and again.
+    @Test func aProblemIsSaidOnce() throws {
+        let source = source()
+        let clock = TestClock()
+        var browser = try Fixture.browser(source, clock: clock, keys: "jj<enter>")
+        source.with { $0.problem = "the store is gone" }
+        browser.press([.character("g")])
+        #expect(browser.frame.plainText.contains("the store is gone"))
+        source.with { $0.problem = nil }
+        source.append("back again", archive: "Trace", at: clock.now)
+        browser.refresh()
+        browser.press([.character("G")])
+        #expect(browser.frame.plainText.contains("back again"))
+        #expect(!browser.frame.plainText.contains("the store is gone"))
+    }
+
     @Test func aMessageIsReadInFull() throws {
         let browser = try Fixture.browser(source(), keys: "jj<enter>kk<enter>")
         let text = browser.frame.plainText
@@ -77,7 +93,8 @@ struct LogTests {
         let source = source()
         var browser = try Fixture.browser(source, keys: "jj<enter>D")
         #expect(browser.frame.plainText.contains("Delete 60 messages?"))
-        #expect(browser.frame.plainText.contains("This can't be undone: every message of Trace, 1.62 kB, goes."))
+        #expect(
+            browser.frame.plainText.contains("This can't be undone: every message of Trace, 1.62 kB, goes."))
         browser.press([Key(.enter)])
         #expect(source.with { $0.writeCalls } == 0, "the default is Cancel")
         browser.press(try Key.script("Dy"))

@@ -15,7 +15,9 @@ struct LogState: Sendable {
     var top = 0
     /// Whether the newest message stays in view.
     var follows = true
-    var problem: String?
+    /// What is wrong with the archive, and with what was read last.
+    var archiveProblem: String?
+    var readProblem: String?
 
     init(archive: String) { self.archive = archive }
 
@@ -25,7 +27,7 @@ struct LogState: Sendable {
 
     /// Takes the archive's figures: which messages there are now.
     mutating func update(_ archive: ArchiveSummary) {
-        problem = archive.problem
+        archiveProblem = archive.problem
         guard archive.problem == nil else { return }
         let end = Int(clamping: archive.counters.records)
         // An archive that was made anew counts from nothing.
@@ -33,6 +35,8 @@ struct LogState: Sendable {
         available = max(0, end - archive.entries)..<end
         nextEvent = archive.nextEvent
     }
+
+    var problem: String? { archiveProblem ?? readProblem }
 
     mutating func show(_ new: [LogLine], from number: Int, asked: Range<Int>) {
         lines = [:]

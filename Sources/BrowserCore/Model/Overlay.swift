@@ -37,6 +37,8 @@ struct Plan: Sendable {
     var idle: Double?
     /// 0 is Cancel.
     var button = 0
+    /// The first line in view: on a small screen not all fit.
+    var first = 0
 
     init(_ change: Change, archive: String, targets: [Target], idle: Double? = nil) {
         act = .change(change)

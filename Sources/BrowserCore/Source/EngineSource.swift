@@ -43,6 +43,7 @@ public final class EngineSource: StoreSource {
         let store = try store(path)
         let names = try EngineSource.translating { () throws(StorageError) in try store.archiveNames() }
         var figures = StoreFigures(archives: [])
+        figures.ownPid = getpid()
         var processes: [Int32: ProcessSummary] = [:]
         for name in names {
             do throws(StorageError) {

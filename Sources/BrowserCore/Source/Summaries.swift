@@ -132,6 +132,8 @@ public struct StoreFigures: Sendable, Hashable {
     public var processes: [ProcessSummary]
     /// Accesses that the store has booked to this very process: what looking would add to if it left a trace.
     public var ownAccesses: UInt64
+    /// This very process, which may have written for a person; 0 when it isn't known.
+    public var ownPid: Int32 = 0
 
     public init(archives: [ArchiveSummary], processes: [ProcessSummary] = [], ownAccesses: UInt64 = 0) {
         self.archives = archives

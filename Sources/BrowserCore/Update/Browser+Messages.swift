@@ -59,8 +59,13 @@ extension Browser {
         guard model.log?.archive == archive else { return [] }
         model.log?.isPending = false
         switch result {
-        case .success(let lines): model.log?.show(lines, from: range.lowerBound, asked: range)
-        case .failure(let error): model.log?.problem = error.description
+        case .success(let lines):
+            model.log?.show(lines, from: range.lowerBound, asked: range)
+            model.log?.readProblem = nil
+        case .failure(let error):
+            // What can't be read isn't asked for again until there is something else to ask for.
+            model.log?.show([], from: range.lowerBound, asked: range)
+            model.log?.readProblem = error.description
         }
         return []
     }
@@ -77,7 +82,7 @@ extension Browser {
             showing: log.row, of: available.count, in: page, from: log.top - available.lowerBound)
         log.top = available.lowerBound + top
         let visible = log.top..<min(available.upperBound, log.top + page)
-        guard !visible.isEmpty, visible.clamped(to: log.loaded) != visible, !log.isPending, log.problem == nil
+        guard !visible.isEmpty, visible.clamped(to: log.loaded) != visible, !log.isPending
         else { return [] }
         let range =
             max(

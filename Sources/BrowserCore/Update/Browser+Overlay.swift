@@ -48,6 +48,13 @@ extension Browser {
         case Key(.left), Key(.right), Key(.tab), Key(.backTab), .character("h"), .character("l"):
             plan.button = 1 - plan.button
             model.overlay = .plan(plan)
+        case Key(.down), .character("j"):
+            let places = OverlayPlaces.dialog(plan, model).places(in: Rect(model.size))
+            plan.first = min(plan.first + 1, max(0, places.lines.count - places.body.rows))
+            model.overlay = .plan(plan)
+        case Key(.up), .character("k"):
+            plan.first = max(0, plan.first - 1)
+            model.overlay = .plan(plan)
         case Key(.enter) where plan.button == 1, .character("y"): return carryOut(&model, plan)
         case Key(.enter), Key(.escape), .character("n"), .character("q"):
             model.overlay = nil

@@ -69,8 +69,11 @@ extension Browser {
         case .success(let report?):
             model.cost.writes += report.entries
             model.cost.longestLock = max(model.cost.longestLock, report.longestCall)
-            var words = "\(Figures.count(report.entries, "entry", "entries")) restored"
-            words += ", \(Figures.bytes(report.bytes))"
+            var words = "Nothing was restored"
+            if report.entries > 0 {
+                words = "\(Figures.count(report.entries, "entry", "entries")) restored"
+                words += ", \(Figures.bytes(report.bytes))"
+            }
             if report.skippedCount > 0 { words += ", \(Figures.count(report.skippedCount)) skipped" }
             if report.evicted > 0 {
                 words += ", \(Figures.count(report.evicted)) evicted to make room"
@@ -78,7 +81,9 @@ extension Browser {
             if report.skipped.isEmpty {
                 model.say(words + ".", role: .good, seconds: 10)
             } else {
-                var lines = [words + ".", "Skipped, because they were recorded anew or changed since:"]
+                var lines = [
+                    words + ".", "Skipped, because they were recorded anew, changed or expired since:",
+                ]
                 lines += report.skipped.map { "- \(TerminalText.sanitized($0))" }
                 let rest = report.skippedCount - report.skipped.count
                 if rest > 0 { lines.append("and \(Figures.count(rest)) more") }
@@ -104,6 +109,7 @@ extension Model {
 
     /// How a process is called: by its name if it still has the store open.
     func processName(_ pid: Int32) -> String {
+        if pid == archives.figures?.ownPid { return "this browser (\(pid))" }
         guard let process = archives.figures?.processes.first(where: { $0.pid == pid }) else {
             return "process \(pid)"
         }

@@ -57,22 +57,12 @@ enum EventText {
 
     /// `recorded 12:01:07 by api (4121), hit 41 times, evicted 12:09:30: disk limit`
     static func line(_ biography: Biography, _ entry: Entry, _ model: Model) -> String {
-        var parts: [String] = []
-        var countsHits = false
-        var isGone = false
-        for event in biography.events {
-            isGone = [.eviction, .expiry, .delete].contains(event.kind)
-            // Hits are counted since the value was recorded last.
-            countsHits = countsHits || event.kind == .record || event.kind == .restore
-            if isGone, countsHits || parts.isEmpty {
-                parts.append("hit \(Figures.count(entry.hits, "time", "times"))")
-            }
-            parts.append(sentence(event, model))
-        }
-        if parts.isEmpty {
-            parts.append("recorded before the oldest event that is known")
-        }
-        if !isGone { parts.append("hit \(Figures.count(entry.hits, "time", "times"))") }
+        var parts = biography.events.map { sentence($0, model) }
+        if parts.isEmpty { parts.append("recorded before the oldest event that is known") }
+        // Hits are counted up to its end.
+        let isGone = biography.events.last.map { [.eviction, .expiry, .delete].contains($0.kind) } ?? false
+        let hits = "hit \(Figures.count(entry.hits, "time", "times"))"
+        parts.insert(hits, at: parts.count - (isGone ? 1 : 0))
         return parts.joined(separator: ", ")
     }
 

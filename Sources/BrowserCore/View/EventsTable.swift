@@ -11,9 +11,11 @@ enum EventsTable {
     ) -> Table {
         let log = model.events
         let look = model.look
-        let names = Dictionary(
+        var names = Dictionary(
             (model.archives.figures?.processes ?? []).map { ($0.pid, $0.name) },
             uniquingKeysWith: { first, _ in first })
+        if let own = model.archives.figures?.ownPid { names[own] = "this browser" }
+        let processes = names
         var columns = [
             Table.Column("UTC", width: .fixed(8), priority: 3),
             Table.Column("archive", width: .minimum(8, weight: 1), priority: 5),
@@ -30,7 +32,7 @@ enum EventsTable {
         ) { row in
             let event = log[number(row)]
             let process =
-                names[event.pid].map { "\($0) \(event.pid)" } ?? (event.pid == 0 ? "" : "\(event.pid)")
+                processes[event.pid].map { "\($0) \(event.pid)" } ?? (event.pid == 0 ? "" : "\(event.pid)")
             var cells = [
                 Table.Cell(Figures.time(event.time), role: .dim), Table.Cell(event.archive, role: .dim),
                 Table.Cell(EventText.kind(event.kind), role: EventText.role(event.kind)),

@@ -26,7 +26,9 @@ extension OverlayPlaces {
                         + "back to \(plan.archive), \(Figures.bytes(action.bytes))",
                 summary(action, model, names: false),
             ]
-            if isTall {
+            if isTall, action.kind == .lifetime {
+                body.append("Entries that changed or expired meanwhile stay as they are.")
+            } else if isTall {
                 body.append(
                     "Keys recorded anew meanwhile stay as they are. If the limit leaves no room for all, the least "
                         + "recent are evicted.")
@@ -38,7 +40,8 @@ extension OverlayPlaces {
             ]
         }
         return Dialog(
-            title: words.title, body: body, buttons: ["Cancel", words.button], selectedButton: plan.button)
+            title: words.title, body: body, buttons: ["Cancel", words.button], selectedButton: plan.button,
+            firstLine: plan.first)
     }
 
     private static func words(_ change: Change, _ plan: Plan) -> (title: String, button: String) {

@@ -37,6 +37,8 @@ final class MockSource: StoreSource {
         var undoable: [String: [Undoable]] = [:]
         var nextAction: UInt32 = 1
         var now = Fixture.start
+
+        func hasExpired(_ record: Record) -> Bool { record.entry.expires.map { $0 <= now } ?? false }
     }
 
     struct Undoable: Sendable {
@@ -88,13 +90,17 @@ final class MockSource: StoreSource {
         if let problem = with({ $0.listingProblem }) { throw SourceError(problem) }
         return with { state in
             state.listings += 1
-            return MockListing(source: self, archive: archive, records: state.archives[archive] ?? [])
+            // As in the engine, an entry whose time is over isn't found, removed or not.
+            let records = (state.archives[archive] ?? []).filter { !state.hasExpired($0) }
+            return MockListing(source: self, archive: archive, records: records)
         }
     }
 
     func entry(_ key: String, archive: String, store: String) throws(SourceError) -> Entry? {
         try check()
-        return with { $0.archives[archive]?.first { $0.entry.key == key }?.entry }
+        return with { state in
+            state.archives[archive]?.first { $0.entry.key == key && !state.hasExpired($0) }?.entry
+        }
     }
 
     func bytes(_ key: String, range: Range<Int>, archive: String, store: String) throws(SourceError)
