@@ -137,6 +137,49 @@ struct EngineSourceTests {
         #expect(browser.frame.plainText.contains("writes 7"))
     }
 
+    /// A plan that is stopped half-way says how far it came, and that part can be undone as one.
+    @Test func aStoppedPlanIsUndoneAsOne() throws {
+        let folder = try Folder()
+        let path = folder.path + "/store"
+        let (store, archive) = try fill(path, count: 700)
+        defer { store.close() }
+        let source = EngineSource(folder: folder.path)
+        let listing = try source.listing(archive: "City", store: path)
+        let targets = (0..<listing.count).compactMap { listing.entry(at: $0)?.target }
+        let outcome = try source.carryOut(.delete, on: targets, archive: "City", store: path) { $0 < 500 }
+        #expect(outcome.entries == 512)
+        #expect(outcome.stopped == "Stopped after 512 of 700.")
+        #expect(try archive.status().entries == 188)
+        let actions = try source.reversible(archive: "City", store: path)
+        #expect(actions.map(\.entries) == [512])
+        let report = try source.undo(try #require(actions.first).id, archive: "City", store: path)
+        #expect(report?.entries == 512)
+        #expect(try archive.status().entries == 700)
+        #expect(try source.undo(actions[0].id, archive: "City", store: path) == nil)
+    }
+
+    /// Entries that were used since the plan was made aren't idle any more: the engine's sequence doesn't tell.
+    @Test func anEntryInUseIsNotIdle() throws {
+        let folder = try Folder()
+        let path = folder.path + "/store"
+        let (store, archive) = try fill(path, count: 20)
+        defer { store.close() }
+        let source = EngineSource(folder: folder.path)
+        let listing = try source.listing(archive: "City", store: path)
+        let targets = (0..<listing.count).compactMap { listing.entry(at: $0)?.target }
+        // The engine's clock ticks some milliseconds at a time.
+        var before = Moment.now()
+        for _ in 0..<100_000_000 where before <= listing.accessed(at: 0) { before = Moment.now() }
+        _ = try archive.access("city 3")
+        let outcome = try source.carryOut(
+            .expireIdle(before: before), on: targets, archive: "City", store: path
+        ) { _ in true }
+        #expect(outcome.used == ["city 3"])
+        #expect(outcome.entries == 19)
+        #expect(try archive.peek("city 3") != nil)
+        #expect(try archive.status().entries == 1)
+    }
+
     @Test func expiresAndShowsWhen() throws {
         let folder = try Folder()
         let path = folder.path + "/store"

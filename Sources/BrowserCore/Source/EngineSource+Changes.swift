@@ -41,7 +41,8 @@ extension EngineSource {
                 guard reached > 0 else { throw error }
                 // What was done before stays done, so it is told together with the error.
                 result.stopped = "Stopped after \(reached) of \(entries.count): \(error.description)"
-                result.isReversible = try !archive.reversibleActions().isEmpty
+                let actions = try archive.reversibleActions()
+                result.isReversible = !actions.isEmpty
                 return result
             }
             result.longestCall = max(result.longestCall, (clock.now - last) / .seconds(1))
