@@ -16,7 +16,7 @@ struct ActionTests {
         // Each visible action of each screen is run from the palette by its title, without a trap.
         let places: [(Screen, String)] = [
             (.stores, ""), (.archives, "<enter>"), (.entries, "<enter>j<enter>"),
-            (.value, "<enter>j<enter><enter>"),
+            (.value, "<enter>j<enter><enter>"), (.messages, "<enter>jj<enter>"), (.monitor, "<enter>E"),
         ]
         for (screen, keys) in places {
             for action in ActionTable.keyMap().actions(in: screen) {
@@ -30,7 +30,9 @@ struct ActionTests {
 
     /// On a terminal of 80 columns no line is cut, and the keys that move are there too.
     @Test func helpIsWholeOnASmallScreen() throws {
-        let places = ["", "<enter>", "<enter>j<enter>", "<enter>j<enter><enter>"]
+        let places = [
+            "", "<enter>", "<enter>j<enter>", "<enter>j<enter><enter>", "<enter>jj<enter>", "<enter>E",
+        ]
         for (screen, keys) in zip(Screen.allCases, places) {
             for action in ActionTable.keyMap().actions(in: screen) {
                 var browser = try Fixture.browser(Fixture.source(), store: nil, keys: keys + "?")

@@ -112,6 +112,142 @@ struct EngineSourceTests {
         #expect(try archive.processes().filter(\.isAlive).count == 1)
     }
 
+    /// What the browser deleted comes back with its place in the order, and so does what another process deleted.
+    @Test func undoesWhatWasDeletedByAnyone() throws {
+        let folder = try Folder()
+        let path = folder.path + "/store"
+        let (store, archive) = try fill(path)
+        defer { store.close() }
+        let before = try archive.entries().map { $0.recency }
+        var browser = try browser(folder, store: path, keys: "<enter>mmmDy")
+        #expect(try archive.status().entries == 47)
+        #expect(browser.frame.plainText.contains("3 entries deleted, 39 B; u undoes."))
+        browser.press(try Key.script("u"))
+        #expect(browser.frame.plainText.contains("3 entries come back to City, 39 B"))
+        #expect(browser.frame.plainText.contains("by this browser"))
+        browser.press(try Key.script("y"))
+        #expect(try archive.entries().map { $0.recency } == before)
+        #expect(browser.frame.plainText.contains("3 entries restored, 39 B."))
+        let seen = try #require(try archive.metadata("city 9"))
+        _ = try archive.carryOut(.delete, on: [PlannedEntry(key: "city 9", sequence: seen.sequence)])
+        browser.press(try Key.script("uy"))
+        #expect(try archive.peek("city 9") != nil)
+        browser.press(try Key.script("u"))
+        #expect(browser.frame.plainText.contains("There is nothing to undo in City."))
+        #expect(browser.frame.plainText.contains("writes 7"))
+    }
+
+    /// A plan that is stopped half-way says how far it came, and that part can be undone as one.
+    @Test func aStoppedPlanIsUndoneAsOne() throws {
+        let folder = try Folder()
+        let path = folder.path + "/store"
+        let (store, archive) = try fill(path, count: 700)
+        defer { store.close() }
+        let source = EngineSource(folder: folder.path)
+        let listing = try source.listing(archive: "City", store: path)
+        let targets = (0..<listing.count).compactMap { listing.entry(at: $0)?.target }
+        let outcome = try source.carryOut(.delete, on: targets, archive: "City", store: path) { $0 < 500 }
+        #expect(outcome.entries == 512)
+        #expect(outcome.stopped == "Stopped after 512 of 700.")
+        #expect(try archive.status().entries == 188)
+        let actions = try source.reversible(archive: "City", store: path)
+        #expect(actions.map(\.entries) == [512])
+        let report = try source.undo(try #require(actions.first).id, archive: "City", store: path)
+        #expect(report?.entries == 512)
+        #expect(try archive.status().entries == 700)
+        #expect(try source.undo(actions[0].id, archive: "City", store: path) == nil)
+    }
+
+    /// Entries that were used since the plan was made aren't idle any more: the engine's sequence doesn't tell.
+    @Test func anEntryInUseIsNotIdle() throws {
+        let folder = try Folder()
+        let path = folder.path + "/store"
+        let (store, archive) = try fill(path, count: 20)
+        defer { store.close() }
+        let source = EngineSource(folder: folder.path)
+        let listing = try source.listing(archive: "City", store: path)
+        let targets = (0..<listing.count).compactMap { listing.entry(at: $0)?.target }
+        // The engine's clock ticks some milliseconds at a time.
+        var before = Moment.now()
+        for _ in 0..<100_000_000 where before <= listing.accessed(at: 0) { before = Moment.now() }
+        _ = try archive.access("city 3")
+        let outcome = try source.carryOut(
+            .expireIdle(before: before), on: targets, archive: "City", store: path
+        ) { _ in true }
+        #expect(outcome.used == ["city 3"])
+        #expect(outcome.entries == 19)
+        #expect(try archive.peek("city 3") != nil)
+        #expect(try archive.status().entries == 1)
+    }
+
+    @Test func expiresAndShowsWhen() throws {
+        let folder = try Folder()
+        let path = folder.path + "/store"
+        let (store, archive) = try fill(path)
+        defer { store.close() }
+        try archive.put(
+            [0x31], forKey: "owned", attributes: EntryAttributes(lifetime: .seconds(7200), owner: "api"))
+        var browser = try browser(folder, store: path, keys: "<enter>p")
+        let row = try #require(browser.frame.plainText.split(separator: "\n").first { $0.contains("owned") })
+        #expect(row.contains("1h") && row.contains("api"))
+        browser.press(try Key.script("mmx<ctrl+u>3d<enter>y"))
+        let deadline = try #require(try archive.metadata("city 49")?.expires)
+        #expect(abs(deadline.secondsSince1970 - Timestamp.now().secondsSince1970 - 3 * 86_400) < 60)
+        browser.press(try Key.script("x<down><enter>y"))
+        #expect(try archive.status().entries == 50)
+        browser.press(try Key.script("uyuy"))
+        #expect(try archive.metadata("city 49")?.expires == nil)
+        let left = try #require(try archive.metadata("owned")?.expires)
+        #expect(abs(left.secondsSince1970 - Timestamp.now().secondsSince1970 - 7200) < 60)
+    }
+
+    /// The cost that the header shows counts what a person did, and looking at the rest of it leaves no trace.
+    @Test func eventsProcessesAndPastAreRealAndLeaveNoTrace() throws {
+        let folder = try Folder()
+        let path = folder.path + "/store"
+        let (store, archive) = try fill(path)
+        defer { store.close() }
+        _ = try archive.delete("city 1")
+        let before = try traces(archive)
+        let next = try archive.nextEvent()
+        var browser = try browser(folder, store: path)
+        #expect(browser.frame.plainText.contains("deleted   city 1"))
+        browser.press(try Key.script("P"))
+        #expect(browser.frame.plainText.contains("alive"))
+        browser.press(try Key.script("<tab>"))
+        #expect(browser.frame.plainText.contains("51 events"))
+        browser.press(try Key.script("<esc><enter>e<enter>b"))
+        #expect(browser.frame.plainText.contains("Biography of city 49"))
+        #expect(browser.frame.plainText.contains("recorded, 13 B"))
+        #expect(try traces(archive) == before)
+        #expect(try archive.nextEvent() == next)
+        #expect(browser.frame.plainText.contains("touches 0  writes 0"))
+    }
+
+    @Test func readsALogWhileItIsWritten() throws {
+        let folder = try Folder()
+        let path = folder.path + "/store"
+        let store = try Store.open(at: path)
+        defer { store.close() }
+        let log = try store.archive(
+            named: "Trace", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 4_000, memoryLimit: nil))
+        for number in 0..<500 { try log.append(Array("message \(number)".utf8)) }
+        var browser = try browser(folder, store: path, keys: "<enter>")
+        #expect(browser.model.screen == .messages)
+        #expect(browser.frame.plainText.contains("message 499"))
+        try log.append(Array("one more".utf8))
+        browser.refresh()
+        #expect(browser.frame.plainText.contains("one more"))
+        browser.press([.character("g")])
+        let oldest = try #require(try log.messages(most: 1).messages.first)
+        let text = String(decoding: oldest.bytes, as: UTF8.self)
+        #expect(browser.frame.plainText.contains(text))
+        #expect(!browser.frame.plainText.contains(" gone"))
+        browser.press(try Key.script("Dy"))
+        #expect(try log.status().entries == 0)
+        #expect(browser.frame.plainText.contains("No messages."))
+    }
+
     @Test func cursorHoldsToItsKeyUnderALiveWriter() throws {
         let folder = try Folder()
         let path = folder.path + "/store"

@@ -27,7 +27,9 @@ struct GoldenTests {
     func colors(depth: ColorDepth) throws {
         var text = ""
         for scene in Scene.all
-        where ["archives", "sorted by size, marked", "filter", "plan"].contains(scene.name) {
+        where ["archives", "sorted by size, marked", "filter", "plan", "events", "expire", "messages"]
+            .contains(scene.name)
+        {
             let browser = try scene.browser(
                 columns: 80, rows: 24, look: Look(theme: Theme(.dark, depth: depth)))
             let frame = browser.frame.ansiText(depth: depth)

@@ -56,9 +56,22 @@ struct MillionTests {
         func bytes(
             _ key: String, range: Range<Int>, archive: String, store: String
         ) throws(SourceError) -> [UInt8]? { nil }
-        func delete(
-            _ targets: [Target], archive: String, store: String, checkpoint: (Int) -> Bool
-        ) throws(SourceError) -> Deletion { Deletion() }
+        func accessed(at index: Int) -> Moment { Fixture.start.adding(seconds: -Double(index)) }
+        func events(archive: String, store: String, from: UInt64?) throws(SourceError) -> EventPage {
+            EventPage(archive: archive, events: [], next: 0)
+        }
+        func biography(of key: String, archive: String, store: String) throws(SourceError) -> Biography {
+            Biography(events: [])
+        }
+        func messages(
+            count: Int, behind: Int, nextEvent: UInt64, archive: String, store: String
+        ) throws(SourceError) -> [LogLine] { [] }
+        func reversible(archive: String, store: String) throws(SourceError) -> [Reversible] { [] }
+        func carryOut(
+            _ change: Change, on targets: [Target], archive: String, store: String, checkpoint: (Int) -> Bool
+        ) throws(SourceError) -> ChangeOutcome { ChangeOutcome() }
+        func undo(_ id: UInt32, archive: String, store: String) throws(SourceError) -> UndoReport? { nil }
+        func clearLog(archive: String, store: String) throws(SourceError) -> ChangeOutcome { ChangeOutcome() }
 
         func reset() { calls.withLock { $0 = (0, 0, 0) } }
     }

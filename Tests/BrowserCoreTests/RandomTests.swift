@@ -12,6 +12,9 @@ struct RandomTests {
     func goesOn(seed: UInt64) throws {
         var numbers = SeededNumbers(state: seed &+ 1_000)
         let source = Fixture.source()
+        Fixture.addEvents(source)
+        Fixture.addMessages(source)
+        Fixture.addUndoable(source)
         let clock = TestClock()
         var browser = try Fixture.browser(
             source, store: seed % 2 == 0 ? nil : Fixture.storePath, clock: clock)
@@ -53,7 +56,10 @@ struct RandomTests {
     /// What another process, or the disk, may do meanwhile.
     private func change(_ source: MockSource, _ numbers: inout SeededNumbers, at now: Moment) {
         let key = Fixture.keys.randomElement(using: &numbers) ?? ""
-        switch Int.random(in: 0..<10, using: &numbers) {
+        switch Int.random(in: 0..<13, using: &numbers) {
+        case 10: source.happen(.eviction, key, archive: "City", cause: .limit, at: now)
+        case 11: source.append("another", archive: "Trace", at: now)
+        case 12: source.with { $0.messages["Trace"] = $0.messages["Trace"].map { Array($0.dropFirst(3)) } }
         case 0...3: source.access(key, archive: "City", at: now)
         case 4, 5: source.record(key, Array("{\"new\":[1,2]}".utf8), archive: "City", at: now)
         case 6: source.remove(key, archive: "City")

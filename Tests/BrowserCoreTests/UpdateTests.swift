@@ -140,7 +140,8 @@ struct UpdateTests {
     @Test func openingAValueReadsItOnce() {
         let source = Fixture.source()
         var test = entries(source)
-        test.press(Key(.enter), expecting: ["load value City/Jakarta for screen"])
+        test.press(
+            Key(.enter), expecting: ["load value City/Jakarta for screen", "load biography of City/Jakarta"])
         test.settle(source)
         test.send(
             .tick(Fixture.start.adding(seconds: 1)),
@@ -155,7 +156,10 @@ struct UpdateTests {
         #expect(test.text.contains("geonameid"), "what is read stays until it is read anew")
         test.press(
             .character("R"),
-            expecting: ["load figures of \(Fixture.storePath)", "load value City/Jakarta for screen"])
+            expecting: [
+                "load figures of \(Fixture.storePath)", "load value City/Jakarta for screen",
+                "load biography of City/Jakarta",
+            ])
         test.settle(source)
         #expect(test.text.contains("new true"))
         test.press(Key(.escape))

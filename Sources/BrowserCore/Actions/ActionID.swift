@@ -2,7 +2,7 @@ import TerminalKit
 
 /// The screens, from the widest view to the closest.
 public enum Screen: String, Sendable, Hashable, CaseIterable {
-    case stores, archives, entries, value
+    case stores, archives, entries, value, messages, monitor
 }
 
 /// Every action by the name that key assignments and documents use.
@@ -16,6 +16,9 @@ public enum ActionID: String, Sendable, Hashable, CaseIterable {
     case sortByIdle = "sort-by-idle", sortByAge = "sort-by-age", sortByExpires = "sort-by-expires"
     case sortByHits = "sort-by-hits", sortByOwner = "sort-by-owner"
     case mark, markAll = "mark-all", unmarkAll = "unmark-all", delete
+    case expire, undo, undoList = "undo-list", deleteAll = "delete-all"
+    case events, monitor, processes, monitorPart = "monitor-part"
+    case eventKind = "event-kind", eventArchive = "event-archive", biography
     case pause, follow, refresh, preview
     case fold, unfoldAll = "unfold-all", foldAll = "fold-all", mode
     case commandLine = "command-line", palette, help, demo

@@ -3,27 +3,30 @@ import TerminalKit
 /// The one table of all actions: footer, help, palette and the documents' lists of keys come from it. Immutable.
 public enum ActionTable {
     private static let all = Set(Screen.allCases)
-    private static let lists: Set<Screen> = [.stores, .archives, .entries]
+    private static let live: Set<Screen> = [.stores, .archives, .entries, .messages, .monitor]
+    private static let inArchive: Set<Screen> = [.archives, .entries, .value]
 
     /// The key map as it is shipped. In a store that is only read the actions that change it are absent.
     public static func keyMap(readOnly: Bool = false) -> BrowserKeyMap {
         KeyMap(
-            (looking + arranging + acting + moving).filter { !readOnly || !$0.flags.contains(.destructive) })
+            (looking + arranging + acting + watching + general + moving).filter {
+                !readOnly || !$0.flags.contains(.destructive)
+            })
     }
 
     private static let looking: [BrowserAction] = [
         action(
-            .open, "Open", "Open what the cursor is on.", [Key(.enter), .character("l"), Key(.right)], lists,
-            .footer),
+            .open, "Open", "Open what the cursor is on.", [Key(.enter), .character("l"), Key(.right)],
+            live, .footer),
         action(
             .fold, "Fold", "Fold or unfold the part of the value.",
             [Key(.enter), .character("l"), Key(.right), .character(" ")], [.value], .footer),
         action(
             .back, "Back", "Fold the part, or go back a screen.",
-            [.character("h"), Key(.left), Key(.backspace)], [.archives, .entries, .value]),
+            [.character("h"), Key(.left), Key(.backspace)], all.subtracting([.stores])),
         action(
             .filter, "Filter", "Show only keys that hold what you type.", [.character("/")],
-            [.entries], .footer),
+            [.entries, .monitor], .footer),
         action(
             .find, "Find", "Find text in the value.",
             [.character("/")], [.value], .footer),
@@ -37,6 +40,28 @@ public enum ActionTable {
         action(
             .preview, "Value pane", "Show or hide the value of the entry.", [.character("p")],
             [.entries]),
+    ]
+
+    private static let watching: [BrowserAction] = [
+        action(
+            .events, "Event pane", "Show or hide the latest events.", [.character("e")],
+            [.archives, .entries]),
+        action(
+            .monitor, "Events", "All events, with filters.", [.character("E")],
+            [.archives, .entries, .messages],
+            .footer),
+        action(
+            .processes, "Processes", "The processes that have it open.", [.character("P")],
+            [.archives, .entries, .messages]),
+        action(
+            .monitorPart, "Other part", "Change between events and processes.", [Key(.tab)], [.monitor]),
+        action(
+            .eventKind, "Kind", "Show only the next kind of event.", [.character("t")], [.monitor], .footer),
+        action(
+            .eventArchive, "Archive", "Show only the next archive.", [.character("a")], [.monitor], .footer),
+        action(
+            .biography, "Biography", "What the events tell of the entry.", [.character("b")], [.value],
+            .footer),
     ]
 
     private static let arranging: [BrowserAction] = [
@@ -62,20 +87,34 @@ public enum ActionTable {
             [.character("d")], [.stores], .footer),
         action(
             .mark, "Mark", "Mark the entry, or take its mark away.",
-            [.character("m"), .character("x"), Key(.insert)], [.entries], .footer),
+            [.character("m"), Key(.insert)], [.entries], .footer),
         action(
             .markAll, "Mark all", "Mark every entry that is shown.",
             [.character("M"), .character("*")], [.entries]),
-        action(.unmarkAll, "Unmark all", "Take all marks away.", [.character("U")], [.entries]),
+        action(.unmarkAll, "Unmark all", "Take all marks away.", [.character("-")], [.entries]),
         action(
             .delete, "Delete", "Plan to delete what is marked, or this.",
             [.character("D"), Key(.delete)], [.entries, .value], [.destructive, .footer]),
         action(
-            .pause, "Pause", "Stop the screen, or let it go on.", [.character(" ")], lists,
+            .expire, "Expire", "Plan when it expires: soon, now, never.", [.character("x")],
+            [.entries, .value], [.destructive, .footer]),
+        action(
+            .deleteAll, "Delete all", "Plan to delete every message.", [.character("D"), Key(.delete)],
+            [.messages], [.destructive, .footer]),
+        action(
+            .undo, "Undo", "Take back the last delete or expiry.", [.character("u")], inArchive,
+            .destructive),
+        action(
+            .undoList, "Undo which", "Choose what to take back.", [.character("U")], inArchive, .destructive),
+    ]
+
+    private static let general: [BrowserAction] = [
+        action(
+            .pause, "Pause", "Stop the screen, or let it go on.", [.character(" ")], live,
             .footer),
         action(
-            .follow, "Follow", "Keep the cursor at the top row.", [.character("F")],
-            [.entries]),
+            .follow, "Follow", "Keep to the newest row.", [.character("F")],
+            [.entries, .messages, .monitor]),
         action(.refresh, "Refresh", "Read the store again now.", [.character("R")], all),
         action(
             .clear, "Clear", "Leave filter, search or marks; go back.",

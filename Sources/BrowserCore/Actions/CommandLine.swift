@@ -20,6 +20,8 @@ package enum CommandLine {
         case .value:
             guard let value = model.value else { break }
             words += command("get", [value.archive, value.key], value.mode == .hex ? ["--hex"] : [])
+        // What the command line has no screen for begins with the archives.
+        case .messages, .monitor: words.append("ls")
         }
         return words.map(ShellWord.quoted).joined(separator: " ")
     }

@@ -33,6 +33,8 @@ public struct ArrangementRequest: Sendable {
     /// Rows in view, and how far below the top one the anchor is.
     public var visible: Int
     public var anchorOffset: Int
+    /// Keys in view, of which those that went are wanted.
+    public var shown: [String] = []
 
     public init(archive: String, store: String, order: EntryOrder = .recency, filter: String = "") {
         self.archive = archive
@@ -54,6 +56,8 @@ public struct Arranged: Sendable {
     public var entries: [Int: Entry]
     /// The rows that were looked at; one of them without metadata is gone.
     public var range: Range<Int>
+    /// The keys of ``ArrangementRequest/shown`` that are no entries any more.
+    public var vanished: Set<String>
     /// What it cost, in seconds, so that refreshing takes a bounded share of the time.
     public var cost: Double
 }

@@ -35,13 +35,26 @@ package struct Arranger {
             let arrangement = try arrange(listing, request, limit: limit, made: request.base?.made ?? start)
             let row = find(request.anchor, near: request.anchorRow, in: arrangement)
             let range = view(of: arrangement, around: row, request)
+            let entries = Arranger.entries(of: arrangement, rows: range)
             return Arranged(
                 arrangement: arrangement, anchorRow: row,
-                entries: Arranger.entries(of: arrangement, rows: range), range: range,
+                entries: entries, range: range, vanished: vanished(request, beside: entries),
                 cost: max(0, clock().seconds(since: start)))
         } catch {
             return nil
         }
+    }
+
+    /// The keys that were in view and are gone; one that can't be asked about counts as there.
+    private func vanished(_ request: ArrangementRequest, beside entries: [Int: Entry]) -> Set<String> {
+        guard !request.shown.isEmpty else { return [] }
+        let present = Set(entries.values.map(\.key))
+        return Set(
+            request.shown.filter { key in
+                guard !present.contains(key) else { return false }
+                let entry = try? source.entry(key, archive: request.archive, store: request.store)
+                return entry == .some(nil)
+            })
     }
 
     private func diskLimit(_ request: ArrangementRequest) throws(SourceError) -> UInt64? {

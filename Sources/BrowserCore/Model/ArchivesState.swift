@@ -29,6 +29,7 @@ struct ArchivesState: Sendable {
     var top = 0
     var isPending = false
     var histories: [String: ArchiveHistory] = [:]
+    var showsEvents = true
 
     var archives: [ArchiveSummary] { figures?.archives ?? [] }
     var cursor: Int { archives.firstIndex { $0.name == selected } ?? 0 }

@@ -24,6 +24,11 @@ struct EntriesState: Sendable {
     var flashes: [String: Flash] = [:]
     var preview = Preview()
     var showsPreview = true
+    var showsEvents = false
+    /// Keys in view that went since the listing that is shown: their rows stay, dimmed, until the next one.
+    var ghosts: Set<String> = []
+    /// What the rows seen so far needed, for the widths of columns; only grows, or columns would jump.
+    private(set) var seen = SeenRows()
     /// The arrangement that is waited for, and whether another is wanted after it.
     var ticket: Int?
     var isStale = false
@@ -32,6 +37,9 @@ struct EntriesState: Sendable {
     /// When the next listing may be taken.
     var notBefore: Moment?
     var problem: String?
+
+    /// Seconds that a row stays after its entry went.
+    static let ghostSeconds = 1.0
 
     init(archive: String) { self.archive = archive }
 
@@ -46,6 +54,7 @@ struct EntriesState: Sendable {
     mutating func replaceRows(_ entries: [Int: Entry], in range: Range<Int>) {
         rows = entries
         loaded = range
+        for entry in entries.values { seen.add(entry) }
     }
 
     /// Forgets what belonged to rows in another order.
@@ -53,6 +62,26 @@ struct EntriesState: Sendable {
         rows = [:]
         loaded = 0..<0
         rowsTicket = nil
+    }
+}
+
+/// What columns have shown since the archive was opened.
+struct SeenRows: Sendable, Hashable {
+    /// Columns of the widest key, as far as it is asked for.
+    private(set) var keyColumns = 0
+    private(set) var hasExpiry = false
+    private(set) var hasOwner = false
+    private(set) var tiers: Set<EntryTier> = []
+
+    private static let widest = 40
+
+    mutating func add(_ entry: Entry) {
+        if keyColumns < SeenRows.widest {
+            keyColumns = max(keyColumns, min(SeenRows.widest, TextWidth.width(of: entry.key)))
+        }
+        if entry.expires != nil { hasExpiry = true }
+        if entry.owner != nil { hasOwner = true }
+        tiers.insert(entry.tier)
     }
 }
 

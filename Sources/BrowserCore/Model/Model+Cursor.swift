@@ -9,6 +9,8 @@ extension Model {
         case .archives: archives.cursor
         case .entries: entries?.cursor ?? 0
         case .value: value?.position ?? 0
+        case .messages: log?.row ?? 0
+        case .monitor: monitorRow
         }
     }
 
@@ -19,12 +21,28 @@ extension Model {
         case .archives: archives.top
         case .entries: entries?.top ?? 0
         case .value: value?.top ?? 0
+        case .messages: max(0, (log?.top ?? 0) - (log?.available?.lowerBound ?? 0))
+        case .monitor: (monitor?.part == .processes ? monitor?.processTop : monitor?.top) ?? 0
         }
     }
 
+    private var monitorRow: Int {
+        guard let monitor else { return 0 }
+        return monitor.part == .processes ? monitor.processRow : monitor.row(events)
+    }
+
+    /// What the status line says for a while.
+    package var said: String? { notice?.text }
+
     package var markedKeys: [String] { entries?.marks.list.map(\.key) ?? [] }
 
-    /// What the plan that is open would delete.
+    /// Whether a plan is open: only its button writes.
+    package var isPlanOpen: Bool {
+        if case .plan = overlay { return true }
+        return false
+    }
+
+    /// What the plan that is open would delete or change.
     package var planned: [Target]? {
         guard case .plan(let plan) = overlay else { return nil }
         return plan.targets

@@ -21,11 +21,16 @@ public struct Model: Sendable {
     var archives = ArchivesState()
     var entries: EntriesState?
     var value: ValueState?
+    var log: LogState?
+    var monitor: MonitorState?
+    var events = EventLog()
 
     var overlay: Overlay?
     var prompt: Prompt?
     var notice: Notice?
     var job: Job?
+    /// Idle entries that are looked for, for a plan.
+    var pendingIdle: PendingIdle?
     /// Since when the screen is paused.
     var pausedSince: Moment?
     /// The last time that a person moved or typed: the order of rows is frozen for a while after it.
@@ -132,14 +137,25 @@ struct Job: Sendable, Hashable {
     var since: Moment
     /// 0 to 1.
     var share = 0.0
+    /// Whether it has become part of something that can no longer be stopped.
+    var isStoppable = true
 
     /// Seconds after which work is called long and shown.
     static let patience = 0.25
 }
 
+/// The entries that a plan is about as soon as they are found.
+struct PendingIdle: Sendable, Hashable {
+    var ticket: Int
+    var archive: String
+    var seconds: Double
+    /// The last access is before this moment.
+    var before: Moment
+}
+
 /// The line in which text is typed.
 struct Prompt: Sendable {
-    enum Purpose: Sendable, Hashable { case filter, find }
+    enum Purpose: Sendable, Hashable { case filter, find, eventFilter }
     var purpose: Purpose
     var field: TextField
     /// What Esc brings back.

@@ -4,6 +4,8 @@ import TerminalKit
 enum Overlay: Sendable {
     case actions(ActionList)
     case plan(Plan)
+    case expire(ExpireForm)
+    case undoList(UndoList)
     case message(MessageBox)
 }
 
@@ -16,20 +18,77 @@ struct ActionList: Sendable {
     var first = 0
 }
 
-/// What a destructive action will do. Its targets are frozen: they are the entries that were seen, whatever
-/// happens to their rows meanwhile.
+/// What an action that writes will do. Its targets are frozen: they are the entries that were seen, whatever happens
+/// to their rows meanwhile.
 struct Plan: Sendable {
+    enum Act: Sendable, Hashable {
+        case change(Change)
+        case undo(Reversible)
+        /// Deletes so many messages of a log.
+        case clearLog(Int)
+    }
+
+    var act: Act
     var archive: String
-    var targets: [Target]
+    var targets: [Target] = []
+    /// Of the targets' values, of what comes back, or of the messages.
     var bytes: UInt64
+    /// What chose the targets, if not a person one by one: seconds that they are idle for longer.
+    var idle: Double?
     /// 0 is Cancel.
     var button = 0
+    /// The first line in view: on a small screen not all fit.
+    var first = 0
+
+    init(_ change: Change, archive: String, targets: [Target], idle: Double? = nil) {
+        act = .change(change)
+        self.archive = archive
+        self.targets = targets
+        self.idle = idle
+        bytes = targets.reduce(0) { $0 + UInt64($1.size) }
+    }
+
+    init(undoing action: Reversible, archive: String) {
+        act = .undo(action)
+        self.archive = archive
+        bytes = action.bytes
+    }
+
+    init(clearing log: ArchiveSummary) {
+        act = .clearLog(log.entries)
+        archive = log.name
+        bytes = log.diskBytes
+    }
+}
+
+/// How entries are to expire, before the plan is made. Its targets are frozen as a plan's are.
+struct ExpireForm: Sendable {
+    enum Choice: Int, Sendable, Hashable, CaseIterable { case after, now, never, idle }
+
+    var archive: String
+    var targets: [Target]
+    var choice: Choice
+    /// Durations as they are typed.
+    var after = TextField("5m")
+    var idle = TextField("1h")
+    var button = 1
+    /// What is wrong with the duration.
+    var problem: String?
 
     init(archive: String, targets: [Target]) {
         self.archive = archive
         self.targets = targets
-        bytes = targets.reduce(0) { $0 + UInt64($1.size) }
+        choice = targets.isEmpty ? .idle : .after
     }
+}
+
+/// What can be taken back, to choose from.
+struct UndoList: Sendable {
+    var archive: String
+    /// Latest first.
+    var actions: [Reversible]
+    var selected = 0
+    var first = 0
 }
 
 /// Text to read and close.

@@ -30,6 +30,9 @@ struct ValueState: Sendable {
     /// Whether the store holds another value by now.
     var isStale = false
     var problem: String?
+    /// What the events tell of the key; nil until they were read.
+    var biography: Biography?
+    var isBiographyPending = false
 
     init(archive: String, key: String) {
         self.archive = archive

@@ -46,14 +46,52 @@ package struct EffectPerformer: Sendable {
         case .collect(let ticket, let arrangement):
             let report = progress(ticket, isStopped: isStopped, send: send)
             send(.collected(ticket: ticket, marks(of: arrangement, report)))
-        case .delete(let ticket, let targets, let archive, let store):
+        case .collectIdle(let ticket, let before, let archive, let store):
             let report = progress(ticket, isStopped: isStopped, send: send)
             let result = Result { () throws(SourceError) in
-                try source.delete(targets, archive: archive, store: store) { done in
+                idle(in: try source.listing(archive: archive, store: store), before: before, report)
+            }
+            send(.idle(ticket: ticket, result))
+        case .loadEvents(let store, let requests):
+            let pages = requests.compactMap { request in
+                try? source.events(archive: request.archive, store: store, from: request.from)
+            }
+            send(.events(store: store, pages))
+        case .loadBiography(let key, let archive, let store):
+            let result = Result { () throws(SourceError) in
+                try source.biography(of: key, archive: archive, store: store)
+            }
+            send(.biography(key: key, archive: archive, result))
+        case .loadMessages(let archive, let store, let range, let end, let nextEvent):
+            let result = Result { () throws(SourceError) in
+                try source.messages(
+                    count: range.count, behind: end - 1 - range.lowerBound, nextEvent: nextEvent,
+                    archive: archive, store: store)
+            }
+            send(.messages(archive: archive, range, result))
+        case .loadReversible(let purpose, let archive, let store):
+            let result = Result { () throws(SourceError) in
+                try source.reversible(archive: archive, store: store)
+            }
+            send(.reversible(purpose, archive: archive, result))
+        case .change(let ticket, let change, let targets, let archive, let store):
+            let report = progress(ticket, isStopped: isStopped, send: send)
+            let result = Result { () throws(SourceError) in
+                try source.carryOut(change, on: targets, archive: archive, store: store) { done in
                     report(Double(done) / Double(max(1, targets.count)))
                 }
             }
-            send(.deleted(ticket: ticket, result))
+            send(.changed(ticket: ticket, change, archive: archive, result))
+        case .undo(let ticket, let action, let archive, let store):
+            let result = Result { () throws(SourceError) in
+                try source.undo(action.id, archive: archive, store: store)
+            }
+            send(.undone(ticket: ticket, result))
+        case .clearLog(let ticket, let archive, let store):
+            let result = Result { () throws(SourceError) in
+                try source.clearLog(archive: archive, store: store)
+            }
+            send(.cleared(ticket: ticket, archive: archive, result))
         case .stop, .quit, .startDemo: break
         }
     }
@@ -68,6 +106,28 @@ package struct EffectPerformer: Sendable {
             }
         }
         return marks
+    }
+
+    /// The entries of a listing that were last accessed before a moment: its end, as it is in LRU order.
+    /// - Returns: nil when it was stopped.
+    private func idle(
+        in listing: any EntryListing, before: Moment, _ report: (Double) -> Bool
+    ) -> [Target]? {
+        var first = 0
+        var end = listing.count
+        while first < end {
+            let middle = (first + end) / 2
+            if listing.accessed(at: middle) < before { end = middle } else { first = middle + 1 }
+        }
+        var targets: [Target] = []
+        targets.reserveCapacity(listing.count - first)
+        for index in first..<listing.count {
+            if index % 1024 == 0, !report(Double(index - first) / Double(listing.count - first)) {
+                return nil
+            }
+            if let entry = listing.entry(at: index) { targets.append(entry.target) }
+        }
+        return targets
     }
 
     private func progress(

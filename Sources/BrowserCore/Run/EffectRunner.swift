@@ -3,7 +3,7 @@ import Synchronization
 
 /// Runs effects off the drawing thread. Safe from any thread.
 ///
-/// Long work (sorting, filtering, marking, deleting) and quick reads have a queue each, so that a value is shown
+/// Long work (sorting, filtering, marking, what changes the store) and quick reads have a queue each, so that a value is shown
 /// while a million keys are sorted. Effects of one queue run in the order in which they came.
 public final class EffectRunner: Sendable {
     private let performer: EffectPerformer
@@ -25,7 +25,8 @@ public final class EffectRunner: Sendable {
     public func run(_ effect: Effect) {
         switch effect {
         case .stop(let ticket): stopped.withLock { _ = $0.insert(ticket) }
-        case .arrange(let ticket, _), .collect(let ticket, _), .delete(let ticket, _, _, _):
+        case .arrange(let ticket, _), .collect(let ticket, _), .collectIdle(let ticket, _, _, _),
+            .change(let ticket, _, _, _, _), .undo(let ticket, _, _, _), .clearLog(let ticket, _, _):
             long.async { [self] in
                 performer.perform(
                     effect, isStopped: { self.stopped.withLock { $0.contains(ticket) } }, send: deliver)

@@ -58,11 +58,52 @@ extension ArchiveSummary {
 }
 
 extension ProcessSummary {
-    /// One process' figures of one archive, with those of its other archives.
-    init(_ process: AttachedProcess, adding known: ProcessSummary?) {
+    init(_ process: AttachedProcess) {
         self.init(
             pid: process.pid, name: process.name, isAlive: process.isAlive,
-            hits: process.hits &+ (known?.hits ?? 0), misses: process.misses &+ (known?.misses ?? 0),
-            memoryBytes: process.memoryBytes &+ (known?.memoryBytes ?? 0))
+            attached: Moment(process.attached), hits: process.hits, misses: process.misses,
+            memoryBytes: process.memoryBytes, memoryLimit: process.memoryLimit)
+    }
+
+    /// The same process' figures of another archive come to these.
+    mutating func add(_ other: ProcessSummary) {
+        attached = min(attached, other.attached)
+        hits &+= other.hits
+        misses &+= other.misses
+        memoryBytes &+= other.memoryBytes
+        memoryLimit &+= other.memoryLimit
+    }
+}
+
+extension StoreEvent {
+    init(_ event: ArchiveEvent, archive: String) {
+        self.init(
+            archive: archive, time: Moment(event.time), kind: event.kind, cause: event.cause, key: event.key,
+            isWholeKey: event.keyIsComplete, bytes: event.bytes, pid: event.pid)
+    }
+}
+
+extension LogLine {
+    init(_ message: LogMessage) {
+        let head = message.bytes.prefix(LogLine.limit)
+        let content = ValueContent(Array(head), total: message.bytes.count, notation: .unknown)
+        self.init(
+            sequence: message.sequence, time: Moment(message.time), size: message.bytes.count,
+            text: message.bytes.isEmpty ? "" : content.text)
+    }
+}
+
+extension Reversible {
+    init(_ action: ReversibleAction, ownPid: Int32) {
+        let kind: Kind =
+            switch action.kind {
+            case .delete: .delete
+            case .expire: .expire
+            case .deadline: .lifetime
+            }
+        self.init(
+            id: action.id, kind: kind, time: Moment(action.time), entries: action.entries,
+            bytes: action.bytes, pid: action.pid == 0 ? nil : action.pid, isOwn: action.pid == ownPid,
+            end: Moment(action.end))
     }
 }

@@ -12,7 +12,7 @@ import Darwin
 /// Reads stores through the engine. Safe from any thread.
 ///
 /// A store is opened for reading only, which takes no lock and leaves no trace, and stays open while it is looked
-/// at. For a confirmed delete it is opened for writing, and closed again at once.
+/// at. For what a person confirmed it is opened for writing, and closed again at once (EngineSource+Changes.swift).
 public final class EngineSource: StoreSource {
     public let folder: String
     private let open = Mutex<[String: Store]>([:])
@@ -43,16 +43,19 @@ public final class EngineSource: StoreSource {
         let store = try store(path)
         let names = try EngineSource.translating { () throws(StorageError) in try store.archiveNames() }
         var figures = StoreFigures(archives: [])
+        figures.ownPid = getpid()
         var processes: [Int32: ProcessSummary] = [:]
         for name in names {
             do throws(StorageError) {
                 let archive = try store.archive(named: name)
-                figures.archives.append(ArchiveSummary(try archive.status()))
+                var summary = ArchiveSummary(try archive.status())
+                summary.nextEvent = try archive.nextEvent()
+                summary.processes = try archive.processes().map { ProcessSummary($0) }
+                figures.archives.append(summary)
                 // A process has a slot in every archive that it uses.
-                for process in try archive.processes() {
+                for process in summary.processes {
                     if process.pid == getpid() { figures.ownAccesses &+= process.hits &+ process.misses }
-                    let known = processes[process.pid]
-                    processes[process.pid] = ProcessSummary(process, adding: known)
+                    if processes[process.pid]?.add(process) == nil { processes[process.pid] = process }
                 }
             } catch {
                 var archive = ArchiveSummary(name: name)
@@ -88,41 +91,47 @@ public final class EngineSource: StoreSource {
         }
     }
 
-    public func delete(
-        _ targets: [Target], archive name: String, store path: String, checkpoint: (Int) -> Bool
-    ) throws(SourceError) -> Deletion {
-        var deletion = Deletion()
-        let store = try EngineSource.translating { () throws(StorageError) in
-            try Store.open(at: path, mode: .readWrite, createIfMissing: false)
+    public func events(archive: String, store: String, from: UInt64?) throws(SourceError) -> EventPage {
+        let store = try self.store(store)
+        return try EngineSource.translating { () throws(StorageError) in
+            let batch = try store.archive(named: archive).events(from: from)
+            return EventPage(
+                archive: archive, events: batch.events.map { StoreEvent($0, archive: archive) },
+                lost: batch.lost, next: batch.next)
         }
-        defer { store.close() }
-        let archive = try EngineSource.translating { () throws(StorageError) in
-            try store.archive(named: name)
+    }
+
+    public func biography(
+        of key: String, archive: String, store: String
+    ) throws(SourceError) -> Biography {
+        let store = try self.store(store)
+        return try EngineSource.translating { () throws(StorageError) in
+            let history = try store.archive(named: archive).history(of: key)
+            return Biography(
+                events: history.events.map { StoreEvent($0, archive: archive) },
+                reachesBackTo: history.reachesBackTo.map(Moment.init), isCutOff: history.isCutOff)
         }
-        let clock = ContinuousClock()
-        for (done, target) in targets.enumerated() {
-            guard checkpoint(done) else {
-                deletion.stopped = "Stopped after \(done) of \(targets.count)."
-                break
-            }
-            do throws(StorageError) {
-                let start = clock.now
-                let outcome = try archive.delete(target.key, ifSequence: target.sequence)
-                deletion.longestCall = max(deletion.longestCall, (clock.now - start) / .seconds(1))
-                switch outcome {
-                case .deleted:
-                    deletion.deleted += 1
-                    deletion.bytes += UInt64(target.size)
-                case .changed: deletion.changed.append(target.key)
-                case .absent: deletion.absent.append(target.key)
-                }
-            } catch {
-                // What was deleted before stays deleted, so it is told together with the error.
-                deletion.stopped = "Stopped after \(done) of \(targets.count): \(error.description)"
-                break
-            }
+    }
+
+    public func messages(
+        count: Int, behind: Int, nextEvent: UInt64, archive: String, store: String
+    ) throws(SourceError) -> [LogLine] {
+        let store = try self.store(store)
+        return try EngineSource.translating { () throws(StorageError) in
+            let archive = try store.archive(named: archive)
+            // Each message that was appended meanwhile left an event.
+            let now = try archive.nextEvent()
+            let appended = now > nextEvent ? Int(clamping: now - nextEvent) : 0
+            let cursor = try archive.cursor(beforeLast: behind + 1 + appended)
+            return try archive.messages(after: cursor, most: count).messages.map(LogLine.init)
         }
-        return deletion
+    }
+
+    public func reversible(archive: String, store: String) throws(SourceError) -> [Reversible] {
+        let store = try self.store(store)
+        return try EngineSource.translating { () throws(StorageError) in
+            try store.archive(named: archive).reversibleActions().map { Reversible($0, ownPid: getpid()) }
+        }
     }
 
     /// The store, opened for reading. One that isn't at its path any more is forgotten.
@@ -136,7 +145,7 @@ public final class EngineSource: StoreSource {
         return store
     }
 
-    private static func translating<Result>(
+    static func translating<Result>(
         _ body: () throws(StorageError) -> Result
     ) throws(SourceError) -> Result {
         do throws(StorageError) {
@@ -159,6 +168,8 @@ private struct EngineListing: EntryListing {
         let reference = list[index]
         return (reference.valueBytes, reference.hits)
     }
+
+    func accessed(at index: Int) -> Moment { Moment(list[index].accessed) }
 
     func key(at index: Int) -> String? { list.key(at: index) }
 

@@ -51,16 +51,3 @@ public struct Entry: Sendable, Hashable {
 
     public var target: Target { Target(key: key, sequence: sequence, size: size) }
 }
-
-/// An entry as a plan froze it. A value; safe to share between threads.
-public struct Target: Sendable, Hashable {
-    public var key: String
-    public var sequence: UInt64
-    public var size: Int
-
-    public init(key: String, sequence: UInt64, size: Int) {
-        self.key = key
-        self.sequence = sequence
-        self.size = size
-    }
-}

@@ -9,7 +9,8 @@ public struct SourceError: Error, Sendable, Hashable, CustomStringConvertible {
 /// Where the browser's effects read from. Safe from any thread; its calls may take long and are never made by the
 /// thread that draws.
 ///
-/// Looking leaves no trace: everything but ``delete(_:archive:store:checkpoint:)`` only peeks.
+/// Looking leaves no trace: everything but ``carryOut(_:on:archive:store:checkpoint:)``, ``undo(_:archive:store:)`` and
+/// ``clearLog(archive:store:)`` only peeks.
 public protocol StoreSource: Sendable {
     /// The folder whose stores ``stores()`` lists, for the screen that explains an empty list.
     var folder: String { get }
@@ -30,28 +31,34 @@ public protocol StoreSource: Sendable {
     func bytes(_ key: String, range: Range<Int>, archive: String, store: String) throws(SourceError)
         -> [UInt8]?
 
-    /// Deletes the targets that are still what the plan saw. `checkpoint` is told how many are done and says
-    /// whether to go on.
-    func delete(
-        _ targets: [Target], archive: String, store: String, checkpoint: (Int) -> Bool
-    ) throws(SourceError) -> Deletion
-}
+    /// Events of an archive from a number on; nil: all that are still known.
+    func events(archive: String, store: String, from: UInt64?) throws(SourceError) -> EventPage
 
-/// What became of a plan. A value; safe to share between threads.
-public struct Deletion: Sendable, Hashable {
-    public var deleted = 0
-    /// Value bytes of what was deleted.
-    public var bytes: UInt64 = 0
-    /// Keys whose value was replaced since the plan was made; they are left alone.
-    public var changed: [String] = []
-    /// Keys that were gone already.
-    public var absent: [String] = []
-    /// Whether a person stopped it, or an error did, before all targets were looked at.
-    public var stopped: String?
-    /// The longest that one delete took, in seconds: no lock was held longer.
-    public var longestCall = 0.0
+    /// What the events tell of a key.
+    func biography(of key: String, archive: String, store: String) throws(SourceError) -> Biography
 
-    public init() {}
+    /// Messages of a log, oldest first, at most `count`, beginning with the one that `behind` others followed when
+    /// `nextEvent` was the number of the event to come.
+    func messages(
+        count: Int, behind: Int, nextEvent: UInt64, archive: String, store: String
+    ) throws(SourceError) -> [LogLine]
+
+    /// What can be taken back, latest first.
+    func reversible(archive: String, store: String) throws(SourceError) -> [Reversible]
+
+    // MARK: What a person confirmed
+
+    /// Does it to the targets that are still what the plan saw, in one action that can be taken back. `checkpoint` is
+    /// told how many are done and says whether to go on.
+    func carryOut(
+        _ change: Change, on targets: [Target], archive: String, store: String, checkpoint: (Int) -> Bool
+    ) throws(SourceError) -> ChangeOutcome
+
+    /// Takes an action back; nil when it no longer can be.
+    func undo(_ id: UInt32, archive: String, store: String) throws(SourceError) -> UndoReport?
+
+    /// Deletes every message of a log, for good.
+    func clearLog(archive: String, store: String) throws(SourceError) -> ChangeOutcome
 }
 
 /// A list of entries in LRU order as it was at one moment: index 0 is the most recent. Safe from any thread.
@@ -64,6 +71,9 @@ public protocol EntryListing: Sendable {
 
     /// Bytes of the value and accesses of an entry, without reading the store.
     func figures(at index: Int) -> (size: UInt32, hits: UInt32)
+
+    /// When an entry was last accessed, without reading the store.
+    func accessed(at index: Int) -> Moment
 
     /// The key; nil when the entry is gone and its place was used again.
     func key(at index: Int) -> String?

@@ -40,6 +40,10 @@ public struct ArchiveSummary: Sendable, Hashable {
     /// What the archive's files take on disk.
     public var footprint: UInt64 = 0
     public var counters = Counters()
+    /// The number of the event that comes next: it grows with each change.
+    public var nextEvent: UInt64 = 0
+    /// The processes that have it open for writing.
+    public var processes: [ProcessSummary] = []
     /// Why the archive could not be read; one line. The figures are then of no meaning.
     public var problem: String?
 
@@ -52,6 +56,13 @@ public struct ArchiveSummary: Sendable, Hashable {
     /// How full the disk tier is, 0 to 1; nil without a limit.
     public var diskShare: Double? { ArchiveSummary.share(diskBytes, of: diskLimit) }
     public var memoryShare: Double? { ArchiveSummary.share(memoryBytes, of: memoryLimit) }
+
+    /// The most that the files may take: 1.25 × (limit + 128 bytes × entries) + 1 MiB. Without a limit its place is
+    /// taken by what is stored.
+    public var footprintBound: UInt64 {
+        let values = Double(max(diskLimit ?? 0, diskBytes))
+        return UInt64(min(1.25 * (values + 128 * Double(max(0, entries))) + 1_048_576, 1e18))
+    }
 
     private static func share(_ bytes: UInt64, of limit: UInt64?) -> Double? {
         guard let limit, limit > 0 else { return nil }
@@ -81,25 +92,37 @@ public struct Counters: Sendable, Hashable {
     }
 }
 
-/// A process that has the store open. A value; safe to share between threads.
+/// A process that has an archive, or several of a store, open for writing. A value; safe to share between threads.
 public struct ProcessSummary: Sendable, Hashable {
     public var pid: Int32
     public var name: String
     public var isAlive: Bool
+    /// Since when.
+    public var attached: Moment
     public var hits: UInt64
     public var misses: UInt64
     public var memoryBytes: UInt64
+    /// 0: none is known.
+    public var memoryLimit: UInt64
 
     public init(
-        pid: Int32, name: String, isAlive: Bool = true, hits: UInt64 = 0, misses: UInt64 = 0,
-        memoryBytes: UInt64 = 0
+        pid: Int32, name: String, isAlive: Bool = true, attached: Moment = Moment(microseconds: 0),
+        hits: UInt64 = 0, misses: UInt64 = 0, memoryBytes: UInt64 = 0, memoryLimit: UInt64 = 0
     ) {
         self.pid = pid
         self.name = name
         self.isAlive = isAlive
+        self.attached = attached
         self.hits = hits
         self.misses = misses
         self.memoryBytes = memoryBytes
+        self.memoryLimit = memoryLimit
+    }
+
+    /// Hits among its accesses, 0 to 1; nil before the first.
+    public var hitRatio: Double? {
+        let accesses = hits &+ misses
+        return accesses == 0 ? nil : Double(hits) / Double(accesses)
     }
 }
 
@@ -109,6 +132,8 @@ public struct StoreFigures: Sendable, Hashable {
     public var processes: [ProcessSummary]
     /// Accesses that the store has booked to this very process: what looking would add to if it left a trace.
     public var ownAccesses: UInt64
+    /// This very process, which may have written for a person; 0 when it isn't known.
+    public var ownPid: Int32 = 0
 
     public init(archives: [ArchiveSummary], processes: [ProcessSummary] = [], ownAccesses: UInt64 = 0) {
         self.archives = archives

@@ -82,6 +82,9 @@ package enum Figures {
         }
     }
 
+    /// The time of day of a moment in UTC: `12:09:41`.
+    package static func time(_ moment: Moment) -> String { String(date(moment).suffix(8)) }
+
     /// A moment in UTC: `2026-01-31 12:09:41`. The civil calendar from days is by the shift of years to begin in
     /// March, so that the leap day is the last.
     package static func date(_ moment: Moment) -> String {

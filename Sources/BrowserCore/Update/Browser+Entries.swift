@@ -18,7 +18,6 @@ extension Browser {
             return move(&model, by: 1)
         case .markAll: return markAll(&model)
         case .unmarkAll: model.entries?.marks = Marks()
-        case .delete: plan(&model)
         case .follow:
             model.entries?.follows.toggle()
             model.touched = nil
@@ -81,6 +80,9 @@ extension Browser {
         request.anchorRow = entries.follows ? 0 : entries.cursor
         request.visible = model.layout.page(.entries)
         request.anchorOffset = entries.follows ? 0 : entries.cursor - entries.top
+        if !isForced, entries.ghosts.isEmpty {
+            request.shown = (entries.top..<entries.top + request.visible).compactMap { entries.rows[$0]?.key }
+        }
         if request.base == nil { entries.listedFigures = model.archives.summary(entries.archive) }
         entries.ticket = ticket
         model.entries = entries
@@ -106,6 +108,13 @@ extension Browser {
             entries.notBefore = model.now.adding(seconds: 1)
         case .success(nil): break
         case .success(let arranged?):
+            guard arranged.vanished.isEmpty else {
+                // What went stays for a moment, or a person would not see that it did.
+                entries.ghosts = arranged.vanished
+                entries.listedFigures = nil
+                entries.notBefore = model.now.adding(seconds: EntriesState.ghostSeconds)
+                break
+            }
             show(arranged, in: &entries, now: model.now)
         }
         return []
@@ -117,6 +126,7 @@ extension Browser {
         flash(arranged.entries.values, in: &entries, isFirst: old == nil, now: now)
         let offset = entries.cursor - entries.top
         entries.arrangement = arranged.arrangement
+        entries.ghosts = []
         entries.problem = nil
         entries.rowsTicket = nil
         // A listing that is much work is taken less often, so that looking costs at most a tenth of the time.

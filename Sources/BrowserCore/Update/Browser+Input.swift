@@ -28,7 +28,7 @@ extension Browser {
         if key == .control("c") { return [.quit] }
         if let overlay = model.overlay { return press(&model, key, in: overlay) }
         if model.prompt != nil { return pressInPrompt(&model, key) }
-        if key == Key(.escape), let job = model.job { return stop(&model, job) }
+        if key == Key(.escape), let job = model.job, job.isStoppable { return stop(&model, job) }
         guard let action = model.keyMap.action(for: key, in: model.screen) else { return [] }
         return perform(&model, action.id)
     }
@@ -73,13 +73,30 @@ extension Browser {
             return refresh(&model, isForced: true)
         case .demo: return [.startDemo]
         case .open: return open(&model)
+        case .events: return toggleEvents(&model)
+        case .monitor: return openMonitor(&model, .events)
+        case .processes: return openMonitor(&model, .processes)
+        case .delete:
+            planDelete(&model)
+            return []
+        case .expire:
+            askExpiry(&model)
+            return []
+        case .undo: return askUndo(&model, .latest)
+        case .undoList: return askUndo(&model, .list)
         case .back: return back(&model)
         case .clear: return clear(&model)
         case .up, .down, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .first, .last:
             return move(&model, id)
         default: break
         }
-        return model.screen == .value ? performInValue(&model, id) : performInEntries(&model, id)
+        switch model.screen {
+        case .stores, .archives: return []
+        case .entries: return performInEntries(&model, id)
+        case .value: return performInValue(&model, id)
+        case .messages: return performInMessages(&model, id)
+        case .monitor: return performInMonitor(&model, id)
+        }
     }
 
     private static func open(_ model: inout Model) -> [Effect] {
@@ -88,11 +105,16 @@ extension Browser {
             guard let store = model.stores.selected else { return [] }
             model.store = store.path
             model.archives = ArchivesState()
+            model.events = EventLog()
             model.cost = StoreCost()
             model.screen = .archives
             return refresh(&model, isForced: true)
         case .archives:
             guard let archive = model.archives.summary(model.archives.selected ?? "") else { return [] }
+            if archive.kind == .log {
+                openLog(&model, archive)
+                return []
+            }
             model.entries = EntriesState(archive: archive.name)
             model.touched = nil
             model.screen = .entries
@@ -108,8 +130,12 @@ extension Browser {
             model.value = ValueState(archive: entries.archive, key: key)
             model.screen = .value
             return [.loadValue(.screen, key: key, archive: entries.archive, store: store)]
-        case .value: return []
+                + loadBiography(&model)
+        case .messages: openMessage(&model)
+        case .monitor: openEvent(&model)
+        case .value: break
         }
+        return []
     }
 
     static func back(_ model: inout Model) -> [Effect] {
@@ -134,7 +160,10 @@ extension Browser {
         case .value:
             if model.value?.mode == .tree, foldOrLeave(&model) { return [] }
             return leaveValue(&model)
+        case .messages: leaveLog(&model)
+        case .monitor: leaveMonitor(&model)
         }
+        return []
     }
 
     /// Esc: from the smallest thing that can be left to the largest.
@@ -152,6 +181,10 @@ extension Browser {
                 return []
             }
             return leaveValue(&model)
+        }
+        if model.screen == .monitor {
+            clearMonitor(&model)
+            return []
         }
         return back(&model)
     }
@@ -177,14 +210,7 @@ extension Browser {
     }
 
     static func move(_ model: inout Model, by rows: Int) -> [Effect] {
-        let cursor =
-            switch model.screen {
-            case .stores: model.stores.cursor
-            case .archives: model.archives.cursor
-            case .entries: model.entries?.cursor ?? 0
-            case .value: model.value?.position ?? 0
-            }
-        return move(&model, to: max(0, cursor + rows))
+        move(&model, to: max(0, model.cursorRow + rows))
     }
 
     static func move(_ model: inout Model, to row: Int) -> [Effect] {
@@ -199,6 +225,8 @@ extension Browser {
             let page = model.layout.page(.value)
             let columns = model.size.columns
             model.value?.move(to: row, page: page, columns: columns)
+        case .messages: moveInMessages(&model, to: row)
+        case .monitor: moveInMonitor(&model, to: row)
         }
         return []
     }

@@ -62,6 +62,8 @@ extension Browser {
             }
             let row = value.top + point.row - layout.list.row
             return row < value.visible.count ? row : nil
+        case .messages: table = MessagesView.table(model)
+        case .monitor: table = MonitorView.table(model)
         }
         return table.layout(in: layout.list).row(at: point)
     }
@@ -75,6 +77,28 @@ extension Browser {
             guard let button = places.buttons.firstIndex(where: { $0.contains(event.at) }) else { return [] }
             plan.button = button
             return press(&model, Key(.enter), in: .plan(plan))
+        case (.expire(var form), .click):
+            let places = OverlayPlaces.dialog(form, model).places(in: Rect(model.size))
+            if let button = places.buttons.firstIndex(where: { $0.contains(event.at) }) {
+                form.button = button
+                return press(&model, Key(.enter), in: .expire(form))
+            }
+            let first = OverlayPlaces.firstChoice(form, in: places.content)
+            if places.content.contains(event.at), !form.targets.isEmpty,
+                let choice = ExpireForm.Choice(rawValue: first + event.at.row - places.content.row)
+            {
+                form.choice = choice
+                form.problem = nil
+                model.overlay = .expire(form)
+            }
+            return []
+        case (.undoList(var list), .click):
+            let rows = OverlayPlaces.undoList(list, model).list
+            guard rows.contains(event.at) else { return [] }
+            let row = list.first + event.at.row - rows.row
+            guard list.actions.indices.contains(row) else { return [] }
+            list.selected = row
+            return press(&model, Key(.enter), in: .undoList(list))
         case (.message, .click): return press(&model, Key(.enter), in: overlay)
         case (.actions(var list), .click), (.actions(var list), .doubleClick):
             let rows = OverlayPlaces.actions(list, model).list

@@ -5,6 +5,8 @@ extension Browser {
         switch overlay {
         case .actions(let list): pressInActions(&model, key, list)
         case .plan(let plan): press(&model, key, in: plan)
+        case .expire(let form): press(&model, key, in: form)
+        case .undoList(let list): press(&model, key, in: list)
         case .message(let box): press(&model, key, in: box)
         }
     }
@@ -46,10 +48,18 @@ extension Browser {
         case Key(.left), Key(.right), Key(.tab), Key(.backTab), .character("h"), .character("l"):
             plan.button = 1 - plan.button
             model.overlay = .plan(plan)
+        case Key(.down), .character("j"):
+            let places = OverlayPlaces.dialog(plan, model).places(in: Rect(model.size))
+            plan.first = min(plan.first + 1, max(0, places.lines.count - places.body.rows))
+            model.overlay = .plan(plan)
+        case Key(.up), .character("k"):
+            plan.first = max(0, plan.first - 1)
+            model.overlay = .plan(plan)
         case Key(.enter) where plan.button == 1, .character("y"): return carryOut(&model, plan)
         case Key(.enter), Key(.escape), .character("n"), .character("q"):
             model.overlay = nil
-            model.say("Nothing was deleted.", seconds: 3)
+            let isDelete = plan.act == .change(.delete)
+            model.say(isDelete ? "Nothing was deleted." : "Nothing was changed.", seconds: 3)
         default: break
         }
         return []

@@ -12,6 +12,9 @@ extension Browser {
             model.prompt = nil
             switch prompt.purpose {
             case .filter: return filter(&model, "")
+            case .eventFilter:
+                setFilter(&model) { $0.text = "" }
+                return []
             case .find:
                 model.value?.search = prompt.before
                 return []
@@ -35,6 +38,9 @@ extension Browser {
         guard let prompt = model.prompt else { return [] }
         switch prompt.purpose {
         case .filter: return filter(&model, prompt.field.text)
+        case .eventFilter:
+            setFilter(&model) { $0.text = prompt.field.text }
+            return []
         case .find:
             model.value?.search = prompt.field.text
             find(&model, forward: true, includingCurrent: true)

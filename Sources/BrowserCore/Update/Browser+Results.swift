@@ -35,7 +35,7 @@ extension Browser {
                 figures.archives.contains { $0.name == name }
             }
         }
-        return relist(&model)
+        return relist(&model) + loadEvents(&model)
     }
 
     /// Takes the entries anew if they changed, unless the rows are held still.
@@ -54,8 +54,17 @@ extension Browser {
             return []
         }
         if let notBefore = entries.notBefore, model.now < notBefore { return [] }
-        guard entries.listedFigures != summary || entries.problem != nil else { return [] }
+        guard entries.listedFigures != summary || entries.problem != nil || hasExpired(entries, model.now)
+        else { return [] }
         return rearrange(&model, takingListing: true, isForced: false)
+    }
+
+    /// Whether the deadline of a row passed since the listing was taken: the store's figures don't show it.
+    private static func hasExpired(_ entries: EntriesState, _ now: Moment) -> Bool {
+        guard let made = entries.arrangement?.made else { return false }
+        return entries.rows.values.contains { entry in
+            entry.expires.map { $0 <= now && $0 > made } ?? false
+        }
     }
 
     static func loaded(
@@ -136,10 +145,17 @@ extension Browser {
         else { return [] }
         switch result {
         case .success(let entry?):
+            let wasStale = model.value?.isStale == true
+            let wasGone = model.value?.problem != nil
             model.value?.isStale = entry.sequence != shown.sequence
+            let isOther = entry.expires != shown.expires || entry.tier != shown.tier
             if entry.sequence == shown.sequence { model.value?.load?.entry = entry }
             model.value?.problem = nil
-        case .success(nil): model.value?.problem = goneText
+            if wasGone || isOther || wasStale != model.value?.isStale { return loadBiography(&model) }
+        case .success(nil):
+            let wasGone = model.value?.problem == goneText
+            model.value?.problem = goneText
+            if !wasGone { return loadBiography(&model) }
         case .failure(let error): model.value?.problem = error.description
         }
         return []

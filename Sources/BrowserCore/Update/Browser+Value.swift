@@ -63,7 +63,7 @@ extension Browser {
                 before: value.search)
         case .findNext: find(&model, forward: true)
         case .findPrevious: find(&model, forward: false)
-        case .delete: plan(&model)
+        case .biography: showBiography(&model)
         default: break
         }
         return []

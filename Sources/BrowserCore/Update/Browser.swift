@@ -37,7 +37,18 @@ public enum Browser {
         case .progress(let ticket, let share):
             if model.job?.ticket == ticket { model.job?.share = share }
             effects = []
-        case .deleted(let ticket, let result): effects = deleted(&model, ticket, result)
+        case .idle(let ticket, let result): effects = collected(&model, ticket, idle: result)
+        case .events(let store, let pages): effects = loaded(&model, store, events: pages)
+        case .biography(let key, let archive, let result):
+            effects = loaded(&model, key: key, archive: archive, biography: result)
+        case .messages(let archive, let range, let result):
+            effects = loaded(&model, archive: archive, range, messages: result)
+        case .reversible(let purpose, let archive, let result):
+            effects = loaded(&model, purpose, archive: archive, reversible: result)
+        case .changed(let ticket, let change, let archive, let result):
+            effects = changed(&model, ticket, change, archive, result)
+        case .undone(let ticket, let result): effects = undone(&model, ticket, result)
+        case .cleared(let ticket, let archive, let result): effects = cleared(&model, ticket, archive, result)
         }
         return effects + settle(&model)
     }
@@ -77,6 +88,7 @@ public enum Browser {
                 model.value?.isPending = true
                 effects.append(
                     .loadValue(.screen, key: value.key, archive: value.archive, store: store))
+                effects += loadBiography(&model)
             } else {
                 effects.append(.checkValue(key: value.key, archive: value.archive, store: store))
             }
@@ -106,6 +118,10 @@ public enum Browser {
             return []
         case .entries: return settleEntries(&model, layout)
         case .value: return settleValue(&model, layout)
+        case .messages: return settleMessages(&model, layout)
+        case .monitor:
+            settleMonitor(&model, page: page)
+            return []
         }
     }
 }

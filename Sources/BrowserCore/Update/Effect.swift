@@ -9,8 +9,17 @@ public enum Effect: Sendable {
     case checkValue(key: String, archive: String, store: String)
     /// Looks up key and sequence of every row.
     case collect(ticket: Int, Arrangement)
-    /// The one effect that changes a store.
-    case delete(ticket: Int, [Target], archive: String, store: String)
+    /// The entries that were last accessed before a moment.
+    case collectIdle(ticket: Int, before: Moment, archive: String, store: String)
+    case loadEvents(store: String, [EventRequest])
+    case loadBiography(key: String, archive: String, store: String)
+    /// The messages of a range, of a log that ends at a number.
+    case loadMessages(archive: String, store: String, Range<Int>, end: Int, nextEvent: UInt64)
+    case loadReversible(UndoPurpose, archive: String, store: String)
+    // The effects that change a store: a person confirmed them.
+    case change(ticket: Int, Change, [Target], archive: String, store: String)
+    case undo(ticket: Int, Reversible, archive: String, store: String)
+    case clearLog(ticket: Int, archive: String, store: String)
     /// Stops the job with that ticket; nothing is heard of it any more.
     case stop(ticket: Int)
     case quit
@@ -20,6 +29,17 @@ public enum Effect: Sendable {
 /// Where a value is wanted.
 public enum ValuePurpose: Sendable, Hashable {
     case preview, screen
+}
+
+/// What reversible actions are asked for: to plan the undoing of the latest, or to choose.
+public enum UndoPurpose: Sendable, Hashable {
+    case latest, list
+}
+
+/// The archive whose events are wanted, from a number on; nil: all that are still known.
+public struct EventRequest: Sendable, Hashable {
+    public var archive: String
+    public var from: UInt64?
 }
 
 extension Effect: CustomStringConvertible {
@@ -38,7 +58,18 @@ extension Effect: CustomStringConvertible {
         case .loadBytes(let key, let range, let archive, _): "load bytes \(range) of \(archive)/\(key)"
         case .checkValue(let key, let archive, _): "check value \(archive)/\(key)"
         case .collect: "collect all rows"
-        case .delete(_, let targets, let archive, _): "delete \(targets.count) of \(archive)"
+        case .collectIdle(_, let before, let archive, _):
+            "collect idle of \(archive) before \(before.microseconds / 1_000_000)"
+        case .loadEvents(_, let requests):
+            "load events of "
+                + requests.map { $0.archive + ($0.from.map { " from \($0)" } ?? "") }.joined(separator: ", ")
+        case .loadBiography(let key, let archive, _): "load biography of \(archive)/\(key)"
+        case .loadMessages(let archive, _, let range, _, _): "load messages \(range) of \(archive)"
+        case .loadReversible(let purpose, let archive, _): "load reversible of \(archive) for \(purpose)"
+        case .change(_, let change, let targets, let archive, _):
+            "\(change) \(targets.count) of \(archive)"
+        case .undo(_, let action, let archive, _): "undo \(action.id) of \(archive)"
+        case .clearLog(_, let archive, _): "clear \(archive)"
         case .stop: "stop"
         case .quit: "quit"
         case .startDemo: "start demo"

@@ -17,5 +17,15 @@ public enum Message: Sendable {
     case entry(key: String, archive: String, Result<Entry?, SourceError>)
     case collected(ticket: Int, Marks?)
     case progress(ticket: Int, Double)
-    case deleted(ticket: Int, Result<Deletion, SourceError>)
+    /// Nil when it was stopped.
+    case idle(ticket: Int, Result<[Target]?, SourceError>)
+    /// What could be read; an archive that couldn't be has no page.
+    case events(store: String, [EventPage])
+    case biography(key: String, archive: String, Result<Biography, SourceError>)
+    case messages(archive: String, Range<Int>, Result<[LogLine], SourceError>)
+    case reversible(UndoPurpose, archive: String, Result<[Reversible], SourceError>)
+    case changed(ticket: Int, Change, archive: String, Result<ChangeOutcome, SourceError>)
+    /// Nil when it could no longer be undone.
+    case undone(ticket: Int, Result<UndoReport?, SourceError>)
+    case cleared(ticket: Int, archive: String, Result<ChangeOutcome, SourceError>)
 }

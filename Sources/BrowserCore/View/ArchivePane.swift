@@ -7,9 +7,12 @@ struct ArchivePane {
 
     private static let figuresColumns = 56
     private static let figuresRows = 8
+    /// Rows with the border: all figures without an empty line, and as many as are of use.
+    static let leastRows = 9
+    static let mostRows = 18
 
     func draw(into frame: inout Frame, in rect: Rect, look: Look) {
-        let box = rect.split(top: min(rect.rows, 18)).top
+        let box = rect.split(top: min(rect.rows, ArchivePane.mostRows)).top
         frame.border(box, style: look[.border], glyphs: look.glyphs)
         let title = archive.typeName.isEmpty ? archive.name : "\(archive.name): \(archive.typeName)"
         frame.write(
@@ -25,7 +28,7 @@ struct ArchivePane {
             drawFigures(into: &frame, in: figures, look: look)
             drawGraphs(into: &frame, in: rest.inset(left: 3), look: look)
         } else {
-            let (figures, rest) = inner.split(top: ArchivePane.figuresRows)
+            let (figures, rest) = inner.split(top: min(inner.rows, ArchivePane.figuresRows))
             drawFigures(into: &frame, in: figures, look: look)
             if rest.rows >= 3 { drawGraphs(into: &frame, in: rest.inset(top: 1), look: look) }
         }
@@ -39,7 +42,7 @@ struct ArchivePane {
         let counters = archive.counters
         let accesses = counters.hits &+ counters.misses
         let rows: [(String, String)] = [
-            ("footprint", "\(Figures.bytes(archive.footprint)) of files"),
+            ("footprint", footprintText),
             (
                 "accesses",
                 "\(Figures.count(accesses))  \(counters.hitRatio.map { Figures.percent($0) + " hits" } ?? "")"
@@ -55,11 +58,19 @@ struct ArchivePane {
             ("rejected", "\(Figures.count(counters.rejections)) larger than the limit"),
         ]
         for (index, row) in rows.enumerated() {
-            let line = rect.line(index + 3)
+            let line = rect.line(index + (rect.rows >= rows.count + 3 ? 3 : 2))
             frame.write(row.0, at: line.origin, style: look[.dim], within: line)
             frame.write(
                 row.1, at: Point(column: line.column + 11, row: line.row), style: look[.text], within: line)
         }
+    }
+
+    /// What the files take, and by how much that is more than they should.
+    private var footprintText: String {
+        let bytes = "\(Figures.bytes(archive.footprint)) of files"
+        guard archive.footprint > archive.footprintBound else { return bytes }
+        let ratio = Double(archive.footprint) / Double(archive.footprintBound)
+        return "\(bytes), \(Figures.decimal(ratio, digits: 2)) times its bound"
     }
 
     private func drawGauge(

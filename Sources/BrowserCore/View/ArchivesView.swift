@@ -5,16 +5,18 @@ enum ArchivesView {
     static func table(_ model: Model) -> Table {
         let archives = model.archives.archives
         let histories = model.archives.histories
+        let isOver = archives.contains { $0.problem == nil && $0.footprint > $0.footprintBound }
         return Table(
             columns: [
                 Table.Column("archive", width: .minimum(8, weight: 1)),
                 Table.Column("kind", width: .fixed(10), priority: 8),
                 Table.Column("entries", width: .fixed(9), alignment: .trailing, priority: 1),
                 Table.Column("disk", width: .fixed(15), alignment: .trailing, priority: 2),
-                Table.Column("", width: .fixed(10), priority: 7),
-                Table.Column("memory", width: .fixed(15), alignment: .trailing, priority: 9),
-                Table.Column("", width: .fixed(10), priority: 10),
-                Table.Column("footprint", width: .fixed(9), alignment: .trailing, priority: 11),
+                Table.Column("", width: .fixed(10), priority: 9),
+                Table.Column(
+                    "footprint", width: .fixed(isOver ? 15 : 9), alignment: .trailing, priority: 7),
+                Table.Column("memory", width: .fixed(15), alignment: .trailing, priority: 10),
+                Table.Column("", width: .fixed(10), priority: 11),
                 Table.Column("hits", width: .fixed(6), alignment: .trailing, priority: 3),
                 Table.Column("", width: .minimum(12, weight: 1), priority: 6),
                 Table.Column("ops/s", width: .fixed(6), alignment: .trailing, priority: 4),
@@ -38,9 +40,9 @@ enum ArchivesView {
             Table.Cell(Figures.count(archive.entries)),
             Table.Cell(share(archive.diskBytes, of: archive.diskLimit)),
             archive.diskShare.map { Table.Cell("", gauge: $0) } ?? Table.Cell("no limit", role: .dim),
+            footprint(archive),
             Table.Cell(share(archive.memoryBytes, of: archive.memoryLimit)),
             archive.memoryShare.map { Table.Cell("", gauge: $0) } ?? Table.Cell("no limit", role: .dim),
-            Table.Cell(Figures.bytes(archive.footprint)),
             Table.Cell(archive.counters.hitRatio.map(Figures.percent) ?? "-"),
             Table.Cell("", spark: history?.points.compactMap(\.hitRatio) ?? []),
             Table.Cell(now.map { Figures.rate($0.operations) } ?? "-"),
@@ -48,6 +50,14 @@ enum ArchivesView {
                 now.map { Figures.rate($0.evictions) } ?? "-",
                 role: (now?.evictions ?? 0) > 0 ? .warning : nil),
         ])
+    }
+
+    /// What the files take; if that is more than they should, as a multiple of it too.
+    private static func footprint(_ archive: ArchiveSummary) -> Table.Cell {
+        let bytes = Figures.bytes(archive.footprint)
+        guard archive.footprint > archive.footprintBound else { return Table.Cell(bytes) }
+        let ratio = Double(archive.footprint) / Double(archive.footprintBound)
+        return Table.Cell("x\(Figures.decimal(ratio, digits: 2)) \(bytes)", role: .danger)
     }
 
     /// `1.92 of 2 MB`: both in the limit's unit, so that they can be compared.
@@ -70,6 +80,7 @@ enum ArchivesView {
             return explain(model, layout, into: &frame)
         }
         table(model).draw(into: &frame, in: layout.list, look: look)
+        EventsTable.drawTail(model, archive: nil, into: &frame, in: layout.events)
         if !layout.pane.isEmpty, let archive = model.archives.summary(model.archives.selected ?? "") {
             ArchivePane(archive: archive, history: model.archives.histories[archive.name])
                 .draw(into: &frame, in: layout.pane, look: look)
@@ -92,9 +103,7 @@ enum ArchivesView {
         let line = rect.inset(left: 1)
         write(parts, into: &frame, in: line.line(0), style: look[.text])
         let processes = figures.processes.map { process in
-            let accesses = process.hits &+ process.misses
-            let hits =
-                accesses == 0 ? "" : " \(Figures.percent(Double(process.hits) / Double(accesses))) hits"
+            let hits = process.hitRatio.map { " \(Figures.percent($0)) hits" } ?? ""
             return "\(process.name) \(process.pid)\(process.isAlive ? hits : " ended")"
         }
         let count = Figures.count(figures.processes.count, "process", "processes")

@@ -12,6 +12,8 @@ extension Browser {
         case .archives: ArchivesView.draw(model, layout, into: &frame)
         case .entries: EntriesView.draw(model, layout, into: &frame)
         case .value: ValueView.draw(model, layout, into: &frame)
+        case .messages: MessagesView.draw(model, layout, into: &frame)
+        case .monitor: MonitorView.draw(model, layout, into: &frame)
         }
         FooterView.draw(model, into: &frame, in: layout.footer)
         StatusView(model).draw(into: &frame, in: layout.status, model)

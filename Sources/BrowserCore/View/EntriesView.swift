@@ -27,6 +27,7 @@ enum EntriesView {
         let order = entries?.arrangement?.order ?? .recency
         let look = model.look
         let now = model.shownNow
+        let seen = entries?.seen ?? SeenRows()
         return Table(
             columns: columns.map { column in
                 let title = column.column?.rawValue ?? ""
@@ -37,9 +38,20 @@ enum EntriesView {
                     // Room for the arrow and a space before it.
                     if case .fixed(let columns) = width { width = .fixed(max(columns, title.count + 2)) }
                 }
+                var priority = column.priority
+                switch column.column {
+                // Keys come first: other columns go before keys are cut.
+                case .key: width = .minimum(max(12, min(seen.keyColumns, model.size.columns / 2)), weight: 4)
+                // Columns that say the same in every row go before all others.
+                case .tier where seen.tiers.count < 2: priority += 10
+                case .expires where !seen.hasExpiry: priority += 10
+                case .owner where !seen.hasOwner: priority += 10
+                default: break
+                }
+                if arrow != nil, priority > 0 { priority = 1 }
                 return Table.Column(
                     title, width: width, alignment: column.alignment,
-                    priority: column.priority, order: arrow)
+                    priority: priority, order: arrow)
             }, rowCount: entries?.count ?? 0, firstRow: entries?.top ?? 0,
             selectedRow: entries?.count == 0 ? nil : entries?.cursor,
             showsMarks: entries?.marks.isEmpty == false, emptyText: emptyText(model)
@@ -66,16 +78,18 @@ enum EntriesView {
         let isVictim = entries.isVictim(row: row)
         let expires = EntriesView.expires(entry, now: now)
         let isMarked = entries.marks.contains(entry.key)
+        let isGhost = entries.ghosts.contains(entry.key)
+        let role = isGhost ? .dim : entries.flashes[entry.key]?.role ?? (isVictim ? .dying : .text)
         return Table.Row(
             [
-                Table.Cell(isVictim ? String(look.glyphs.descending) : "", role: .dying),
+                Table.Cell(isGhost ? "x" : isVictim ? String(look.glyphs.descending) : "", role: .dying),
                 Table.Cell(entry.key), Table.Cell(Figures.bytes(UInt64(entry.size))),
                 Table.Cell(entry.tier.rawValue, role: .dim),
                 Table.Cell(Figures.duration(now.seconds(since: entry.accessed))),
                 Table.Cell(Figures.duration(now.seconds(since: entry.created))),
                 Table.Cell(expires.text, role: expires.role), Table.Cell(Figures.count(entry.hits)),
                 Table.Cell(entry.owner ?? "", role: .dim),
-            ], role: entries.flashes[entry.key]?.role ?? (isVictim ? .dying : .text), isMarked: isMarked)
+            ], role: role, isMarked: isMarked)
     }
 
     static func expires(_ entry: Entry, now: Moment) -> (text: String, role: Role?) {
@@ -107,6 +121,7 @@ enum EntriesView {
         let table = table(model)
         table.draw(into: &frame, in: layout.list, look: look)
         highlight(arrangement, entries, table.layout(in: layout.list), into: &frame, look: look)
+        EventsTable.drawTail(model, archive: entries.archive, into: &frame, in: layout.events)
         if !layout.pane.isEmpty {
             PreviewPane(preview: entries.preview, isBeside: layout.isBeside)
                 .draw(into: &frame, in: layout.pane, look: look)

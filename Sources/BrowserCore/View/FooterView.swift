@@ -21,6 +21,9 @@ enum FooterView {
         if model.screen == .stores, model.stores.stores?.isEmpty != false {
             return id != .open && id != .pause
         }
+        if model.screen == .monitor, model.monitor?.part == .processes {
+            return ![.open, .filter, .eventKind].contains(id)
+        }
         guard model.screen == .value, let value = model.value else { return true }
         switch id {
         case .fold: return value.mode == .tree
@@ -36,11 +39,16 @@ enum FooterView {
         switch model.overlay {
         case .actions: pairs = [("enter", "Run"), ("esc", "Close"), ("up/down", "Choose")]
         case .plan: pairs = [("esc", "Cancel"), ("tab", "Other button"), ("enter", "Press it")]
+        case .expire:
+            pairs = [
+                ("enter", "Continue"), ("esc", "Cancel"), ("up/down", "Choose"), ("tab", "Other button"),
+            ]
+        case .undoList: pairs = [("enter", "Choose"), ("esc", "Close")]
         case .message: pairs = [("enter", "Close")]
         case nil:
             guard let prompt = model.prompt else { return nil }
             pairs =
-                prompt.purpose == .filter
+                prompt.purpose != .find
                 ? [("enter", "Keep"), ("esc", "Clear"), ("up/down", "Move")]
                 : [("enter", "Keep"), ("esc", "Leave")]
         }

@@ -24,27 +24,6 @@ enum OverlayPlaces {
         return actions(list, model).list.rows
     }
 
-    static func dialog(_ plan: Plan, _ model: Model) -> Dialog {
-        let count = plan.targets.count
-        let what = count == 1 ? "Delete 1 entry?" : "Delete \(Figures.count(count)) entries?"
-        var body = [
-            "\(Figures.count(count, "entry", "entries")), \(Figures.bytes(plan.bytes)), in \(plan.archive)"
-        ]
-        let shown = max(1, min(8, model.size.rows - 9))
-        let bullet = model.look.glyphs.bullet
-        // A key is one line: one with line breaks or of a thousand characters mustn't pass for the plan's own words or
-        // push the others out of sight.
-        let columns = max(1, min(model.size.columns, Dialog.defaultColumns) - 4 - 2)
-        body += plan.targets.prefix(shown).map { target in
-            let key = TextWidth.truncate(
-                TerminalText.sanitized(target.key), to: columns, ellipsis: model.look.glyphs.ellipsis)
-            return "\(bullet) \(key)"
-        }
-        if count > shown { body.append("\(bullet) and \(Figures.count(count - shown)) more") }
-        if model.size.rows >= 12 { body.append("Entries that change from now on are left alone.") }
-        return Dialog(title: what, body: body, buttons: ["Cancel", "Delete"], selectedButton: plan.button)
-    }
-
     static func dialog(_ box: MessageBox, _ model: Model) -> Dialog {
         Dialog(
             title: box.title, body: box.lines, buttons: ["Close"], firstLine: box.first,
@@ -60,6 +39,8 @@ enum OverlayView {
         case .plan(let plan):
             frame.cursor = nil
             frame.draw(OverlayPlaces.dialog(plan, model), in: frame.bounds, look: model.look)
+        case .expire(let form): draw(form, model, into: &frame)
+        case .undoList(let list): draw(list, model, into: &frame)
         case .message(let box):
             frame.cursor = nil
             frame.draw(OverlayPlaces.dialog(box, model), in: frame.bounds, look: model.look)

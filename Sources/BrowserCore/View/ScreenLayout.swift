@@ -11,6 +11,8 @@ struct ScreenLayout: Sendable, Hashable {
     let list: Rect
     /// The value beside or below the entries, the details below the archives; empty when there is no room.
     let pane: Rect
+    /// The latest events; empty when there is no room or nobody wants them.
+    let events: Rect
     /// Whether the pane stands beside the list.
     let isBeside: Bool
     /// Prompts, progress and notices. On small screens it takes the footer's place while there is something to
@@ -20,6 +22,8 @@ struct ScreenLayout: Sendable, Hashable {
 
     /// Columns from which the value stands beside the list.
     static let besideColumns = 100
+    /// A line that says what they are, and three events.
+    private static let eventRows = 4
 
     init(_ model: Model) {
         var rest = Rect(model.size)
@@ -31,6 +35,7 @@ struct ScreenLayout: Sendable, Hashable {
         } else {
             status = footer.isEmpty ? Rect(model.size).split(bottom: 1).bottom : footer
         }
+        var events = rest.split(top: 0).top
         switch model.screen {
         case .stores:
             (info, rest) = rest.split(top: isTall ? 2 : 0)
@@ -38,11 +43,22 @@ struct ScreenLayout: Sendable, Hashable {
         case .archives:
             (info, rest) = rest.split(top: isTall ? (model.size.rows >= 14 ? 3 : 1) : 0)
             let rows = max(2, model.archives.archives.count + 1)
-            let showsPane = rest.rows >= rows + 8 && !model.archives.archives.isEmpty
+            let hasArchives = !model.archives.archives.isEmpty
+            let below = rest.rows - rows - 1
+            // Three events at least, and beside them the archive's own figures if there is room for both.
+            if model.archives.showsEvents, hasArchives, below >= ScreenLayout.eventRows {
+                let both = below >= ScreenLayout.eventRows + ArchivePane.leastRows
+                let eventRows = both ? max(ScreenLayout.eventRows, below - ArchivePane.mostRows) : below
+                (rest, events) = rest.split(bottom: eventRows)
+            }
+            let showsPane = rest.rows >= rows + 8 && hasArchives
             let parts = rest.split(top: showsPane ? rows + 1 : rest.rows)
             (list, pane, isBeside) = (parts.top, parts.rest, false)
         case .entries:
             (info, rest) = rest.split(top: isTall ? 1 : 0)
+            if model.entries?.showsEvents == true, rest.rows >= 6 + ScreenLayout.eventRows {
+                (rest, events) = rest.split(bottom: max(ScreenLayout.eventRows, min(12, rest.rows / 4)))
+            }
             let shows = model.entries?.showsPreview == true && model.entries?.arrangement != nil
             if shows, rest.columns >= ScreenLayout.besideColumns, rest.rows >= 6 {
                 let parts = rest.split(right: min(80, rest.columns * 2 / 5))
@@ -56,7 +72,11 @@ struct ScreenLayout: Sendable, Hashable {
         case .value:
             (info, rest) = rest.split(top: isTall ? (model.size.rows >= 14 ? 2 : 1) : 0)
             (list, pane, isBeside) = (rest, rest.split(top: 0).top, false)
+        case .messages, .monitor:
+            (info, rest) = rest.split(top: isTall ? 1 : 0)
+            (list, pane, isBeside) = (rest, rest.split(top: 0).top, false)
         }
+        self.events = events
     }
 
     /// Rows of the list that hold data: a table's first row is its header.

@@ -44,6 +44,8 @@ struct StatusView {
             model.archives.problem ?? model.archives.summary(model.archives.selected ?? "")?.problem
         case .entries: model.archives.problem ?? model.entries?.problem
         case .value: model.archives.problem ?? model.value?.problem ?? model.value?.load?.content.problem
+        case .messages: model.archives.problem ?? model.log?.problem
+        case .monitor: model.archives.problem
         }
     }
 
@@ -66,7 +68,22 @@ struct StatusView {
             return .line(
                 spans, right: "\(Figures.count(entries.cursor + 1)) of \(Figures.count(entries.count))")
         case .value: return placeInValue(model)
+        case .messages:
+            guard let log = model.log, log.count > 0 else { return nil }
+            return .line([], right: "\(Figures.count(log.row + 1)) of \(Figures.count(log.count))")
+        case .monitor: return placeInMonitor(model)
         }
+    }
+
+    private static func placeInMonitor(_ model: Model) -> Content? {
+        guard let monitor = model.monitor, monitor.part == .events else { return nil }
+        let count = monitor.count(model.events)
+        guard count > 0 else { return nil }
+        let row = monitor.row(model.events)
+        let event = model.events[monitor.number(row: row, model.events)]
+        return .line(
+            [Span(EventText.key(event, look: model.look), model.look[.dim])],
+            right: "\(Figures.count(row + 1)) of \(Figures.count(count))")
     }
 
     private static func placeInValue(_ model: Model) -> Content? {
@@ -99,7 +116,7 @@ struct StatusView {
         let look = model.look
         switch content {
         case .prompt(let prompt):
-            let label = prompt.purpose == .filter ? "filter " : "find "
+            let label = prompt.purpose == .find ? "find " : "filter "
             frame.fill(rect, style: look[.input])
             let width = frame.write(
                 label, at: rect.origin, style: look[.key].over(look[.input]), within: rect)
@@ -113,7 +130,7 @@ struct StatusView {
             frame.write(figures, at: right.origin, style: look[.dim].over(look[.input]), within: right)
         case .progress(let job):
             let phase = Int(model.now.microseconds / 100_000 % 1000)
-            let escape = job.title + ", Esc stops"
+            let escape = job.title + (job.isStoppable ? ", Esc stops" : "")
             ProgressBar(fraction: job.share > 0 ? job.share : nil, text: escape, phase: phase)
                 .draw(into: &frame, in: rect, look: look)
         case .line(let spans, let right):

@@ -31,6 +31,9 @@ enum TitleView {
         case .archives: parts.append(storeName(model))
         case .entries: parts += [storeName(model), model.entries?.archive ?? ""]
         case .value: parts += [storeName(model), model.value?.archive ?? "", model.value?.key ?? ""]
+        case .messages: parts += [storeName(model), model.log?.archive ?? ""]
+        case .monitor:
+            parts += [storeName(model), model.monitor?.part == .processes ? "processes" : "events"]
         }
         if columns < 40 { return parts.last ?? "" }
         return parts.joined(separator: separator)

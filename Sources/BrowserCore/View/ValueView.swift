@@ -73,6 +73,13 @@ enum ValueView {
             ellipsis: look.glyphs.ellipsis)
         Bar(left: [Span(" " + text)], right: modes + [Span(" ")], role: .text)
             .draw(into: &frame, in: rect.line(0), look: look)
+        if rect.rows > 1, let biography = value.biography {
+            // The latest of a long story counts most.
+            let story = TextWidth.truncateStart(
+                EventText.line(biography, entry, model), to: max(0, rect.columns - 2),
+                ellipsis: look.glyphs.ellipsis)
+            frame.write(" " + story, at: rect.line(1).origin, style: look[.dim], within: rect.line(1))
+        }
     }
 
     private static func drawTree(_ value: ValueState, into frame: inout Frame, in rect: Rect, look: Look) {

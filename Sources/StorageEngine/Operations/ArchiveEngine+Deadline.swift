@@ -3,14 +3,14 @@ extension ArchiveEngine {
     /// `sequence`, only while it is still the one that operation stored. Needs the lock.
     func changeDeadline(
         of key: UnsafeRawBufferPointer, to deadline: Int64, ifSequence sequence: UInt64?, cause: EventCause,
-        group: UInt32 = 0
+        group: UInt32 = 0, evenExpired: Bool = false
     ) throws(StorageError) -> ConditionalDelete {
         let tag = UInt32(truncatingIfNeeded: hash(key))
         guard let entry = try find(key, tag: tag) else { return .absent }
         let isSame = sequence == nil || entry.frame.sequence == sequence
         let isExpired = isExpired(entry)
         letGo(entry)
-        guard !isExpired else { return .absent }
+        guard !isExpired || evenExpired else { return .absent }
         guard isSame else { return .changed }
         let now = Clock.read()
         let old = entry.slot.deadline

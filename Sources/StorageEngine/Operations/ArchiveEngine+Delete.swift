@@ -15,7 +15,7 @@ extension ArchiveEngine {
         let isExpired = isExpired(entry)
         letGo(entry)
         if isExpired {
-            try removeBatch([entry.number], .expiry, .deadline)
+            _ = try expire([entry.number])
             return .absent
         }
         guard isSame else { return .changed }

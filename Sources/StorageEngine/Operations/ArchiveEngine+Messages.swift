@@ -159,7 +159,8 @@ extension ArchiveEngine {
                 place = first
             }
             guard place != .none, place < end else { break }
-            guard let (found, _) = try message(from: place, before: end), let pin = log.pin(found.segment) else {
+            guard let (found, _) = try message(from: place, before: end), let pin = log.pin(found.segment)
+            else {
                 // Dropped while it was looked for, or nothing is left that can be read.
                 if firstMessage > place { continue }
                 break

@@ -69,7 +69,7 @@ extension ArchiveEngine {
                 first += 1
                 if let slot = index.entry(first), slot.isLive, isChosen(slot) { chosen.append(first) }
             }
-            let part = try removeBatch(chosen, kind, cause)
+            let part = kind == .expiry ? try expire(chosen) : try removeBatch(chosen, kind, cause)
             removal.entries += part.entries
             removal.bytes += part.bytes
             isDone = first >= used
@@ -79,6 +79,20 @@ extension ArchiveEngine {
     }
 
     // MARK: Expired entries (S8)
+
+    /// Removes expired entries; those that a person's action gave their deadline are set aside. Needs the lock.
+    func expire(_ numbers: [UInt32]) throws(StorageError) -> Removal {
+        let groups = index.undoLines.isEmpty ? [:] : deadlinesOfActions()
+        guard !groups.isEmpty else { return try removeBatch(numbers, .expiry, .deadline) }
+        var removal = Removal(entries: 0, bytes: 0)
+        let parts = Dictionary(grouping: numbers) { groups[index.entry($0)?.deadline ?? 0] ?? 0 }
+        for (group, part) in parts {
+            let done = try removeBatch(part, .expiry, .deadline, group: group)
+            removal.entries += done.entries
+            removal.bytes += done.bytes
+        }
+        return removal
+    }
 
     /// Removes what has expired. Costs nothing while no deadline can have passed.
     func removeExpired() throws(StorageError) -> Removal {
@@ -112,8 +126,11 @@ extension ArchiveEngine {
         guard entry.slot.location == entry.location, entry.slot.isLive, look(at: entry) == .expired else {
             return
         }
-        let cause: EventCause = entry.slot.isMemoryOnly ? .processEnded : .deadline
-        _ = try? removeBatch([entry.number], .expiry, cause)
+        if entry.slot.isMemoryOnly {
+            _ = try? removeBatch([entry.number], .expiry, .processEnded)
+        } else {
+            _ = try? expire([entry.number])
+        }
     }
 
     /// Removes what was last accessed longer ago than this (S6).

@@ -17,6 +17,9 @@ extension ArchiveEngine {
     ) throws(StorageError) -> PlanOutcome {
         var outcome = PlanOutcome(entries: 0, bytes: 0, skipped: [], action: nil)
         var group: UInt32 = 0
+        // One moment for all: by it entries that expire meanwhile are known to belong to this action.
+        var deadline = Deadline.never
+        if case .setLifetime(let lifetime) = action { deadline = ArchiveEngine.deadline(in: lifetime) }
         for start in stride(from: 0, to: entries.count, by: ArchiveEngine.actionBatch) {
             guard start == 0 || progress(start) else { break }
             try acquire()
@@ -27,8 +30,7 @@ extension ArchiveEngine {
             switch action {
             case .delete: try remove(batch, .delete, group: group, &outcome)
             case .expireNow: try remove(batch, .expiry, group: group, &outcome)
-            case .setLifetime(let lifetime):
-                try changeDeadlines(batch, to: ArchiveEngine.deadline(in: lifetime), group: group, &outcome)
+            case .setLifetime: try changeDeadlines(batch, to: deadline, group: group, &outcome)
             }
         }
         outcome.action = index.undoLine(of: group).map(describe)
@@ -149,8 +151,26 @@ extension ArchiveEngine {
                 index.set32(IndexLayout.nextGroupOffset, removal.group &+ 1)
             }
         }
+        // What expires because of an action was counted when its deadline was set.
+        guard removal.kind == .deadline || line.kind != ReversibleAction.Kind.deadline.rawValue else {
+            return
+        }
         line.entries += 1
         line.bytes &+= bytes
+    }
+
+    /// The deadlines that reversible actions have set, with their numbers: what expires by one of them is part of
+    /// what the action did.
+    func deadlinesOfActions() -> [Int64: UInt32] {
+        var groups: [Int64: UInt32] = [:]
+        for line in index.undoLines
+        where line.kind == ReversibleAction.Kind.deadline.rawValue && isReversible(line) {
+            let deadline = withFrame(at: line.first) {
+                FrameExtension.deadline(.deadline, of: $0)?.resolved(now: Clock.read())
+            }
+            if let deadline = deadline ?? nil { groups[deadline] = line.group }
+        }
+        return groups
     }
 
     /// Whether an action can still be undone.
@@ -184,19 +204,23 @@ extension ArchiveEngine {
         guard let line = lines.first(where: { group == nil || $0.group == group }) else { return nil }
         var outcome = UndoOutcome(
             action: describe(line), entries: 0, bytes: 0, skipped: [], skippedCount: 0, evicted: 0)
+        let note = RemovalNote(group: line.group, cause: .undo, kind: nil, time: Clock.wall())
+        let size = FrameExtension.partBytes(RemovalNote.bytes)
+        var back = UndoOutcome.nothing
+        try withExtension(bytes: size) { (writer) throws(StorageError) in
+            writer.append(note)
+            try appendBare(.restore, extensionBytes: writer.written) { location, time in
+                bringBack(note.group, time: time, &back)
+            }
+        }
         if line.kind == ReversibleAction.Kind.deadline.rawValue {
+            // What expired by it is back, and counted here with the others.
             try undoDeadlines(line, &outcome)
         } else {
-            let note = RemovalNote(group: line.group, cause: .undo, kind: nil, time: Clock.wall())
-            let size = FrameExtension.partBytes(RemovalNote.bytes)
-            try withExtension(bytes: size) { (writer) throws(StorageError) in
-                writer.append(note)
-                try appendBare(.restore, extensionBytes: writer.written) { location, time in
-                    bringBack(note.group, time: time, &outcome)
-                }
-            }
-            if let limit = diskLimit { outcome.evicted = try evict(downTo: limit) }
+            back.action = outcome.action
+            outcome = back
         }
+        if let limit = diskLimit { outcome.evicted = try evict(downTo: limit) }
         line.state = .undone
         reclaim(forAppended: Int(clamping: outcome.bytes))
         return outcome
@@ -285,7 +309,9 @@ extension ArchiveEngine {
             let isSame = entry.slot.deadline == new
             let bytes = UInt64(entry.slot.valueBytes)
             letGo(entry)
-            guard isSame, try changeDeadline(of: key, to: old, ifSequence: nil, cause: .undo) == .deleted
+            guard isSame,
+                try changeDeadline(of: key, to: old, ifSequence: nil, cause: .undo, evenExpired: true)
+                    == .deleted
             else { return nil }
             return bytes
         }

@@ -76,7 +76,9 @@ extension ArchiveEngine {
         for item in setAside.sorted(by: { ($0.group, $0.recency) < ($1.group, $1.recency) }) {
             guard let slot = index.entry(item.number) else { continue }
             index.linkAsNewestSetAside(item.number, slot)
-            guard let line = index.undoLine(of: item.group) else { continue }
+            guard let line = index.undoLine(of: item.group),
+                line.kind != ReversibleAction.Kind.deadline.rawValue
+            else { continue }
             line.entries += 1
             line.bytes &+= UInt64(slot.valueBytes)
         }

@@ -9,7 +9,7 @@ struct ByteCount: Sendable, Hashable, ExpressibleByArgument {
         ("KB", 1000), ("MB", 1_000_000), ("GB", 1_000_000_000), ("TB", 1_000_000_000_000), ("B", 1),
     ]
 
-    /// Digits, perhaps with a fraction, and a unit in either case: none or `B`, decimal `KB MB GB TB`, binary
+    /// Digits, perhaps with a fraction, and a unit in either case: none or `B`, decimal `kB MB GB TB`, binary
     /// `KiB MiB GiB TiB`. Nil for anything else, for 0, for part of a byte and beyond 64 bits.
     init?(argument: String) {
         var digits = argument.uppercased()

@@ -1,4 +1,5 @@
 import CBOR
+import StorageEngine
 
 /// Sendable value type. The entries that the demonstration works with: cities of the GeoNames database.
 struct DemoData: Sendable {
@@ -11,6 +12,15 @@ struct DemoData: Sendable {
     static let archiveName = "City"
     static let typeName = "City"
     private static let keyProperty = KeyProperty("geonameid")
+
+    private static let owners = ["search", "map", "weather", nil]
+
+    /// What the entry in a place is recorded with: three programs own most of them, and one in eight lives for
+    /// 20 seconds to 3 minutes.
+    func attributes(of place: Int) -> EntryAttributes {
+        EntryAttributes(
+            lifetime: place % 8 == 3 ? .seconds(20 + place % 160) : nil, owner: Self.owners[place / 2 % 4])
+    }
 
     /// Reads an NDJSON file of cities, all of which must be well-formed.
     init(path: String) throws(CommandFailure) {

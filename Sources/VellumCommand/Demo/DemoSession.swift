@@ -82,8 +82,10 @@ final class DemoSession {
                 "\(path) has an archive \(DemoData.archiveName) already that isn't the demonstration's",
                 status: .usage)
         }
-        for (key, value) in zip(data.keys, data.values) {
-            try archive.put(value, forKey: key, encoding: .cbor)
+        for place in data.keys.indices {
+            try archive.put(
+                data.values[place], forKey: data.keys[place], encoding: .cbor,
+                attributes: data.attributes(of: place))
         }
         let total = HumanText.entries(data.keys.count, size: UInt64(data.bytes))
         Narration.say("recorded \(total) into an archive for half of them")

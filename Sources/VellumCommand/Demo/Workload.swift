@@ -63,7 +63,9 @@ struct Workload {
 
     private func record(_ place: Int) throws(StorageError) {
         do throws(StorageError) {
-            try archive.put(data.values[place], forKey: data.keys[place], encoding: .cbor)
+            try archive.put(
+                data.values[place], forKey: data.keys[place], encoding: .cbor,
+                attributes: data.attributes(of: place))
         } catch {
             // An archive can be made so small that some city doesn't fit; the others go on.
             guard error.isAboutOneEntry else { throw error }

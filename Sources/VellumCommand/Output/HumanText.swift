@@ -8,7 +8,7 @@ import Glibc
 
 /// Stateless; safe from any thread. Figures as a person reads them.
 enum HumanText {
-    private static let units = ["B", "KB", "MB", "GB", "TB", "PB", "EB"]
+    private static let units = ["B", "kB", "MB", "GB", "TB", "PB", "EB"]
 
     /// Bytes in the largest decimal unit that keeps a digit before the point, rounded to a tenth: `999 B`, `1.5 MB`.
     static func size(_ bytes: UInt64) -> String {
@@ -38,7 +38,7 @@ enum HumanText {
         count(entries, "entry", "entries") + ", " + count(bytes, "byte", "bytes")
     }
 
-    /// Entries and about how much their values are: `6204 entries, 634.8 KB`.
+    /// Entries and about how much their values are: `6204 entries, 634.8 kB`.
     static func entries(_ entries: Int, size bytes: UInt64) -> String {
         count(entries, "entry", "entries") + ", " + size(bytes)
     }

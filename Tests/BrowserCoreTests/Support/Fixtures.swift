@@ -82,9 +82,12 @@ enum Fixture {
             state.summaries["Blob"] = blob
             state.summaries["Trace"] = ArchiveSummary(name: "Trace", kind: .log)
             state.processes = [
-                ProcessSummary(pid: 4121, name: "vellum demo", hits: 9_240, misses: 760),
-                ProcessSummary(pid: 4133, name: "api", hits: 0, misses: 0),
+                ProcessSummary(
+                    pid: 4121, name: "vellum demo", attached: start.adding(seconds: -4000), hits: 9_240,
+                    misses: 760, memoryBytes: 1_800, memoryLimit: 2_000),
+                ProcessSummary(pid: 4133, name: "api", attached: start.adding(seconds: -65)),
             ]
+            state.summaries["City"]?.processes = state.processes
             state.stores = [
                 StoreSummary(name: "demo", path: storePath, archives: 3, entries: 19, diskBytes: 4_213),
                 StoreSummary(

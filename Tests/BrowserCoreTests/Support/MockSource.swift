@@ -1,4 +1,5 @@
 import BrowserCore
+import StorageEngine
 import Synchronization
 
 /// A store in memory that counts what is asked of it. Safe from any thread.
@@ -23,6 +24,27 @@ final class MockSource: StoreSource {
         var keyCalls = 0
         var listings = 0
         var deleteCalls = 0
+        /// All calls that write, those of ``deleteCalls`` included.
+        var writeCalls = 0
+        /// Events by archive, oldest first; the number of each is its place.
+        var events: [String: [StoreEvent]] = [:]
+        /// How many of the oldest were overwritten.
+        var overwritten: [String: Int] = [:]
+        var eventCalls = 0
+        var messages: [String: [LogLine]] = [:]
+        var messageCalls = 0
+        /// What can be undone, latest first, with what it took away and the deadlines that it changed.
+        var undoable: [String: [Undoable]] = [:]
+        var nextAction: UInt32 = 1
+        var now = Fixture.start
+
+        func hasExpired(_ record: Record) -> Bool { record.entry.expires.map { $0 <= now } ?? false }
+    }
+
+    struct Undoable: Sendable {
+        var action: Reversible
+        var removed: [Record] = []
+        var deadlines: [String: Moment?] = [:]
     }
 
     let folder = "/home/ada/.cache"
@@ -32,7 +54,7 @@ final class MockSource: StoreSource {
         state.withLock { state in body(&state) }
     }
 
-    private func check() throws(SourceError) {
+    func check() throws(SourceError) {
         if let problem = with({ $0.problem }) { throw SourceError(problem) }
     }
 
@@ -51,6 +73,12 @@ final class MockSource: StoreSource {
                     summary.entries = records.count
                     summary.diskBytes = records.reduce(0) { $0 + UInt64($1.entry.size) }
                 }
+                summary.nextEvent = UInt64(state.events[name]?.count ?? 0)
+                if summary.kind == .log, let messages = state.messages[name] {
+                    summary.entries = messages.count
+                    summary.diskBytes = messages.reduce(0) { $0 + UInt64($1.size) }
+                    summary.counters.records = messages.last?.sequence ?? 0
+                }
                 return summary
             }
             return StoreFigures(archives: archives, processes: state.processes)
@@ -62,13 +90,17 @@ final class MockSource: StoreSource {
         if let problem = with({ $0.listingProblem }) { throw SourceError(problem) }
         return with { state in
             state.listings += 1
-            return MockListing(source: self, archive: archive, records: state.archives[archive] ?? [])
+            // As in the engine, an entry whose time is over isn't found, removed or not.
+            let records = (state.archives[archive] ?? []).filter { !state.hasExpired($0) }
+            return MockListing(source: self, archive: archive, records: records)
         }
     }
 
     func entry(_ key: String, archive: String, store: String) throws(SourceError) -> Entry? {
         try check()
-        return with { $0.archives[archive]?.first { $0.entry.key == key }?.entry }
+        return with { state in
+            state.archives[archive]?.first { $0.entry.key == key && !state.hasExpired($0) }?.entry
+        }
     }
 
     func bytes(_ key: String, range: Range<Int>, archive: String, store: String) throws(SourceError)
@@ -81,32 +113,6 @@ final class MockSource: StoreSource {
                 return nil
             }
             return Array(bytes[range.clamped(to: 0..<bytes.count)])
-        }
-    }
-
-    func delete(
-        _ targets: [Target], archive: String, store: String, checkpoint: (Int) -> Bool
-    ) throws(SourceError) -> Deletion {
-        try check()
-        return with { state in
-            state.deleteCalls += 1
-            var deletion = Deletion()
-            for target in targets {
-                guard let index = state.archives[archive]?.firstIndex(where: { $0.entry.key == target.key })
-                else {
-                    deletion.absent.append(target.key)
-                    continue
-                }
-                if state.archives[archive]?[index].entry.sequence == target.sequence {
-                    state.archives[archive]?.remove(at: index)
-                    deletion.deleted += 1
-                    deletion.bytes += UInt64(target.size)
-                } else {
-                    deletion.changed.append(target.key)
-                }
-            }
-            deletion.longestCall = 0.0004
-            return deletion
         }
     }
 
@@ -157,6 +163,8 @@ struct MockListing: EntryListing {
     func figures(at index: Int) -> (size: UInt32, hits: UInt32) {
         (UInt32(records[index].entry.size), records[index].entry.hits)
     }
+
+    func accessed(at index: Int) -> Moment { records[index].entry.accessed }
 
     func key(at index: Int) -> String? {
         source.with { $0.keyCalls += 1 }

@@ -28,7 +28,9 @@ struct Scene: Sendable, CustomStringConvertible {
         Scene(name: "filter", keys: "j<enter>/ta"),
         Scene(name: "filter without matches", keys: "j<enter>/zz<enter>"),
         Scene(name: "sorted by size, marked", keys: "j<enter>2jmmj"),
-        Scene(name: "no entries", keys: "jj<enter>"),
+        Scene(
+            name: "no entries", keys: "jj<enter>",
+            prepare: { $0.with { $0.summaries["Trace"]?.kind = .cache } }),
         Scene(name: "plan", keys: "j<enter>gmmmmD"),
         Scene(name: "help", keys: "j<enter>?<down><down>"),
         Scene(name: "palette", keys: "j<enter>:sor"),
@@ -40,6 +42,42 @@ struct Scene: Sendable, CustomStringConvertible {
         Scene(
             name: "unreadable value", keys: "j<enter><enter>",
             prepare: { $0.with { $0.valueProblems["Jakarta"] = "the entry fails its checksum" } }),
+        Scene(name: "archives with events", keys: "j", prepare: Fixture.addEvents, refreshes: 3),
+        Scene(
+            name: "footprint over its bound", keys: "",
+            prepare: { $0.with { $0.summaries["City"]?.footprint = 2_100_000 } }),
+        Scene(name: "entries with events", keys: "j<enter>e", prepare: Fixture.addEvents),
+        Scene(name: "events", keys: "Ekk", prepare: Fixture.addEvents),
+        Scene(
+            name: "events lost and filtered", keys: "E/a<enter>t",
+            prepare: { source in
+                Fixture.addEvents(source)
+                source.with { $0.overwritten["City"] = 2 }
+            }),
+        Scene(name: "no event passes", keys: "E/zz<enter>", prepare: Fixture.addEvents),
+        Scene(name: "an event in full", keys: "Ekkkkkk<enter>", prepare: Fixture.addEvents),
+        Scene(name: "processes", keys: "jP"),
+        Scene(name: "no processes", keys: "P", prepare: { $0.with { $0.summaries["City"]?.processes = [] } }),
+        Scene(name: "expire", keys: "j<enter>gmmx"),
+        Scene(name: "expire, a wrong time", keys: "j<enter>gx<ctrl+u>5<enter>"),
+        Scene(name: "expire, idle", keys: "j<enter>gx<up><ctrl+u>30s"),
+        Scene(name: "plan of an expiry", keys: "j<enter>gmmx<ctrl+u>1h30m<enter>"),
+        Scene(name: "plan of idle ones", keys: "j<enter>gx<up><ctrl+u>30s<enter>"),
+        Scene(name: "plan never to expire", keys: "j<enter>jj<enter>x<down><down><enter>"),
+        Scene(name: "deleted", keys: "j<enter>gmmDy"),
+        Scene(name: "undo", keys: "j<enter>u", prepare: Fixture.addUndoable),
+        Scene(name: "undo which", keys: "j<enter>Uj", prepare: Fixture.addUndoable),
+        Scene(name: "undone", keys: "j<enter>uy", prepare: Fixture.addUndoable),
+        Scene(name: "nothing to undo", keys: "j<enter>u"),
+        Scene(name: "messages", keys: "jj<enter>", prepare: { Fixture.addMessages($0) }),
+        Scene(name: "messages, scrolled", keys: "jj<enter>kkk", prepare: { Fixture.addMessages($0) }),
+        Scene(
+            name: "a message in full", keys: "jj<enter>kk<enter>", prepare: { Fixture.addMessages($0) }),
+        Scene(name: "no messages", keys: "jj<enter>"),
+        Scene(
+            name: "plan to delete all messages", keys: "jj<enter>D", prepare: { Fixture.addMessages($0) }),
+        Scene(name: "value with a biography", keys: "j<enter>jj<enter>", prepare: Fixture.addEvents),
+        Scene(name: "biography", keys: "j<enter>jj<enter>b", prepare: Fixture.addEvents),
         Scene(
             name: "store gone", keys: "j<enter>jR", prepare: { _ in }, refreshes: 1),
     ]

@@ -150,6 +150,40 @@ import Testing
         }
     }
 
+    /// What a person lets expire soon is gone after that, and still comes back.
+    @Test(arguments: [false, true])
+    func whatExpiredByAnActionComesBack(removingIndex: Bool) throws {
+        try with(limit: 100_000) { setting in
+            let archive = setting.archive
+            for key in ["a", "b", "c"] {
+                try archive.put([1], forKey: key, attributes: EntryAttributes(lifetime: .seconds(7200)))
+            }
+            try archive.put([1], forKey: "own", attributes: EntryAttributes(lifetime: .seconds(5)))
+            _ = try archive.carryOut(.setLifetime(.seconds(3)), on: setting.planned(["a", "b", "c"]))
+            setting.hand.pass(.seconds(10))
+            #expect(try archive.access("a") == nil)
+            #expect(try archive.removeExpired().entries == 3)
+            try archive.put([2], forKey: "c")
+            #expect(try archive.entries().keys == ["c"])
+            var again = archive
+            if removingIndex {
+                archive.close()
+                try setting.folder.removeIndex("Undo")
+                again = try Store.open(at: setting.folder.store).archive(named: "Undo")
+            }
+            let undone = try #require(try again.undo())
+            #expect(undone.entries == 2)
+            #expect(undone.skipped == ["c"])
+            #expect(Set(try again.entries().keys) == ["a", "b", "c"])
+            #expect(try again.peek("c") == [2])
+            let expires = try #require(try again.metadata("a")?.expires)
+            let left = expires.microseconds - Timestamp.now().microseconds
+            #expect(left == 7_190_000_000)
+            #expect(try again.invariantViolations() == [])
+            #expect(try again.check().clean)
+        }
+    }
+
     @Test func aProgramsDeletionOfEverythingIsFinal() throws {
         try with(limit: 100_000) { setting in
             try setting.archive.put([1], forKey: "a")

@@ -1,0 +1,88 @@
+import StorageEngine
+
+/// The events that were read since the store was opened, of all archives that were looked at; bounded.
+///
+/// Each has a number that it keeps while it is kept, so that a cursor can hold to it.
+struct EventLog: Sendable {
+    /// Number of the oldest that is kept.
+    private(set) var first = 0
+    private var records: [StoreEvent] = []
+    /// The event to ask for next, by archive.
+    private(set) var next: [String: UInt64] = [:]
+    /// How many were overwritten before they were read, by archive.
+    private(set) var lost: [String: UInt64] = [:]
+    var isPending = false
+
+    private static let maximum = 20_000
+
+    var numbers: Range<Int> { first..<first + records.count }
+
+    subscript(number: Int) -> StoreEvent { records[number - first] }
+
+    /// Takes what was read of several archives and puts it in order of time.
+    /// - Returns: the number of the first event that is new or has another place than before.
+    mutating func add(_ pages: [EventPage]) -> Int {
+        var new: [StoreEvent] = []
+        for page in pages {
+            next[page.archive] = page.next
+            if page.lost > 0 { lost[page.archive, default: 0] &+= page.lost }
+            new += page.events
+        }
+        guard let earliest = new.map(\.time).min() else { return numbers.upperBound }
+        // Archives are read one after the other, so some events come a little late.
+        var start = records.count
+        while start > 0, records[start - 1].time > earliest { start -= 1 }
+        let tail = (records[start...] + new).enumerated()
+            .sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(\.element)
+        records.replaceSubrange(start..., with: tail)
+        let changed = first + start
+        if records.count > EventLog.maximum + EventLog.maximum / 4 {
+            let dropped = records.count - EventLog.maximum
+            records.removeFirst(dropped)
+            first += dropped
+        }
+        return changed
+    }
+
+    /// The numbers of the last events that a filter lets through, oldest first.
+    func last(_ count: Int, _ filter: EventFilter) -> [Int] {
+        guard count > 0 else { return [] }
+        if filter.isEmpty { return Array(numbers.suffix(count)) }
+        var found: [Int] = []
+        for number in numbers.reversed() where filter.lets(self[number]) {
+            found.append(number)
+            if found.count == count { break }
+        }
+        return found.reversed()
+    }
+
+    /// How many events of an archive, or of all, were lost.
+    func lost(of archive: String?) -> UInt64 {
+        guard let archive else { return lost.values.reduce(0, &+) }
+        return lost[archive] ?? 0
+    }
+}
+
+/// Which events are shown.
+struct EventFilter: Sendable, Hashable {
+    /// Nil: those of all archives.
+    var archive: String?
+    /// Nil: all kinds.
+    var kind: EventKind?
+    /// Part of a key.
+    var text = "" {
+        didSet { pattern = KeyPattern(text) }
+    }
+    private var pattern: KeyPattern?
+
+    init(archive: String? = nil) { self.archive = archive }
+
+    var isEmpty: Bool { archive == nil && kind == nil && pattern == nil }
+
+    func lets(_ event: StoreEvent) -> Bool {
+        if let archive, event.archive != archive { return false }
+        if let kind, event.kind != kind { return false }
+        guard let pattern else { return true }
+        return event.key.map(pattern.matches) ?? false
+    }
+}

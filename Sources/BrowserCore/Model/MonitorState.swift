@@ -1,0 +1,68 @@
+/// The screen of what happens: events, and the processes that do it.
+struct MonitorState: Sendable {
+    enum Part: Sendable, Hashable { case events, processes }
+
+    var part: Part
+    /// The screen to go back to.
+    let origin: Screen
+    var filter: EventFilter
+    /// The numbers of the events that the filter lets through; nil: all.
+    private(set) var matching: [Int]?
+    /// The event under the cursor.
+    var number = 0
+    /// Whether the cursor stays at the newest event.
+    var follows = true
+    /// The first row in view, in each part.
+    var top = 0
+    var processTop = 0
+    var processRow = 0
+
+    init(part: Part, origin: Screen, archive: String?) {
+        self.part = part
+        self.origin = origin
+        filter = EventFilter(archive: archive)
+    }
+
+    func count(_ log: EventLog) -> Int { matching?.count ?? log.numbers.count }
+
+    /// The event in a row, which must exist.
+    func number(row: Int, _ log: EventLog) -> Int { matching?[row] ?? log.numbers.lowerBound + row }
+
+    /// The row of the cursor: that of its event or of the next one that is shown.
+    func row(_ log: EventLog) -> Int {
+        let count = count(log)
+        if follows { return max(0, count - 1) }
+        var low = 0
+        var high = count
+        while low < high {
+            let middle = (low + high) / 2
+            if number(row: middle, log) < number { low = middle + 1 } else { high = middle }
+        }
+        return max(0, min(low, count - 1))
+    }
+
+    /// Brings the rows in line with the events from that number on.
+    mutating func match(_ log: EventLog, from start: Int) {
+        guard !filter.isEmpty else {
+            matching = nil
+            return
+        }
+        var numbers = matching ?? []
+        let begin = matching == nil ? log.numbers.lowerBound : max(start, log.numbers.lowerBound)
+        while let last = numbers.last, last >= begin { numbers.removeLast() }
+        if let first = numbers.first, first < log.numbers.lowerBound {
+            numbers.removeAll { $0 < log.numbers.lowerBound }
+        }
+        for number in begin..<max(begin, log.numbers.upperBound) where filter.lets(log[number]) {
+            numbers.append(number)
+        }
+        matching = numbers
+    }
+
+    /// Another filter: all events are looked at anew.
+    mutating func setFilter(_ filter: EventFilter, _ log: EventLog) {
+        self.filter = filter
+        matching = nil
+        match(log, from: log.numbers.lowerBound)
+    }
+}

@@ -1,0 +1,246 @@
+import TerminalKit
+
+/// Deleting and expiring: from the key to what is said when it is done.
+extension Browser {
+    /// The marked entries, or else the one under the cursor, as they are seen now.
+    private static func targets(_ model: Model) -> (archive: String, targets: [Target])? {
+        if model.screen == .value {
+            guard let value = model.value, let entry = value.load?.entry else { return nil }
+            return (value.archive, [entry.target])
+        }
+        guard let entries = model.entries else { return nil }
+        var targets = entries.marks.list
+        if targets.isEmpty, let entry = entries.rows[entries.cursor] { targets = [entry.target] }
+        return (entries.archive, targets)
+    }
+
+    /// Opens the plan of a delete.
+    static func planDelete(_ model: inout Model) {
+        guard let (archive, targets) = targets(model) else { return }
+        guard !targets.isEmpty else {
+            model.say("There is no entry to delete.")
+            return
+        }
+        model.overlay = .plan(Plan(.delete, archive: archive, targets: targets))
+    }
+
+    /// Asks how entries are to expire.
+    static func askExpiry(_ model: inout Model) {
+        guard let (archive, targets) = targets(model) else { return }
+        model.overlay = .expire(ExpireForm(archive: archive, targets: targets))
+    }
+
+    static func planClearing(_ model: inout Model) {
+        guard let log = model.log, let summary = model.archives.summary(log.archive) else { return }
+        guard summary.entries > 0 else {
+            model.say("There is no message to delete.")
+            return
+        }
+        model.overlay = .plan(Plan(clearing: summary))
+    }
+
+    // MARK: The form
+
+    static func press(_ model: inout Model, _ key: Key, in old: ExpireForm) -> [Effect] {
+        var form = old
+        let choices = ExpireForm.Choice.allCases
+        // Without entries under the cursor only those of the whole archive can be chosen.
+        let step = form.targets.isEmpty ? 0 : 1
+        switch key.code {
+        case .escape:
+            model.overlay = nil
+            model.say("Nothing was changed.", seconds: 3)
+            return []
+        case .enter:
+            guard form.button == 1 else {
+                model.overlay = nil
+                model.say("Nothing was changed.", seconds: 3)
+                return []
+            }
+            return plan(&model, form)
+        case .up:
+            form.choice = choices[(form.choice.rawValue + choices.count - step) % choices.count]
+            form.problem = nil
+        case .down:
+            form.choice = choices[(form.choice.rawValue + step) % choices.count]
+            form.problem = nil
+        case .tab, .backTab: form.button = 1 - form.button
+        default:
+            switch form.choice {
+            case .after: if form.after.handle(key) { form.problem = nil }
+            case .idle: if form.idle.handle(key) { form.problem = nil }
+            case .now, .never: break
+            }
+        }
+        model.overlay = .expire(form)
+        return []
+    }
+
+    /// Makes the plan that the form asks for; that of idle entries has to look for them first.
+    private static func plan(_ model: inout Model, _ form: ExpireForm) -> [Effect] {
+        let change: Change
+        switch form.choice {
+        case .now: change = .expireNow
+        case .never: change = .lifetime(nil)
+        case .after:
+            guard let seconds = DurationText.seconds(form.after.text) else { return refuse(&model, form) }
+            change = .lifetime(seconds)
+        case .idle:
+            guard let seconds = DurationText.seconds(form.idle.text) else { return refuse(&model, form) }
+            guard let store = model.store else { return [] }
+            let ticket = model.ticket()
+            model.overlay = nil
+            model.job = Job(ticket: ticket, title: "looking for idle entries", since: model.now)
+            model.pendingIdle = PendingIdle(
+                ticket: ticket, archive: form.archive, seconds: seconds,
+                before: model.now.adding(seconds: -seconds))
+            return [
+                .collectIdle(
+                    ticket: ticket, before: model.now.adding(seconds: -seconds), archive: form.archive,
+                    store: store)
+            ]
+        }
+        model.overlay = .plan(Plan(change, archive: form.archive, targets: form.targets))
+        return []
+    }
+
+    private static func refuse(_ model: inout Model, _ old: ExpireForm) -> [Effect] {
+        var form = old
+        form.problem = "A time has a unit: 90s, 5m, 2h, 3d, 1h30m."
+        model.overlay = .expire(form)
+        return []
+    }
+
+    static func collected(
+        _ model: inout Model, _ ticket: Int, idle result: Result<[Target]?, SourceError>
+    ) -> [Effect] {
+        if model.job?.ticket == ticket { model.job = nil }
+        guard let pending = model.pendingIdle, pending.ticket == ticket else { return [] }
+        model.pendingIdle = nil
+        switch result {
+        case .failure(let error): model.say(error.description, role: .error)
+        case .success(nil): break
+        case .success(let targets?):
+            let duration = DurationText.text(pending.seconds)
+            guard !targets.isEmpty else {
+                model.say("No entry of \(pending.archive) is idle longer than \(duration).")
+                return []
+            }
+            model.overlay = .plan(
+                Plan(
+                    .expireIdle(before: pending.before), archive: pending.archive, targets: targets,
+                    idle: pending.seconds))
+        }
+        return []
+    }
+
+    // MARK: Carrying out
+
+    static func carryOut(_ model: inout Model, _ plan: Plan) -> [Effect] {
+        model.overlay = nil
+        guard !model.isReadOnly, let store = model.store else { return [] }
+        let ticket = model.ticket()
+        var job = Job(ticket: ticket, title: "", since: model.now)
+        defer { model.job = job }
+        switch plan.act {
+        case .change(let change):
+            job.title = change == .delete ? "deleting" : "expiring"
+            return [.change(ticket: ticket, change, plan.targets, archive: plan.archive, store: store)]
+        case .undo(let action):
+            job.title = "undoing"
+            job.isStoppable = false
+            return [.undo(ticket: ticket, action, archive: plan.archive, store: store)]
+        case .clearLog:
+            job.title = "deleting"
+            job.isStoppable = false
+            return [.clearLog(ticket: ticket, archive: plan.archive, store: store)]
+        }
+    }
+
+    static func changed(
+        _ model: inout Model, _ ticket: Int, _ change: Change, _ archive: String,
+        _ result: Result<ChangeOutcome, SourceError>
+    ) -> [Effect] {
+        if model.job?.ticket == ticket { model.job = nil }
+        switch result {
+        case .failure(let error):
+            model.overlay = .message(MessageBox(title: nothing(change), lines: [error.description]))
+            return []
+        case .success(let outcome):
+            note(&model, outcome)
+            var figures =
+                outcome.entries == 0
+                ? nothing(change) : "\(done(change, outcome.entries)), \(Figures.bytes(outcome.bytes))"
+            if outcome.isReversible { figures += "; \(keyName(model, .undo)) undoes" }
+            model.entries?.marks = Marks()
+            let report = lines(of: outcome)
+            if report.isEmpty {
+                model.say("\(figures).", role: .good, seconds: 10)
+            } else {
+                model.overlay = .message(
+                    MessageBox(title: "Plan carried out", lines: [figures + "."] + report))
+            }
+            var effects: [Effect] = []
+            let isGone = if case .lifetime = change { false } else { true }
+            if model.screen == .value, outcome.entries > 0, isGone { effects += leaveValue(&model) }
+            return effects + refresh(&model, isForced: true)
+        }
+    }
+
+    /// What a change cost the store is counted where the header shows it.
+    private static func note(_ model: inout Model, _ outcome: ChangeOutcome) {
+        model.cost.writes += outcome.entries
+        model.cost.longestLock = max(model.cost.longestLock, outcome.longestCall)
+    }
+
+    /// `3 entries deleted`
+    private static func done(_ change: Change, _ count: Int) -> String {
+        let entries = Figures.count(count, "entry", "entries")
+        switch change {
+        case .delete: return "\(entries) deleted"
+        case .expireNow, .expireIdle: return "\(entries) expired"
+        case .lifetime(let seconds?):
+            return "\(entries) \(count == 1 ? "expires" : "expire") in \(DurationText.text(seconds))"
+        case .lifetime(nil): return "\(entries) \(count == 1 ? "expires" : "expire") no more"
+        }
+    }
+
+    static func nothing(_ change: Change) -> String {
+        change == .delete ? "Nothing was deleted" : "Nothing was changed"
+    }
+
+    /// What was planned and didn't happen.
+    private static func lines(of outcome: ChangeOutcome) -> [String] {
+        var lines: [String] = []
+        func list(_ title: String, _ keys: [String]) {
+            guard !keys.isEmpty else { return }
+            lines.append(title)
+            lines += keys.prefix(100).map { "- \(TerminalText.sanitized($0))" }
+            if keys.count > 100 { lines.append("and \(Figures.count(keys.count - 100)) more") }
+        }
+        list("Left alone, because they changed after the plan was made:", outcome.changed)
+        list("Left alone, because they were used after the plan was made:", outcome.used)
+        if !outcome.absent.isEmpty {
+            lines.append("Gone already: \(Figures.count(outcome.absent.count, "entry", "entries")).")
+        }
+        if let stopped = outcome.stopped { lines.append(stopped) }
+        return lines
+    }
+
+    static func cleared(
+        _ model: inout Model, _ ticket: Int, _ archive: String, _ result: Result<ChangeOutcome, SourceError>
+    ) -> [Effect] {
+        if model.job?.ticket == ticket { model.job = nil }
+        switch result {
+        case .failure(let error):
+            model.overlay = .message(MessageBox(title: "Nothing was deleted", lines: [error.description]))
+            return []
+        case .success(let outcome):
+            note(&model, outcome)
+            let messages = Figures.count(outcome.entries, "message", "messages")
+            model.say("\(messages) deleted, \(Figures.bytes(outcome.bytes)).", role: .good)
+            model.log?.forget()
+            return refresh(&model, isForced: true)
+        }
+    }
+}

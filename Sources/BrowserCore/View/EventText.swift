@@ -1,0 +1,107 @@
+import StorageEngine
+import TerminalKit
+
+/// Events in words. Stateless; safe to call from any thread.
+enum EventText {
+    static func kind(_ kind: EventKind) -> String {
+        switch kind {
+        case .record: "recorded"
+        case .update: "updated"
+        case .promotion: "promoted"
+        case .eviction: "evicted"
+        case .expiry: "expired"
+        case .delete: "deleted"
+        case .rejection: "rejected"
+        case .deadline: "deadline"
+        case .restore: "restored"
+        case .append: "appended"
+        case .resize: "resized"
+        }
+    }
+
+    /// Nil when the event says it all.
+    static func cause(_ event: StoreEvent) -> String? {
+        switch event.cause {
+        case .none, .request: nil
+        case .limit: "disk limit"
+        case .deadline: event.kind == .expiry ? "its time was over" : nil
+        case .idle: "idle"
+        case .owner: "with its owner"
+        case .person: "by a person"
+        case .tooLarge: "over the limit"
+        case .damage: "damaged"
+        case .processEnded: "process ended"
+        case .undo: event.kind == .restore ? nil : "undo"
+        }
+    }
+
+    static func role(_ kind: EventKind) -> Role {
+        switch kind {
+        case .record, .append, .restore: .good
+        case .update, .promotion, .deadline, .resize: .text
+        case .eviction, .expiry: .warning
+        case .delete, .rejection: .danger
+        }
+    }
+
+    static func key(_ event: StoreEvent, look: Look) -> String {
+        guard let key = event.key else {
+            switch event.kind {
+            case .delete where event.bytes > 0: return "(all)"
+            case .append, .resize: return ""
+            default: return "(unknown)"
+            }
+        }
+        return event.isWholeKey ? key : key + look.glyphs.ellipsis
+    }
+
+    /// `recorded 12:01:07 by api (4121), hit 41 times, evicted 12:09:30: disk limit`
+    static func line(_ biography: Biography, _ entry: Entry, _ model: Model) -> String {
+        var parts = biography.events.map { sentence($0, model) }
+        if parts.isEmpty { parts.append("recorded before the oldest event that is known") }
+        // Hits are counted up to its end.
+        let isGone = biography.events.last.map { [.eviction, .expiry, .delete].contains($0.kind) } ?? false
+        let hits = "hit \(Figures.count(entry.hits, "time", "times"))"
+        parts.insert(hits, at: parts.count - (isGone ? 1 : 0))
+        return parts.joined(separator: ", ")
+    }
+
+    private static func sentence(_ event: StoreEvent, _ model: Model) -> String {
+        var text = "\(kind(event.kind)) \(Figures.time(event.time))"
+        if event.kind == .promotion {
+            text = "promoted \(Figures.time(event.time)) to memory"
+            if event.pid != 0 { text += " of \(model.processName(event.pid))" }
+            return text
+        }
+        if let cause = cause(event) {
+            text += event.cause == .person ? " \(cause)" : ": \(cause)"
+        } else if event.pid != 0 {
+            text += " by \(model.processName(event.pid))"
+        }
+        return text
+    }
+
+    /// The biography with a line for each event.
+    static func story(_ value: ValueState, _ model: Model) -> [String] {
+        guard let biography = value.biography else { return ["The events are being read."] }
+        var lines: [String] = []
+        if biography.isCutOff, let since = biography.reachesBackTo {
+            lines.append("Events are known since \(Figures.date(since)) UTC; what was before is not.")
+        }
+        for event in biography.events {
+            var line = "\(Figures.date(event.time))  \(kind(event.kind))"
+            if event.bytes > 0 { line += ", \(Figures.bytes(UInt64(event.bytes)))" }
+            if let cause = cause(event) { line += ", \(cause)" }
+            if event.pid != 0 { line += ", by \(model.processName(event.pid))" }
+            lines.append(line)
+        }
+        if biography.events.isEmpty { lines.append("No event of this key is known any more.") }
+        if let entry = value.load?.entry {
+            lines.append("Created \(Figures.date(entry.created)) UTC.")
+            lines.append(
+                "Hit \(Figures.count(entry.hits, "time", "times")) since it was recorded, last \(Figures.date(entry.accessed)) UTC."
+            )
+        }
+        return lines
+    }
+}

@@ -1,0 +1,65 @@
+import TerminalKit
+
+/// Events as rows of a table: the screen's, and the tail below archives and entries.
+enum EventsTable {
+    /// - Parameters:
+    ///   - showsArchive: whether the events are of several archives.
+    ///   - number: the event of a row.
+    static func table(
+        _ model: Model, rowCount: Int, firstRow: Int = 0, selectedRow: Int? = nil, showsHeader: Bool = true,
+        showsArchive: Bool, emptyText: String = "", number: @escaping @Sendable (Int) -> Int
+    ) -> Table {
+        let log = model.events
+        let look = model.look
+        var names = Dictionary(
+            (model.archives.figures?.processes ?? []).map { ($0.pid, $0.name) },
+            uniquingKeysWith: { first, _ in first })
+        if let own = model.archives.figures?.ownPid { names[own] = "this browser" }
+        let processes = names
+        var columns = [
+            Table.Column("UTC", width: .fixed(8), priority: 3),
+            Table.Column("archive", width: .minimum(8, weight: 1), priority: 5),
+            Table.Column("event", width: .fixed(9), priority: 0),
+            Table.Column("key", width: .minimum(16, weight: 4), priority: 0),
+            Table.Column("size", width: .fixed(8), alignment: .trailing, priority: 2),
+            Table.Column("cause", width: .fixed(17), priority: 1),
+            Table.Column("process", width: .minimum(12, weight: 1), priority: 6),
+        ]
+        if !showsArchive { columns.remove(at: 1) }
+        return Table(
+            columns: columns, rowCount: rowCount, firstRow: firstRow, selectedRow: selectedRow,
+            showsHeader: showsHeader, emptyText: emptyText
+        ) { row in
+            let event = log[number(row)]
+            let process =
+                processes[event.pid].map { "\($0) \(event.pid)" } ?? (event.pid == 0 ? "" : "\(event.pid)")
+            var cells = [
+                Table.Cell(Figures.time(event.time), role: .dim), Table.Cell(event.archive, role: .dim),
+                Table.Cell(EventText.kind(event.kind), role: EventText.role(event.kind)),
+                Table.Cell(EventText.key(event, look: look), role: event.key == nil ? .dim : nil),
+                Table.Cell(event.bytes == 0 ? "" : Figures.bytes(UInt64(event.bytes))),
+                Table.Cell(EventText.cause(event) ?? "", role: .dim), Table.Cell(process, role: .dim),
+            ]
+            if !showsArchive { cells.remove(at: 1) }
+            return Table.Row(cells)
+        }
+    }
+
+    /// The latest events, newest at the bottom, below a line that says what they are.
+    static func drawTail(_ model: Model, archive: String?, into frame: inout Frame, in rect: Rect) {
+        guard rect.rows >= 2 else { return }
+        let look = model.look
+        let (head, body) = rect.split(top: 1)
+        frame.fill(head, style: look[.border], character: look.glyphs.horizontal)
+        var title = [Span(" events ", look[.dim])]
+        let lost = model.events.lost(of: archive)
+        if lost > 0 { title.append(Span(" \(Figures.count(lost)) lost ", look[.warning])) }
+        frame.write(title, at: head.inset(left: 2).origin, within: head)
+        let numbers = model.events.last(body.rows, EventFilter(archive: archive))
+        table(
+            model, rowCount: numbers.count, showsHeader: false, showsArchive: archive == nil,
+            emptyText: "Nothing has happened yet."
+        ) { numbers[$0] }
+        .draw(into: &frame, in: body, look: look)
+    }
+}

@@ -1,0 +1,103 @@
+import TerminalKit
+
+/// What happens in the store: all events with filters, and the processes that have it open.
+enum MonitorView {
+    /// A process and one archive that it has open.
+    struct Attachment: Sendable {
+        let archive: String
+        let process: ProcessSummary
+    }
+
+    /// Of the archive that the screen is about, or of all.
+    static func processes(_ model: Model) -> [Attachment] {
+        model.archives.archives.filter { model.monitor?.filter.archive ?? $0.name == $0.name }
+            .flatMap { archive in archive.processes.map { Attachment(archive: archive.name, process: $0) } }
+    }
+
+    static func table(_ model: Model) -> Table {
+        guard let monitor = model.monitor else {
+            return Table(columns: [], rowCount: 0) { _ in Table.Row([]) }
+        }
+        if monitor.part == .processes { return processTable(model, monitor) }
+        let log = model.events
+        let count = monitor.count(log)
+        return EventsTable.table(
+            model, rowCount: count, firstRow: monitor.top, selectedRow: count == 0 ? nil : monitor.row(log),
+            showsArchive: monitor.filter.archive == nil,
+            emptyText: monitor.filter.isEmpty ? "Nothing has happened yet." : "No event passes the filter."
+        ) { monitor.number(row: $0, log) }
+    }
+
+    private static func processTable(_ model: Model, _ monitor: MonitorState) -> Table {
+        let attachments = processes(model)
+        let now = model.shownNow
+        return Table(
+            columns: [
+                Table.Column("pid", width: .fixed(7), alignment: .trailing),
+                Table.Column("name", width: .minimum(8, weight: 2)),
+                Table.Column("archive", width: .minimum(8, weight: 2), priority: 4),
+                Table.Column("since", width: .fixed(5), alignment: .trailing, priority: 3),
+                Table.Column("hits", width: .fixed(11), alignment: .trailing, priority: 5),
+                Table.Column("misses", width: .fixed(11), alignment: .trailing, priority: 6),
+                Table.Column("ratio", width: .fixed(6), alignment: .trailing, priority: 1),
+                Table.Column("memory", width: .fixed(15), alignment: .trailing, priority: 3),
+                Table.Column("", width: .fixed(10), priority: 8),
+                Table.Column("state", width: .fixed(5), priority: 2),
+            ], rowCount: attachments.count, firstRow: monitor.processTop,
+            selectedRow: attachments.isEmpty ? nil : monitor.processRow,
+            emptyText: "No process has it open for writing."
+        ) { row in
+            let process = attachments[row].process
+            let limit = process.memoryLimit == 0 ? nil : process.memoryLimit
+            let share = limit.map { Double(process.memoryBytes) / Double($0) }
+            return Table.Row(
+                [
+                    Table.Cell(String(process.pid)), Table.Cell(process.name),
+                    Table.Cell(attachments[row].archive, role: .dim),
+                    Table.Cell(
+                        process.attached.microseconds == 0
+                            ? "-" : Figures.duration(now.seconds(since: process.attached))),
+                    Table.Cell(Figures.count(process.hits)), Table.Cell(Figures.count(process.misses)),
+                    Table.Cell(process.hitRatio.map(Figures.percent) ?? "-"),
+                    Table.Cell(ArchivesView.share(process.memoryBytes, of: limit)),
+                    share.map { Table.Cell("", gauge: $0) } ?? Table.Cell("no limit", role: .dim),
+                    Table.Cell(process.isAlive ? "alive" : "ended", role: process.isAlive ? .good : .danger),
+                ], role: process.isAlive ? .text : .dim)
+        }
+    }
+
+    static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
+        let look = model.look
+        guard let monitor = model.monitor else { return }
+        drawInfo(model, monitor, into: &frame, in: layout.info)
+        table(model).draw(into: &frame, in: layout.list, look: look)
+    }
+
+    private static func drawInfo(
+        _ model: Model, _ monitor: MonitorState, into frame: inout Frame, in rect: Rect
+    ) {
+        let look = model.look
+        var left = [
+            Span(" "), Span("events", look[monitor.part == .events ? .accent : .dim]), Span(" "),
+            Span("processes", look[monitor.part == .processes ? .accent : .dim]), Span("  "),
+        ]
+        var right: [Span] = []
+        switch monitor.part {
+        case .processes:
+            left.append(Span(Figures.count(processes(model).count, "attached", "attached")))
+            if let archive = monitor.filter.archive { left.append(Span("  to \(archive)", look[.accent])) }
+        case .events:
+            let all = Figures.count(model.events.numbers.count, "event", "events")
+            let filter = monitor.filter
+            left.append(
+                Span(filter.isEmpty ? all : "\(Figures.count(monitor.count(model.events))) of \(all)"))
+            if let archive = filter.archive { left.append(Span("  of \(archive)", look[.accent])) }
+            if let kind = filter.kind { left.append(Span("  \(EventText.kind(kind))", look[.accent])) }
+            if !filter.text.isEmpty { left.append(Span("  key \"\(filter.text)\"", look[.accent])) }
+            let lost = model.events.lost(of: filter.archive)
+            if lost > 0 { right.append(Span(" \(Figures.count(lost)) lost ", look[.warning])) }
+            if monitor.follows { right.append(Span(" newest ", look[.good])) }
+        }
+        Bar(left: left, right: right, role: .text).draw(into: &frame, in: rect, look: look)
+    }
+}

@@ -1,0 +1,208 @@
+import TerminalKit
+
+/// The dialogs before something is written: where their parts stand, for drawing and for the mouse, and what they say.
+extension OverlayPlaces {
+    static func dialog(_ plan: Plan, _ model: Model) -> Dialog {
+        let isTall = model.size.rows >= 12
+        var body: [String]
+        let words: (title: String, button: String)
+        switch plan.act {
+        case .change(let change):
+            words = self.words(change, plan)
+            body = targets(plan, model)
+            if isTall {
+                body.append("Entries that change from now on are left alone.")
+                let grace =
+                    "\(Browser.keyName(model, .undo)) undoes it for ten minutes, or until 5% of the limit is written."
+                if model.size.rows >= 16 { body.append(grace) }
+            }
+        case .undo(let action):
+            words = ("Undo this?", "Undo")
+            body = [
+                action.kind == .lifetime
+                    ? "\(Figures.count(action.entries, "entry", "entries")) of \(plan.archive) "
+                        + "\(action.entries == 1 ? "gets its" : "get their") former expiry, \(Figures.bytes(action.bytes))"
+                    : "\(Figures.count(action.entries, "entry", "entries")) \(action.entries == 1 ? "comes" : "come") "
+                        + "back to \(plan.archive), \(Figures.bytes(action.bytes))",
+                summary(action, model, names: false),
+            ]
+            if isTall, action.kind == .lifetime {
+                body.append("Entries that changed or expired meanwhile stay as they are.")
+            } else if isTall {
+                body.append(
+                    "Keys recorded anew meanwhile stay as they are. If the limit leaves no room for all, the least "
+                        + "recent are evicted.")
+            }
+        case .clearLog(let count):
+            words = ("Delete \(Figures.count(count, "message", "messages"))?", "Delete")
+            body = [
+                "This can't be undone: every message of \(plan.archive), \(Figures.bytes(plan.bytes)), goes."
+            ]
+        }
+        return Dialog(
+            title: words.title, body: body, buttons: ["Cancel", words.button], selectedButton: plan.button,
+            firstLine: plan.first)
+    }
+
+    private static func words(_ change: Change, _ plan: Plan) -> (title: String, button: String) {
+        let count = Figures.count(plan.targets.count, "entry", "entries")
+        switch change {
+        case .delete: return ("Delete \(count)?", "Delete")
+        case .expireNow: return ("Expire \(count) now?", "Expire")
+        case .expireIdle:
+            return ("Expire \(count) idle over \(DurationText.text(plan.idle ?? 0))?", "Expire")
+        case .lifetime(let seconds?): return ("Expire \(count) in \(DurationText.text(seconds))?", "Expire")
+        case .lifetime(nil): return ("Never expire \(count)?", "Keep")
+        }
+    }
+
+    /// Count, bytes, archive and the first keys.
+    private static func targets(_ plan: Plan, _ model: Model) -> [String] {
+        let count = plan.targets.count
+        var body = [
+            "\(Figures.count(count, "entry", "entries")), \(Figures.bytes(plan.bytes)), in \(plan.archive)"
+        ]
+        let shown = max(1, min(8, model.size.rows - 9))
+        let bullet = model.look.glyphs.bullet
+        // A key is one line: one with line breaks or of a thousand characters mustn't pass for the plan's own words or
+        // push the others out of sight.
+        let columns = max(1, min(model.size.columns, Dialog.defaultColumns) - 4 - 2)
+        body += plan.targets.prefix(shown).map { target in
+            let key = TextWidth.truncate(
+                TerminalText.sanitized(target.key), to: columns, ellipsis: model.look.glyphs.ellipsis)
+            return "\(bullet) \(key)"
+        }
+        if count > shown { body.append("\(bullet) and \(Figures.count(count - shown)) more") }
+        return body
+    }
+
+    /// `deleted 3 entries, 593 B, 12s ago by this browser; 9m left`
+    static func summary(_ action: Reversible, _ model: Model, names: Bool = true) -> String {
+        let entries = Figures.count(action.entries, "entry", "entries")
+        let verb: String
+        switch action.kind {
+        case .delete: verb = "deleted"
+        case .expire: verb = "expired"
+        case .lifetime: verb = names ? "expiry of" : "expiry changed"
+        }
+        let who =
+            action.isOwn
+            ? "this browser" : action.pid.map { model.processName($0) } ?? "a process that is not known"
+        let left = Figures.duration(action.end.seconds(since: model.now))
+        let what = names ? "\(verb) \(entries), \(Figures.bytes(action.bytes))," : verb
+        return
+            "\(what) \(Figures.duration(model.now.seconds(since: action.time))) ago by \(who); \(left) left to undo"
+    }
+
+    // MARK: Expiry
+
+    static func dialog(_ form: ExpireForm, _ model: Model) -> Dialog {
+        let count = form.targets.count
+        var body: [String] = []
+        if let problem = form.problem {
+            body.append(problem)
+        } else if model.size.rows >= 10 {
+            body.append(
+                count == 0
+                    ? "No entry is chosen; those idle for long can be."
+                    : "\(Figures.count(count, "entry", "entries")) of \(form.archive); nothing is written before the plan."
+            )
+        }
+        return Dialog(
+            title: count == 0
+                ? "Expire entries of \(form.archive)" : "Expire \(Figures.count(count, "entry", "entries"))",
+            body: body, buttons: ["Cancel", "Continue"], selectedButton: form.button,
+            contentRows: ExpireForm.Choice.allCases.count)
+    }
+
+    /// The first choice in view: on a small screen not all fit.
+    static func firstChoice(_ form: ExpireForm, in content: Rect) -> Int {
+        Table.firstRow(
+            showing: form.choice.rawValue, of: ExpireForm.Choice.allCases.count, in: content.rows, from: 0)
+    }
+
+    // MARK: Undo list
+
+    static func undoList(_ list: UndoList, _ model: Model) -> (box: Rect, list: Rect) {
+        let screen = Rect(model.size)
+        let isSmall = screen.rows < 6 || screen.columns < 30
+        let columns = isSmall ? screen.columns : min(screen.columns - 4, 84)
+        let box = screen.centered(
+            Size(
+                columns: columns,
+                rows: isSmall ? screen.rows - 1 : min(screen.rows - 2, list.actions.count + 2)))
+        return (box, isSmall ? box.split(top: 1).rest : box.inset(top: 1, left: 2, bottom: 1, right: 2))
+    }
+}
+
+extension OverlayView {
+    static func draw(_ form: ExpireForm, _ model: Model, into frame: inout Frame) {
+        let look = model.look
+        let dialog = OverlayPlaces.dialog(form, model)
+        frame.cursor = nil
+        frame.draw(dialog, in: frame.bounds, look: look)
+        let content = dialog.places(in: frame.bounds).content
+        let first = OverlayPlaces.firstChoice(form, in: content)
+        for row in 0..<content.rows {
+            guard let choice = ExpireForm.Choice(rawValue: first + row) else { break }
+            draw(choice, of: form, into: &frame, in: content.line(row), look: look)
+        }
+    }
+
+    private static func draw(
+        _ choice: ExpireForm.Choice, of form: ExpireForm, into frame: inout Frame, in line: Rect, look: Look
+    ) {
+        let isSelected = form.choice == choice
+        let isOff = form.targets.isEmpty && choice != .idle
+        let sign = isSelected ? String(look.glyphs.pointer) : " "
+        let base = look[isSelected ? .accent : isOff ? .dim : .dialog].over(look[.dialog])
+        func write(_ label: String, _ field: TextField?, _ rest: String) {
+            var column = line.column
+            column += frame.write("\(sign) \(label)", at: line.origin, style: base, within: line)
+            if var field {
+                let place = Rect(column: column + 1, row: line.row, columns: 10, rows: 1).intersection(line)
+                field.isActive = isSelected
+                if isSelected {
+                    field.draw(into: &frame, in: place, look: look)
+                } else {
+                    frame.write(field.text, at: place.origin, style: base, within: place)
+                }
+                column = place.endColumn
+            }
+            // Half a hint is none.
+            guard column + 1 + TextWidth.width(of: rest) <= line.endColumn else { return }
+            frame.write(
+                rest, at: Point(column: column + 1, row: line.row), style: look[.dim].over(look[.dialog]),
+                within: line)
+        }
+        switch choice {
+        case .after: write("in", form.after, "such as 90s, 5m, 2h, 3d")
+        case .now: write("now", nil, "")
+        case .never: write("never", nil, "")
+        case .idle: write("idle over", form.idle, "all of \(form.archive)")
+        }
+    }
+
+    static func draw(_ list: UndoList, _ model: Model, into frame: inout Frame) {
+        let look = model.look
+        frame.cursor = nil
+        let places = OverlayPlaces.undoList(list, model)
+        frame.fill(places.box, style: look[.dialog])
+        let hasBorder = places.list.column > places.box.column
+        if hasBorder {
+            frame.border(places.box, style: look[.border].over(look[.dialog]), glyphs: look.glyphs)
+        }
+        frame.write(
+            " Undo in \(list.archive) ",
+            at: Point(column: places.box.column + (hasBorder ? 2 : 0), row: places.box.row),
+            style: look[.title].over(look[.dialog]), within: places.box)
+        let items = list.actions.map { action in
+            List.Item(
+                TextWidth.truncate(
+                    OverlayPlaces.summary(action, model), to: places.list.columns,
+                    ellipsis: look.glyphs.ellipsis))
+        }
+        List(items, selected: list.selected, first: list.first, role: .dialog)
+            .draw(into: &frame, in: places.list, look: look)
+    }
+}

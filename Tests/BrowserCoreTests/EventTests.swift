@@ -1,0 +1,176 @@
+import BrowserCore
+import StorageEngine
+import TerminalKit
+import Testing
+
+struct EventTests {
+    private func source() -> MockSource {
+        let source = Fixture.source()
+        Fixture.addEvents(source)
+        return source
+    }
+
+    private func lines(_ browser: HeadlessBrowser) -> [String] {
+        browser.frame.plainText.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    /// Events of all archives in order of time, newest at the bottom; the ring is read only when it has something.
+    @Test func theTailStandsBelowTheArchives() throws {
+        let source = source()
+        let clock = TestClock()
+        var browser = try Fixture.browser(source, rows: 40, clock: clock)
+        let order = ["rejected", "(all)", "Bandung"].compactMap { text in
+            lines(browser).firstIndex { $0.contains(text) && $0.contains("02:3") }
+        }
+        #expect(order.count == 3 && order == order.sorted())
+        let calls = source.with { $0.eventCalls }
+        #expect(calls == 2, "one look for each archive that has events")
+        for _ in 0..<5 {
+            clock.advance(0.2)
+            browser.refresh()
+        }
+        #expect(source.with { $0.eventCalls } == calls, "nothing new, nothing read")
+        source.happen(.eviction, "Quito", archive: "City", cause: .limit, at: clock.now)
+        browser.refresh()
+        #expect(source.with { $0.eventCalls } == calls + 1)
+        #expect(lines(browser).contains { $0.contains("evicted") && $0.contains("Quito") })
+        browser.press([.character("e")])
+        #expect(!browser.frame.plainText.contains("Quito"))
+    }
+
+    @Test func thePaneOfAnArchiveShowsItsOwn() throws {
+        let browser = try Fixture.browser(source(), rows: 40, keys: "j<enter>e")
+        #expect(lines(browser).contains { $0.contains("rejected") && $0.contains("over the limit") })
+        #expect(!browser.frame.plainText.contains("(all)"))
+        let small = try Fixture.browser(source(), columns: 60, rows: 9, keys: "j<enter>e")
+        #expect(small.frame.plainText.contains("No room for events here; E"))
+    }
+
+    @Test func theScreenFiltersByKindArchiveAndKey() throws {
+        var browser = try Fixture.browser(source(), columns: 100, keys: "E")
+        #expect(browser.model.screen == .monitor)
+        #expect(browser.frame.plainText.contains("13 events"))
+        browser.press(try Key.script("/ta<enter>"))
+        #expect(browser.frame.plainText.contains("1 of 13 events"))
+        #expect(browser.frame.plainText.contains("Jakarta"))
+        browser.press(try Key.script("<esc>t"))
+        #expect(browser.frame.plainText.contains("4 of 13 events  recorded"))
+        browser.press([.character("a")])
+        #expect(browser.frame.plainText.contains("1 of 13 events  of Blob  recorded"))
+        browser.press([Key(.escape)])
+        #expect(browser.model.screen == .monitor)
+        #expect(browser.frame.plainText.contains("2 of 13 events  of Blob"))
+        browser.press([Key(.escape)])
+        #expect(browser.model.screen == .archives)
+    }
+
+    /// The cursor holds to its event while others come, or stays at the newest.
+    @Test func theCursorHoldsToItsEvent() throws {
+        let source = source()
+        let clock = TestClock()
+        var browser = try Fixture.browser(source, columns: 100, clock: clock, keys: "E")
+        #expect(browser.model.cursorRow == 12)
+        source.happen(.record, "Oslo", archive: "City", at: clock.now)
+        browser.refresh()
+        #expect(browser.model.cursorRow == 13)
+        browser.press(try Key.script("kk"))
+        for number in 0..<40 { source.happen(.record, "key \(number)", archive: "City", at: clock.now) }
+        browser.refresh()
+        #expect(browser.model.cursorRow == 11)
+        browser.press([Key(.enter)])
+        #expect(browser.frame.plainText.contains("in Blob"))
+        browser.press(try Key.script("<esc>G"))
+        source.happen(.record, "last", archive: "City", at: clock.now)
+        browser.refresh()
+        #expect(browser.model.cursorRow == 54)
+    }
+
+    @Test func pauseStopsTheEvents() throws {
+        let source = source()
+        let clock = TestClock()
+        var browser = try Fixture.browser(source, clock: clock, keys: "E<space>")
+        source.happen(.record, "Oslo", archive: "City", at: clock.now)
+        clock.advance(1)
+        browser.refresh()
+        #expect(!browser.frame.plainText.contains("Oslo"))
+        browser.press([.character(" ")])
+        #expect(browser.frame.plainText.contains("Oslo"))
+    }
+
+    @Test func lostEventsAreCounted() throws {
+        let source = source()
+        let clock = TestClock()
+        var browser = try Fixture.browser(source, clock: clock, keys: "E")
+        #expect(!browser.frame.plainText.contains("lost"))
+        for number in 0..<3_000 { source.happen(.record, "key \(number)", archive: "City", at: clock.now) }
+        source.with { $0.overwritten["City"] = 1_211 }
+        browser.refresh()
+        #expect(browser.frame.plainText.contains("1,200 lost"))
+    }
+
+    /// However many there were, those that are kept are bounded, and the cursor and the filter go on.
+    @Test func keepsABoundedNumber() throws {
+        let source = source()
+        let clock = TestClock()
+        var browser = try Fixture.browser(source, columns: 120, clock: clock, keys: "E/key 1<enter>")
+        for _ in 0..<30 {
+            for number in 0..<1_000 {
+                source.happen(.update, "key \(number)", archive: "City", at: clock.now)
+            }
+            clock.advance(0.2)
+            browser.refresh()
+        }
+        let all = try #require(browser.frame.plainText.firstMatch(of: /([\d,]+) of ([\d,]+) events/))
+        let kept = try #require(Int(all.output.2.filter { $0 != "," }))
+        #expect((20_000...25_000).contains(kept))
+        // 111 of a thousand begin with "key 1".
+        let shown = try #require(Int(all.output.1.filter { $0 != "," }))
+        #expect(abs(shown - kept * 111 / 1_000) <= 111)
+    }
+
+    @Test func processesOfOneArchiveAndOfAll() throws {
+        var browser = try Fixture.browser(Fixture.source(), columns: 120, keys: "P")
+        let text = browser.frame.plainText
+        #expect(text.contains("2 attached"))
+        #expect(text.contains("4121 vellum demo"))
+        #expect(text.contains("92.4%") && text.contains("1.8 of 2 kB") && text.contains("1h"))
+        browser.press(try Key.script("<esc><enter>P"))
+        #expect(browser.frame.plainText.contains("No process has it open for writing."))
+        browser.press([Key(.escape)])
+        #expect(browser.model.screen == .entries)
+    }
+
+    @Test func theValueTellsItsPast() throws {
+        let source = source()
+        let clock = TestClock()
+        var browser = try Fixture.browser(
+            source, columns: 160, rows: 30, clock: clock, keys: "j<enter>jj<enter>")
+        let story =
+            "recorded 02:30:20 by api (4133), promoted 02:35:00 to memory of api (4133), "
+            + "deadline 02:36:00 by a person, hit 74 times"
+        #expect(browser.frame.plainText.contains(story))
+        // It is evicted: the last line says why.
+        source.happen(.eviction, "東京都", archive: "City", cause: .limit, bytes: 199, at: clock.now)
+        source.remove("東京都", archive: "City")
+        browser.refresh()
+        #expect(browser.frame.plainText.contains("hit 74 times, evicted 02:40:00: disk limit"))
+        browser.press([.character("b")])
+        #expect(
+            browser.frame.plainText.contains(
+                "2026-02-02 02:40:00  evicted, 199 B, disk limit, by vellum demo (4121)"))
+    }
+
+    @Test func askingTwiceForWhatIsUnderWay() {
+        var test = UpdateTest(Fixture.model(columns: 80, rows: 40))
+        let source = source()
+        let answers = test.answers(to: test.effects[0], source)
+        test.send(answers[0], expecting: ["load events of Blob, City"])
+        let events = test.answers(to: test.effects[0], source)
+        test.send(answers[0], expecting: [])
+        test.send(events[0], expecting: [])
+        source.happen(.record, "Oslo", archive: "City", at: Fixture.start)
+        test.send(.tick(Fixture.start), expecting: ["load figures of \(Fixture.storePath)"])
+        let again = test.answers(to: test.effects[0], source)
+        test.send(again[0], expecting: ["load events of City from 11"])
+    }
+}
