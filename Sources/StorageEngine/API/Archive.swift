@@ -66,7 +66,11 @@ public final class Archive: Sendable {
 
     private func observerEngine() throws(StorageError) -> ArchiveEngine {
         let result: Result<ArchiveEngine, StorageError> = current.withLock { current in
-            if let engine = current, !engine.isSuperseded { return .success(engine) }
+            if let engine = current, !engine.isSuperseded {
+                // What was reclaimed keeps its room on disk as long as anyone has it mapped.
+                engine.log.releaseSegments(before: engine.oldestSegment)
+                return .success(engine)
+            }
             do throws(StorageError) {
                 let engine = try Archive.open(name: name, store: store, mode: mode, options: options)
                 current = engine

@@ -30,6 +30,8 @@ final class ArchiveEngine: Sendable {
     let openingProblems: [String]
     let pid: Int32
     let kind: ArchiveKind
+    /// When this handle was made, on the monotonic clock.
+    private let made = cp_monotonic_time()
     /// The stamp up to which touches were applied when a look-up last waited for the lock in vain.
     let stuckAt = Atomic<UInt64>(.max)
     /// What this process does to keep the archive's durability.
@@ -167,12 +169,17 @@ final class ArchiveEngine: Sendable {
         index.setCleanMark()
     }
 
-    /// Whether an observed index was replaced, so that the archive must be opened again.
+    /// Whether what an observer has opened is out of date, so that the archive must be opened again: its index was
+    /// replaced; or there was no index that could be observed, and the log as it was then is all that it has.
     var isSuperseded: Bool {
-        guard let indexFile else { return false }
+        guard attachment == nil else { return false }
+        guard let indexFile else { return cp_monotonic_time() &- made > ArchiveEngine.copyNanoseconds }
         guard let status = try? indexFile.status() else { return true }
         return status.links == 0
     }
+
+    /// How long an observer is content with a copy of the log in its own memory.
+    private static let copyNanoseconds: Int64 = 5_000_000_000
 
     /// Whether the archive's folder was removed; then no file of it can be made any more.
     var isGone: Bool { (try? folder.status().links) == 0 }

@@ -109,4 +109,23 @@ import Testing
         }
         #expect(before == after)
     }
+
+    /// An observer kept every segment that it had once looked at, and with it its room on disk, for as long as it lived.
+    @Test func observersLetReclaimedSegmentsGo() throws {
+        let folder = try TemporaryFolder()
+        let log = try Store.open(at: folder.store).archive(
+            named: "Ring", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 200_000))
+        let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "Ring")
+        let message = [UInt8](repeating: 1, count: 2_000)
+        var cursor: MessageCursor?
+        for _ in 0..<50 {
+            for _ in 0..<50 { try log.append(message) }
+            cursor = try observer.messages(after: cursor, most: .max).next
+        }
+        let descriptors = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
+            try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)
+        }
+        let mine = descriptors.filter { $0.contains(folder.path) && $0.contains(".segment") }
+        #expect(mine.count { $0.hasSuffix("(deleted)") } <= 4, "\(mine)")
+    }
 }
