@@ -47,7 +47,10 @@ package struct IndexTarget: FuzzTarget {
     package static func seeds() throws -> [[UInt8]] {
         var seeds: [[UInt8]] = [[0], [1], [2], [4]]
         for place in UInt8(0)..<9 {
-            for kind in UInt8(0)..<3 { seeds.append([kind | place % 2 << 2, place, place &* 8, 0, 8] + [UInt8](repeating: 1, count: 8)) }
+            for kind in UInt8(0)..<3 {
+                seeds.append(
+                    [kind | place % 2 << 2, place, place &* 8, 0, 8] + [UInt8](repeating: 1, count: 8))
+            }
         }
         return seeds
     }

@@ -12,7 +12,9 @@ package enum Mutator {
             case 1 where count > 0: bytes[place] = UInt8.random(in: 0...255, using: &random)
             case 2 where count > 0: bytes[place] = telling.randomElement(using: &random) ?? 0
             case 3: bytes.removeSubrange(place..<place + count)
-            case 4: bytes.insert(contentsOf: bytes[place..<place + count], at: Int.random(in: 0...place, using: &random))
+            case 4:
+                bytes.insert(
+                    contentsOf: bytes[place..<place + count], at: Int.random(in: 0...place, using: &random))
             case 5 where count > 0: bytes[place] &+= UInt8.random(in: 0...8, using: &random) &- 4
             default: bytes.insert(telling.randomElement(using: &random) ?? 0, at: place)
             }

@@ -19,7 +19,9 @@ package struct SegmentTarget: FuzzTarget {
         // An observer reads the log into its own memory; whatever it finds, a writer's rebuild must find as well.
         let observed = found.look(mode: .readOnly)
         let rebuilt = found.look(mode: .readWrite)
-        if let observed, let rebuilt, observed != rebuilt { return "an observer lists other entries than a writer" }
+        if let observed, let rebuilt, observed != rebuilt {
+            return "an observer lists other entries than a writer"
+        }
         found.use()
         found.look(mode: .readOnly)
         store.removeIndex()
@@ -33,7 +35,9 @@ package struct SegmentTarget: FuzzTarget {
         let flags = input.first ?? 0
         var frames = Array(input.dropFirst().prefix(most))
         let count = UInt32(flags >> 3 & 3) + 1
-        var files = ["descriptor": FuzzStore.descriptor(kind: flags & 3 == 0 ? 1 : flags & 3, limit: 1_000_000)]
+        var files = [
+            "descriptor": FuzzStore.descriptor(kind: flags & 3 == 0 ? 1 : flags & 3, limit: 1_000_000)
+        ]
         for segment in 1...count {
             let share = segment == count ? frames.count : frames.count / Int(count - segment + 1) & ~7
             var bytes = FuzzStore.header(segment: segment, oldest: 1) + frames.prefix(share)
@@ -77,7 +81,9 @@ package struct SegmentTarget: FuzzTarget {
             let flags = UInt8(kind.rawValue)
             for (name, bytes) in sample.files where name.hasSuffix(".segment") {
                 let end = bytes.lastIndex { $0 != 0 } ?? 64
-                for share in 0..<2 { seeds.append([flags | UInt8(share) << 3] + bytes[64..<min(bytes.count, end + 9)]) }
+                for share in 0..<2 {
+                    seeds.append([flags | UInt8(share) << 3] + bytes[64..<min(bytes.count, end + 9)])
+                }
             }
         }
         return seeds

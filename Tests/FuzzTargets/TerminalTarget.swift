@@ -26,7 +26,8 @@ package struct TerminalTarget: FuzzTarget {
         }
         let text = String(decoding: bytes, as: UTF8.self)
         _ = try? Key.script(text)
-        if TerminalText.sanitized(text).unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7f }) {
+        if TerminalText.sanitized(text).unicodeScalars.contains(where: { $0.value < 0x20 || $0.value == 0x7f }
+        ) {
             return "a control character got through"
         }
         return nil
@@ -34,8 +35,10 @@ package struct TerminalTarget: FuzzTarget {
 
     package static func seeds() -> [[UInt8]] {
         [
-            "a\u{1b}[1;5C漢\u{1b}[<0;3;4Mz\u{1b}[200~p\u{1b}[A漢\u{1b}[201~\u{1b}OA", "\u{1b}[M %*\u{1b}[<64;5;10M\u{1b}[I",
-            "\u{1b}\u{1b}[A\u{1b}[27;5;13~\u{1b}[97;5u", "jj<enter>/f<lt><ctrl+w><esc>>", "e\u{301}\u{200d}👩‍🚀\u{9b}A",
+            "a\u{1b}[1;5C漢\u{1b}[<0;3;4Mz\u{1b}[200~p\u{1b}[A漢\u{1b}[201~\u{1b}OA",
+            "\u{1b}[M %*\u{1b}[<64;5;10M\u{1b}[I",
+            "\u{1b}\u{1b}[A\u{1b}[27;5;13~\u{1b}[97;5u", "jj<enter>/f<lt><ctrl+w><esc>>",
+            "e\u{301}\u{200d}👩‍🚀\u{9b}A",
         ].map { [1] + Array($0.utf8) }
     }
 }

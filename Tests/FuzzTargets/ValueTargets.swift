@@ -18,7 +18,9 @@ package struct CBORTarget: FuzzTarget {
             }
         }
         guard let text else { return nil }
-        guard let json = try? JSONTranscoder.cbor(from: text) else { return "printed JSON is not read: \(text)" }
+        guard let json = try? JSONTranscoder.cbor(from: text) else {
+            return "printed JSON is not read: \(text)"
+        }
         guard let printed = try? JSONPrinter.text(of: json) else { return "transcoded JSON is not printed" }
         // What JSON does not have is gone after the first time.
         guard let twice = try? JSONTranscoder.cbor(from: printed), twice == json else {
@@ -36,9 +38,13 @@ package struct CBORTarget: FuzzTarget {
             #"{"geonameid":1642911,"name":"Jakarta","population":8540121,"at":[-6.21462,106.84513],"capital":true}"#,
             #"[null,-1,1e400,18446744073709551616,-18446744073709551617,0.1,"\u0000é漢😀",{},[],{"a":{"b":[[]]}}]"#,
         ]
-        let indefinite: [UInt8] = [0xbf, 0x61, 0x61, 0x9f, 0x7f, 0x61, 0x62, 0xff, 0x5f, 0x41, 1, 0xff, 0xff, 0xff]
+        let indefinite: [UInt8] = [
+            0xbf, 0x61, 0x61, 0x9f, 0x7f, 0x61, 0x62, 0xff, 0x5f, 0x41, 1, 0xff, 0xff, 0xff,
+        ]
         let tagged: [UInt8] = [0xc4, 0x82, 0x21, 0x19, 0x6a, 0xb3]
-        return texts.compactMap { try? JSONTranscoder.cbor(from: $0) } + [indefinite, tagged, [0xf9, 0x7e, 0], [0xe0]]
+        return texts.compactMap { try? JSONTranscoder.cbor(from: $0) } + [
+            indefinite, tagged, [0xf9, 0x7e, 0], [0xe0],
+        ]
     }
 }
 
@@ -49,10 +55,14 @@ package struct JSONTarget: FuzzTarget {
 
     package mutating func run(_ input: [UInt8]) -> String? {
         var writer = CBORWriter()
-        guard input.withUnsafeBytes({ (try? JSONTranscoder.transcode($0, into: &writer)) != nil }) else { return nil }
+        guard input.withUnsafeBytes({ (try? JSONTranscoder.transcode($0, into: &writer)) != nil }) else {
+            return nil
+        }
         guard CBORReader.isWellFormed(writer.bytes) else { return "transcoded to what is not CBOR" }
         for layout in [JSONLayout.compact, .pretty] {
-            guard let text = try? JSONPrinter.text(of: writer.bytes, layout: layout) else { return "not printed" }
+            guard let text = try? JSONPrinter.text(of: writer.bytes, layout: layout) else {
+                return "not printed"
+            }
             guard let again = try? JSONTranscoder.cbor(from: text), again == writer.bytes else {
                 return "comes back as something else: \(text)"
             }
@@ -63,7 +73,8 @@ package struct JSONTarget: FuzzTarget {
     package static func seeds() -> [[UInt8]] {
         [
             #"{"name":"Jakarta","n":8540121,"at":[-6.21462,106.84513],"x":[true,false,null]}"#,
-            #"[1e400,-0,-0.0,1E+2,18446744073709551616,0.1e-999999999999,"\ud83d\ude00\"\\\/\b\f\n\r\t"]"#, "\"\"",
+            #"[1e400,-0,-0.0,1E+2,18446744073709551616,0.1e-999999999999,"\ud83d\ude00\"\\\/\b\f\n\r\t"]"#,
+            "\"\"",
         ].map { Array($0.utf8) }
     }
 }

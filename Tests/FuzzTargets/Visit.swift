@@ -10,7 +10,9 @@ final class Visit {
     private func object(_ text: String) { objection = objection ?? text }
 
     private func with(_ mode: AccessMode, _ body: (Store, Archive) throws -> Void) {
-        guard let store = try? Store.open(at: store.path, mode: mode) else { return object("the store won't open") }
+        guard let store = try? Store.open(at: store.path, mode: mode) else {
+            return object("the store won't open")
+        }
         defer { store.close() }
         guard let archive = try? store.archive(named: FuzzStore.archive) else { return }
         try? body(store, archive)
@@ -49,7 +51,9 @@ final class Visit {
         var cursor: MessageCursor?
         // So many can't be in the log of an input.
         for _ in 0..<2000 {
-            guard let batch = try? archive.messages(after: cursor, most: 50), !batch.messages.isEmpty else { return }
+            guard let batch = try? archive.messages(after: cursor, most: 50), !batch.messages.isEmpty else {
+                return
+            }
             cursor = batch.next
         }
         object("messages have no end")
@@ -58,7 +62,9 @@ final class Visit {
     /// Uses all operations that change something.
     func use(trusting: Bool = false) {
         with(.readWrite) { _, archive in
-            let keys = try archive.entries().prefix(40).indices.compactMap { try archive.entries().key(at: $0) }
+            let keys = try archive.entries().prefix(40).indices.compactMap {
+                try archive.entries().key(at: $0)
+            }
             for key in keys.prefix(10) { _ = try? archive.access(key) }
             for action in (try? archive.reversibleActions()) ?? [] { _ = try? archive.undo(action.id) }
             for (number, key) in (keys.prefix(6) + ["new", "new too"]).enumerated() {
@@ -69,7 +75,9 @@ final class Visit {
             if let key = keys.last {
                 _ = try? archive.setLifetime(.seconds(60), forKey: key)
                 let isGone = (try? archive.delete(key)) != nil
-                if isGone, !trusting, let left = try? archive.peek(key), !left.isEmpty { object("\(key) was deleted and is there") }
+                if isGone, !trusting, let left = try? archive.peek(key), !left.isEmpty {
+                    object("\(key) was deleted and is there")
+                }
             }
             _ = try? archive.removeExpired()
             _ = try? archive.deleteEntries(ofOwner: "owner 1")
@@ -80,7 +88,9 @@ final class Visit {
             }
             _ = try? archive.deleteAllReversibly()
             _ = try? archive.undo()
-            if trusting { _ = try? archive.check() } else {
+            if trusting {
+                _ = try? archive.check()
+            } else {
                 let violations = try archive.invariantViolations()
                 if !violations.isEmpty { object("use left: \(violations)") }
             }
@@ -96,7 +106,9 @@ final class Visit {
             let archive = try store.archive(named: FuzzStore.archive)
             let check = try archive.check()
             if !check.clean { object("not clean after a repair: \(check.problems)") }
-            if check.entries != report.entries { object("repair counted \(report.entries), check \(check.entries)") }
+            if check.entries != report.entries {
+                object("repair counted \(report.entries), check \(check.entries)")
+            }
         } catch {
             // A file that claims to be of a later format is left alone.
             switch error {

@@ -36,7 +36,8 @@ import Testing
     /// Every file in `Inputs/TARGET` once failed; its name says how.
     @Test(arguments: names) func inputsThatOnceFailed(name: String) throws {
         let folder = Self.folder.appendingPathComponent("Inputs/\(name)")
-        let files = (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
+        let files =
+            (try? FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)) ?? []
         var target = try target(name).init()
         for file in files.sorted(by: { $0.path < $1.path }) {
             try feed(Array(Data(contentsOf: file)), to: &target, file.lastPathComponent)

@@ -27,6 +27,11 @@ private struct FuzzerError: Error, CustomStringConvertible { let description: St
 /// libFuzzer has one thread and calls one function after the other.
 nonisolated(unsafe) private var fuzzer: Fuzzer?
 
+private func fail(_ objection: String) -> Never {
+    FileHandle.standardError.write(Data("vellum-fuzz: objection: \(objection)\n".utf8))
+    abort()
+}
+
 @_cdecl("LLVMFuzzerInitialize")
 public func initialize(_ count: UnsafeMutablePointer<CInt>, _ arguments: UnsafeMutableRawPointer) -> CInt {
     do { fuzzer = try Fuzzer() } catch {
@@ -40,9 +45,9 @@ public func initialize(_ count: UnsafeMutablePointer<CInt>, _ arguments: UnsafeM
 public func testOneInput(_ bytes: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     do {
         let input = Array(UnsafeBufferPointer(start: bytes, count: count))
-        if let objection = try fuzzer?.target.run(input) { preconditionFailure(objection) }
+        if let objection = try fuzzer?.target.run(input) { fail(objection) }
     } catch {
-        preconditionFailure("the harness failed: \(error)")
+        fail("the harness failed: \(error)")
     }
     return 0
 }

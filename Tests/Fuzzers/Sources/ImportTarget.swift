@@ -28,7 +28,9 @@ struct ImportTarget: FuzzTarget {
     /// Standard input is a socket that gives one piece with each read.
     private static func records(_ bytes: [UInt8], format: UInt8, piece: Int) throws -> [Record] {
         var ends: [Int32] = [0, 0]
-        guard socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0, &ends) == 0 else { throw POSIXError(.EIO) }
+        guard socketpair(AF_UNIX, Int32(SOCK_SEQPACKET.rawValue), 0, &ends) == 0 else {
+            throw POSIXError(.EIO)
+        }
         defer { close(ends[0]) }
         for start in stride(from: 0, to: bytes.count, by: piece) {
             let part = Array(bytes[start..<min(bytes.count, start + piece)])
@@ -65,10 +67,12 @@ struct ImportTarget: FuzzTarget {
 
     static func seeds() -> [[UInt8]] {
         let lines = "{\"id\":1,\"name\":\"Jakarta, [x]\"}\r\n\n{\"id\":2\n [1,2]\n{\"id\":3}"
-        let array = " [ {\"id\":1,\"s\":\"a,]}\\\"[\"},\n{\"id\":2,\"deep\":[[1],{\"x\":[]}]} ,\nnonsense,\n3]\n"
+        let array =
+            " [ {\"id\":1,\"s\":\"a,]}\\\"[\"},\n{\"id\":2,\"deep\":[[1],{\"x\":[]}]} ,\nnonsense,\n3]\n"
         let commas = "id,name,at\r\n1,\"Ja\"\"kar\nta\",\"[1,2]\"\r\n2,-1.5,true\n007,,\"\"\"[1]\"\"\"\n"
         let all: [(UInt8, String)] = [
-            (0, lines), (2, array), (4, commas), (5, commas), (6, commas.replacingOccurrences(of: ",", with: "\t")),
+            (0, lines), (2, array), (4, commas), (5, commas),
+            (6, commas.replacingOccurrences(of: ",", with: "\t")),
         ]
         return all.flatMap { flags, text in [[flags] + Array(text.utf8), [flags | 0x10] + Array(text.utf8)] }
     }
