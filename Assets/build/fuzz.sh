@@ -2,6 +2,8 @@
 # Fuzzes one target after the other: fuzz.sh PROGRAM FOLDER SECONDS TARGET…
 # FOLDER keeps what was found: corpus/TARGET, and crashes/TARGET with inputs that failed. Those are tried first.
 set -u
+# Swift's own handler would end the program before libFuzzer has kept the input.
+export SWIFT_BACKTRACE=enable=no
 program=$1 folder=$2 seconds=$3
 shift 3
 failed=0
