@@ -8,6 +8,9 @@ ARGS ?=
 DURATION ?= 60
 # Seconds after which `test` is ended, build excluded.
 TEST_TIMEOUT ?= 900
+# What `fuzz` feeds, and for how many seconds each.
+TARGET ?= segment index descriptor cbor json terminal import
+SECONDS ?= 60
 
 SWIFT ?= swift
 NEED := sh Assets/build/need.sh
@@ -26,7 +29,7 @@ SOAK_REPORT := .build/soak-report.txt
 .DEFAULT_GOAL := help
 # SwiftPM locks its build folder: two targets at once would only wait for each other.
 .NOTPARALLEL:
-.PHONY: help deps test-deps bench-deps build run test lint format bench soak pictures install clean
+.PHONY: help deps test-deps bench-deps build run test lint format bench soak fuzz sanitize pictures install clean
 
 help: ## list the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-8s  %s\n", $$1, $$2 }' Makefile
@@ -72,6 +75,21 @@ soak: test-deps ## run the long tests for about DURATION=60 seconds, one after t
 	    $(SWIFT) test --skip-build --disable-xctest --no-parallel $(TEST_BUILD) --filter Soak; \
 	    status=$$?; echo; sort $(SOAK_REPORT); exit $$status
 
+fuzz: deps ## feed TARGET="cbor …" (all in turn) with arbitrary bytes, SECONDS=60 each
+	$(SWIFT) build -c release --package-path Tests/Fuzzers --scratch-path "$(CURDIR)/.build-fuzz" --sanitize=fuzzer
+	sh Assets/build/fuzz.sh .build-fuzz/release/vellum-fuzz .build-fuzz $(SECONDS) $(TARGET)
+
+# Suites that start many processes only multiply time below the thread sanitizer, which sees one process at a time.
+SANITIZED := CBORTests|TerminalKitTests|StorageEngineTests|FuzzTests
+STORMS := KillTests|StormTests|HistoryTests|SharingTests
+sanitize: deps ## run the libraries' tests below the address, thread and undefined-behaviour sanitizers
+	for kind in address thread undefined; do \
+	    $(SWIFT) build --build-tests --sanitize=$$kind --scratch-path .build-$$kind || exit 1; \
+	    ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --skip-build --disable-xctest --no-parallel --sanitize=$$kind \
+	        --scratch-path .build-$$kind --filter '$(SANITIZED)' \
+	        $$([ $$kind = thread ] && echo --skip "'$(STORMS)'" | tr -d "'") || exit 1; \
+	done
+
 pictures: build ## draw the pictures of README.md anew
 	sh Assets/pictures/make.sh $(BINARY)
 
@@ -99,4 +117,4 @@ ifneq ($(wildcard Assets/completions/vellum.fish),)
 endif
 
 clean: ## remove everything that was built
-	rm -rf .build .build-bench
+	rm -rf .build .build-bench .build-fuzz .build-address .build-thread .build-undefined

@@ -66,6 +66,11 @@ let package = Package(
         .testTarget(
             name: "VellumCommandTests", dependencies: ["VellumCommand"],
             swiftSettings: strict),
+        .target(
+            name: "FuzzTargets", dependencies: ["StorageEngine", "CBOR", "TerminalKit", "CPlatform"],
+            path: "Tests/FuzzTargets", swiftSettings: strict),
+        .testTarget(
+            name: "FuzzTests", dependencies: ["FuzzTargets"], exclude: ["Inputs"], swiftSettings: strict),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),
     ]
 )

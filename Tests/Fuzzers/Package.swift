@@ -1,0 +1,22 @@
+// swift-tools-version: 6.2
+import PackageDescription
+
+// A package of its own, because a program below libFuzzer has no `main`; built by `make fuzz` with --sanitize=fuzzer.
+// Its modules are the package's own sources (`.package` is a link to its root), so that the fuzzers reach what only
+// the package may, and all of it is watched by the fuzzer. `Sources/Import` links to the readers of import files.
+let package = Package(
+    name: "VellumFuzzers",
+    platforms: [.macOS(.v15)],
+    targets: [
+        .target(name: "CPlatform", path: ".package/Sources/CPlatform"),
+        .target(name: "CBOR", path: ".package/Sources/CBOR"),
+        .target(name: "StorageEngine", dependencies: ["CPlatform"], path: ".package/Sources/StorageEngine"),
+        .target(name: "TerminalKit", path: ".package/Sources/TerminalKit"),
+        .target(
+            name: "FuzzTargets", dependencies: ["StorageEngine", "CBOR", "TerminalKit", "CPlatform"],
+            path: ".package/Tests/FuzzTargets"),
+        .executableTarget(
+            name: "vellum-fuzz", dependencies: ["FuzzTargets", "CBOR", "TerminalKit"],
+            path: "Sources"),
+    ]
+)

@@ -1,0 +1,25 @@
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+// What the readers of import files need of the command, without the command.
+
+struct CommandFailure: Error {
+    let message: String?
+    let status: ExitStatus
+
+    init(_ message: String?, status: ExitStatus) {
+        self.message = message
+        self.status = status
+    }
+
+    init(_ subject: String, errno code: Int32, status: ExitStatus) {
+        self.init("\(subject): error \(code)", status: status)
+    }
+}
+
+enum HumanText {
+    static func count(_ count: Int, _ singular: String, _ plural: String) -> String { "\(count) \(plural)" }
+}
