@@ -6,12 +6,6 @@ import Testing
 @Suite struct FuzzTests {
     private static let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
     private static let names = FuzzTargets.all.map { $0.name }
-    /// Damaged files still find faults in the engine and in the harness, one of which ends the process; until those are
-    /// mended they are fed to it by `make fuzz`, and here where VELLUM_FUZZ_FILES is set.
-    private static let changed =
-        ProcessInfo.processInfo.environment["VELLUM_FUZZ_FILES"] != nil
-        ? names : names.filter { !["segment", "index", "descriptor"].contains($0) }
-
     private func target(_ name: String) throws -> any FuzzTarget.Type {
         try #require(FuzzTargets.all.first { $0.name == name })
     }
@@ -21,7 +15,7 @@ import Testing
     }
 
     /// `VELLUM_TEST_SEED` in the environment replays one.
-    @Test(arguments: changed) func changedSeeds(name: String) throws {
+    @Test(arguments: names) func changedSeeds(name: String) throws {
         let given = ProcessInfo.processInfo.environment["VELLUM_TEST_SEED"].flatMap { UInt64($0) }
         let seed = given ?? UInt64.random(in: 0...UInt64.max)
         print("fuzz \(name): VELLUM_TEST_SEED=\(seed)")

@@ -6,7 +6,7 @@ extension ArchiveEngine {
         group: UInt32 = 0, evenExpired: Bool = false
     ) throws(StorageError) -> ConditionalDelete {
         let tag = UInt32(truncatingIfNeeded: hash(key))
-        guard let entry = try find(key, tag: tag) else { return .absent }
+        guard let entry = try findToChange(key, tag: tag) else { return .absent }
         let isSame = sequence == nil || entry.frame.sequence == sequence
         let isExpired = isExpired(entry)
         letGo(entry)

@@ -10,7 +10,7 @@ extension ArchiveEngine {
         try acquire()
         defer { release() }
         _ = index.takeStampAndDrain()
-        guard let entry = try find(key, tag: tag) else { return .absent }
+        guard let entry = try findToChange(key, tag: tag) else { return .absent }
         let isSame = sequence == nil || entry.frame.sequence == sequence
         let isExpired = isExpired(entry)
         letGo(entry)

@@ -44,6 +44,21 @@ extension ArchiveEngine {
     @inline(__always)
     func letGo(_ entry: FoundEntry) { log.unpin(entry.pin) }
 
+    /// As ``find(_:tag:forChange:)`` for whoever holds the lock: nothing changes meanwhile, so a line that does not name
+    /// the frame that its bucket led to is damage, and must not be written to.
+    @inline(__always)
+    func findToChange(_ key: UnsafeRawBufferPointer, tag: UInt32) throws(StorageError) -> FoundEntry? {
+        guard let entry = try find(key, tag: tag, forChange: true) else { return nil }
+        if entry.slot.location == entry.location, entry.slot.tag == tag { return entry }
+        letGo(entry)
+        index.declareDamaged()
+        throw .corrupted(
+            path: folder.path + "/" + ArchiveOpening.indexName, offset: 0,
+            reason:
+                "a bucket leads to another entry; the index is built anew when all processes have closed the archive"
+        )
+    }
+
     @inline(__always)
     private func walk(_ key: UnsafeRawBufferPointer, tag: UInt32, forChange: Bool = false) -> Walk {
         guard let bucket = index.bucket(of: tag) else { return .absent }

@@ -37,7 +37,7 @@ extension ArchiveEngine {
         if !request.traits.isPlain { content.take(request.traits, ownerTag: ownerTag(request.traits.owner)) }
         var replaced: EntrySlot?
         var replacedNumber: UInt32 = 0
-        if let existing = try find(key, tag: tag, forChange: true) {
+        if let existing = try findToChange(key, tag: tag) {
             replaced = existing.slot
             index.prefetchNeighbours(of: existing.slot)
             replacedNumber = existing.number

@@ -91,7 +91,7 @@ extension ArchiveEngine {
         _ = index.takeStampAndDrain()
         let group = nextGroup()
         var numbers: [UInt32] = []
-        numbers.reserveCapacity(entryCount)
+        numbers.reserveCapacity(min(entryCount, Int(index.usedEntries)))
         // Least recent first: the latest set aside is the most recent.
         var number = index.leastRecent
         while let slot = index.entry(number), numbers.count < entryCount {

@@ -91,6 +91,7 @@ extension ArchiveEngine {
     private func note(
         _ frame: Frame, _ location: Location, isNew: Bool, _ words: inout [UInt64: LastWord]
     ) {
+        guard isMeant(frame) else { return }
         let group = RemovalNote(of: frame)?.group ?? 0
         for evicted in FrameExtension.evictions(of: frame) {
             // Its segment may be gone, and the entry with it.

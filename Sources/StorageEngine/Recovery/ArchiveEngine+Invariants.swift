@@ -49,7 +49,7 @@ extension ArchiveEngine {
         while let slot = index.entry(number), seen <= live.count {
             if !live.contains(number) { found.append("the recency list has the free entry \(number)") }
             if slot.newer != previous { found.append("entry \(number) has the wrong neighbour") }
-            if slot.recency >= stamp { found.append("entry \(number) is out of order") }
+            if slot.recency > stamp { found.append("entry \(number) is out of order") }
             stamp = slot.recency
             previous = number
             number = slot.older

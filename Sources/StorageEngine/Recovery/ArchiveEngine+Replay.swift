@@ -15,7 +15,7 @@ extension ArchiveEngine {
     /// Does to the index what a frame of the log says. Doing it twice is doing it once, so a crash during
     /// recovery is an ordinary crash (F3). Needs the lock or an index that nobody else has yet.
     func replay(_ frame: Frame, at location: Location, tag: UInt32) throws(StorageError) {
-        switch frame.kind {
+        switch isMeant(frame) ? frame.kind : nil {
         case .put, .move, .resident:
             for evicted in FrameExtension.evictions(of: frame) { try removeEntry(at: evicted, nil, location) }
             guard frame.kind != .resident || !isRebuilding else {
@@ -72,6 +72,16 @@ extension ArchiveEngine {
         guard recency < .max - 1, index.stampsTaken <= recency else { return }
         index.set64(IndexLayout.touchTailOffset, recency + 1)
         index.set64(IndexLayout.touchDrainedOffset, recency + 1)
+    }
+
+    /// Whether a frame says something in an archive of this kind; another's is passed over, however it got there.
+    func isMeant(_ frame: Frame) -> Bool {
+        switch frame.kind {
+        case .put, .move, .resident, .kept, .delete, .deadline: kind != .log && frame.keyBytes > 0
+        case .evict, .restore: kind != .log
+        case .message: kind == .log
+        case .deleteAll, .void, nil: true
+        }
     }
 
     /// Whether the index is being made from the log, and nobody else has the archive.
