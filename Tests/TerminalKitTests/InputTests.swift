@@ -9,6 +9,8 @@ import Testing
         ("alt+shift+up", Key(.up, modifiers: [.alt, .shift])), ("shift+tab", Key(.backTab)),
         ("space", .character(" ")), ("ctrl++", .control("+")), ("+", .character("+")), ("漢", .character("漢")),
         ("pgdn", Key(.pageDown)), ("<", .character("<")), ("comma", .character(",")),
+        // A combining accent alone: it made one character with the plus sign before it.
+        ("alt+\u{301}", Key(.character("\u{301}"), modifiers: [.alt])),
     ])
     func aKeyIsRead(_ spelling: String, _ key: Key) throws {
         #expect(try Key(parsing: spelling) == key)

@@ -45,14 +45,17 @@ extension Key: CustomStringConvertible {
         var found = true
         while found {
             found = false
+            // Byte by byte: a combining character would make one character of itself and the plus sign.
             for (name, modifier) in Key.modifierNames
-            where rest.count > name.count && rest.lowercased().hasPrefix(name) {
+            where rest.utf8.count > name.utf8.count
+                && zip(rest.utf8, name.utf8).allSatisfy({ $0 | 0x20 == $1 | 0x20 })
+            {
                 modifiers.insert(modifier)
-                rest = rest.dropFirst(name.count)
+                rest = Substring(decoding: rest.utf8.dropFirst(name.utf8.count), as: UTF8.self)
                 found = true
             }
         }
-        let position = spelling.count - rest.count
+        let position = max(0, spelling.count - rest.count)
         guard let code = Key.code(named: rest) else {
             let reason = rest.isEmpty ? "a key is missing" : "no key is called “\(rest)”"
             throw KeySpellingError(position: position, reason: reason)

@@ -80,6 +80,24 @@ import Testing
         }
     }
 
+    /// With the real clock: nobody looks the entries up.
+    @Test func expiredEntriesGoInTheBackground() async throws {
+        let folder = try TemporaryFolder()
+        let archive = try Store.open(at: folder.store).archive(named: "Life", orCreate: ArchiveConfiguration())
+        for number in 0..<100 {
+            let attributes = EntryAttributes(lifetime: .milliseconds(number))
+            try archive.put([1], forKey: "brief \(number)", attributes: attributes)
+        }
+        try archive.put([1], forKey: "stays")
+        for _ in 0..<1_000 where try archive.status().entries > 1 {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        let status = try archive.status()
+        #expect(status.entries == 1)
+        #expect(status.diskBytes == 1)
+        #expect(status.expirations == 100)
+    }
+
     @Test(arguments: [false, true])
     func deadlinesSurviveReopening(removingIndex: Bool) throws {
         try withArchive { folder, hand, archive in
