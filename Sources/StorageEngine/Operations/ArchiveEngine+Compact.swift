@@ -28,6 +28,7 @@ extension ArchiveEngine {
         index.beginStructureChange()
         moveEntries(above: needed, of: used)
         for number in 0..<index.usedBuckets { index.bucket(number)?.clear() }
+        crashPoint(.compactCleared)
         index.set32(IndexLayout.entryHighWaterOffset, needed)
         let buckets = Int(needed) * IndexLayout.chunkBuckets / IndexLayout.chunkEntries
         index.set32(IndexLayout.bucketCountOffset, max(IndexMemory.firstBuckets, UInt32(buckets)))
@@ -37,6 +38,7 @@ extension ArchiveEngine {
             // Half of it is linked; the entries themselves are all there.
             index.declareDamaged()
         }
+        crashPoint(.compactRelinked)
         index.endStructureChange()
         index.shrink(toHold: Int(needed))
     }
@@ -55,6 +57,7 @@ extension ArchiveEngine {
             }
             // The new line first: whoever dies here leaves the entry twice, and repairing keeps one.
             place.location = slot.location
+            crashPoint(.compactMoved)
             slot.location = .none
         }
     }

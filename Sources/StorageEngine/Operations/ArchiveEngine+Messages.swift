@@ -34,12 +34,15 @@ extension ArchiveEngine {
             key: UnsafeRawBufferPointer(start: nil, count: 0), value: message,
             extensionBytes: UnsafeRawBufferPointer(start: nil, count: 0))
         let location = try append(content)
+        crashPoint(.messageWritten)
         adjust(IndexLayout.valueBytesOffset, by: message.count - dropped.bytes)
         adjust(IndexLayout.entryCountOffset, by: 1 - dropped.count)
+        crashPoint(.messageCounted)
         firstMessage = dropped.first == .none ? location : dropped.first
         commit(location, bytes: content.frameBytes)
         index.add(.records)
         if dropped.count > 0 {
+            crashPoint(.messagesDropped)
             index.add(.evictions, UInt64(dropped.count))
             if firstMessage.segment > oldestSegment { dropSegments(before: firstMessage.segment) }
         }
@@ -123,6 +126,7 @@ extension ArchiveEngine {
         guard dropped.count > 0 else { return }
         adjust(IndexLayout.valueBytesOffset, by: -dropped.bytes)
         adjust(IndexLayout.entryCountOffset, by: -dropped.count)
+        crashPoint(.messagesShortened)
         firstMessage = dropped.first
         index.add(.evictions, UInt64(dropped.count))
         if firstMessage.segment > oldestSegment { dropSegments(before: firstMessage.segment) }

@@ -120,11 +120,13 @@ extension ArchiveEngine {
         index.removeFromBucket(number, slot)
         index.unlinkFromRecency(number, slot)
         index.forgetResidency(number)
+        crashPoint(.setAsideUnlinked)
         adjust(IndexLayout.valueBytesOffset, by: -Int(slot.valueBytes))
         adjust(IndexLayout.entryCountOffset, by: -1)
         slot.group = removal.group
         slot.markSetAside(frameBytes: slot.frameBytes)
         index.linkAsNewestSetAside(number, slot)
+        crashPoint(.setAsideLinked)
         index.endStructureChange()
     }
 
@@ -210,9 +212,11 @@ extension ArchiveEngine {
         try withExtension(bytes: size) { (writer) throws(StorageError) in
             writer.append(note)
             try appendBare(.restore, extensionBytes: writer.written) { location, time in
+                crashPoint(.restoreFrameWritten)
                 bringBack(note.group, time: time, &back)
             }
         }
+        crashPoint(.restoreCommitted)
         if line.kind == ReversibleAction.Kind.deadline.rawValue {
             // What expired by it is back, and counted here with the others.
             try undoDeadlines(line, &outcome)
@@ -241,6 +245,7 @@ extension ArchiveEngine {
             // Takes the mark away.
             slot.frameBytes = slot.frameBytes
             index.insertIntoBucket(number, slot)
+            crashPoint(.broughtBack)
             adjust(IndexLayout.valueBytesOffset, by: Int(slot.valueBytes))
             adjust(IndexLayout.entryCountOffset, by: 1)
             index.endStructureChange()
@@ -256,6 +261,7 @@ extension ArchiveEngine {
         }
         back.sort { $0.recency < $1.recency }
         index.linkByRecency(back)
+        crashPoint(.restoreLinked)
         index.undoLine(of: group)?.state = .undone
     }
 
@@ -337,6 +343,7 @@ extension ArchiveEngine {
 
     func forget(_ number: UInt32, _ slot: EntrySlot) {
         index.unlinkFromSetAside(slot)
+        crashPoint(.setAsideForgotten)
         adjustLive(slot.location, by: -Int(slot.frameBytes))
         index.freeEntry(number, slot)
     }
