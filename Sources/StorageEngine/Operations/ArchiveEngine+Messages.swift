@@ -15,7 +15,7 @@ extension ArchiveEngine {
     }
 
     func appendMessage(_ message: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
-        let limit = diskLimit ?? UInt64(Frame.maximumValueBytes)
+        let limit = min(diskLimit ?? UInt64(Frame.maximumValueBytes), ArchiveConfiguration.maximumDiskLimit)
         try acquire()
         defer { release() }
         let now = Clock.wall()
@@ -27,7 +27,7 @@ extension ArchiveEngine {
         }
         let stamp = index.takeStampAndDrain()
         var dropped = Dropped(first: firstMessage)
-        while valueBytes - UInt64(dropped.bytes) + UInt64(message.count) > limit { try dropOldest(&dropped) }
+        while Int(valueBytes) - dropped.bytes + message.count > Int(limit) { try dropOldest(&dropped) }
         let content = FrameContent(
             kind: .message, sequence: nextSequence(), recency: stamp, time: now,
             created: Int64(bitPattern: dropped.first.raw),
@@ -122,7 +122,7 @@ extension ArchiveEngine {
     /// After a limit was lowered: the oldest messages go.
     func dropMessages(downTo limit: UInt64) throws(StorageError) {
         var dropped = Dropped(first: firstMessage)
-        while valueBytes - UInt64(dropped.bytes) > limit { try dropOldest(&dropped) }
+        while Int(valueBytes) - dropped.bytes > Int(clamping: limit) { try dropOldest(&dropped) }
         guard dropped.count > 0 else { return }
         adjust(IndexLayout.valueBytesOffset, by: -dropped.bytes)
         adjust(IndexLayout.entryCountOffset, by: -dropped.count)
@@ -134,15 +134,28 @@ extension ArchiveEngine {
 
     /// Whether the totals are those of the messages that are there.
     func messagesAddUp() -> Bool {
+        guard let (count, bytes) = try? countMessages() else { return false }
+        return count == entryCount && bytes == Int(valueBytes)
+    }
+
+    /// Makes the totals anew: whoever died while appending may have counted its message, and what went for it,
+    /// or not.
+    func recountMessages() throws(StorageError) {
+        let (count, bytes) = try countMessages()
+        index.set64(IndexLayout.entryCountOffset, UInt64(count))
+        index.set64(IndexLayout.valueBytesOffset, UInt64(bytes))
+    }
+
+    private func countMessages() throws(StorageError) -> (count: Int, bytes: Int) {
         var count = 0
         var bytes = 0
         var place = firstMessage
-        while let found = try? message(from: place, before: head) {
+        while let found = try message(from: place, before: head) {
             count += 1
             bytes += found.bytes
             place = next(behind: found.place)
         }
-        return count == entryCount && bytes == Int(valueBytes)
+        return (count, bytes)
     }
 
     // MARK: Reading, without the lock
