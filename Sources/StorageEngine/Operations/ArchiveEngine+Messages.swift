@@ -15,9 +15,9 @@ extension ArchiveEngine {
     }
 
     func appendMessage(_ message: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
-        let limit = min(diskLimit ?? UInt64(Frame.maximumValueBytes), ArchiveConfiguration.maximumDiskLimit)
         try acquire()
         defer { release() }
+        let limit = min(diskLimit ?? UInt64(Frame.maximumValueBytes), ArchiveConfiguration.maximumDiskLimit)
         let now = Clock.wall()
         guard message.count <= min(limit, UInt64(Frame.maximumValueBytes)) else {
             index.add(.rejections)
