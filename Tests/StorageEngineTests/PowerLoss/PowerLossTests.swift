@@ -23,7 +23,8 @@ import Testing
         #expect(figures.lost > 0)
         print(
             "power loss: \(item), seed \(seed): \(figures.images) images, \(figures.kept) blocks kept and "
-                + "\(figures.lost) lost, \(figures.removed) segments removed")
+                + "\(figures.lost) lost, \(figures.removed) segments removed, "
+                + "\(figures.evicted) evicted")
     }
 
     @Test(.enabled(if: FaultTests.soakSeconds > 0, "runs for a share of VELLUM_SOAK_SECONDS seconds"))
@@ -62,6 +63,7 @@ final class PowerLossRun: @unchecked Sendable {
         var kept = 0
         var lost = 0
         var removed = 0
+        var evicted = 0
     }
 
     let durability: Durability
@@ -104,11 +106,14 @@ final class PowerLossRun: @unchecked Sendable {
         let archive = try store.archive(
             named: "A",
             orCreate: ArchiveConfiguration(
-                kind: kind, diskLimit: kind == .collection ? nil : PowerLossRun.limit, durability: durability))
+                kind: kind, diskLimit: kind == .collection ? nil : PowerLossRun.limit, durability: durability)
+        )
         for key in PowerLossRun.keys { allowed[key] = [nil] }
+        let thread = pthread_self()
         // Whatever happens to files and names is a moment for the power to go.
         let observer = SystemFaults.observe(under: folder.path) { [self] event in
-            guard isRunning else { return }
+            // What is kept up in the background comes at no certain moment.
+            guard isRunning, pthread_equal(thread, pthread_self()) != 0 else { return }
             if case .unlinked(let path) = event, path.hasSuffix(".segment"),
                 FileManager.default.fileExists(atPath: path)
             {
@@ -124,6 +129,7 @@ final class PowerLossRun: @unchecked Sendable {
             if let failure { throw failure }
         }
         isRunning = false
+        figures.evicted = Int(try archive.status().evictions)
         store.close()
         return figures
     }
