@@ -25,44 +25,120 @@ enum CrashWorkload {
             named: arguments[1], orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
         let cache = try store.archive(
             named: arguments[1] + " cache", orCreate: ArchiveConfiguration(diskLimit: 20_000))
-        if arguments[2] == "run" { try run(collection, cache) }
+        let log = try store.archive(
+            named: arguments[1] + " log", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 20_000))
+        if arguments[2] == "run" {
+            try fill(cache)
+            try append(to: log)
+            try run(collection)
+        }
         store.close()
         StoreWorker.say("done")
     }
 
-    private static func run(_ archive: Archive, _ cache: Archive) throws {
+    /// Evictions, by puts and by a smaller limit; many small entries that go for a large one, so that the index gets
+    /// smaller; and an entry that is in memory only.
+    private static func fill(_ cache: Archive) throws {
+        for number in 0..<8_300 { try cache.put([UInt8(number & 255)], forKey: "tiny \(number)") }
+        let tiny = try (8_000..<8_020).compactMap { number in
+            try cache.metadata("tiny \(number)").map {
+                PlannedEntry(key: "tiny \(number)", sequence: $0.sequence)
+            }
+        }
+        _ = try cache.carryOut(.delete, on: tiny)
         var version: UInt64 = 0
         func put(_ key: String, _ size: Int) throws {
             version += 1
-            StoreWorker.say("> \(key) \(version) \(size)")
-            try archive.put(StoreWorker.value(version: version, size: size), forKey: key)
-            StoreWorker.say("<")
+            StoreWorker.say("? \(key) \(version) \(size)")
+            try cache.put(StoreWorker.value(version: version, size: size), forKey: key)
         }
-        func delete(_ key: String) throws {
-            StoreWorker.say("> \(key) delete 0")
-            try archive.delete(key)
-            StoreWorker.say("<")
-        }
-        for number in 0..<30 { try put("old \(number % 20)", 50 * number) }
-        for number in 0..<5 { try delete("old \(number)") }
-        // Evictions, by puts and by a smaller limit.
-        for number in 0..<30 {
-            version += 1
-            let key = "cached \(number % 25)"
-            StoreWorker.say("? \(key) \(version) 2000")
-            try cache.put(StoreWorker.value(version: version, size: 2000), forKey: key)
-        }
+        try put("cached 0", 19_900)
+        for number in 0..<30 { try put("cached \(number % 25)", 2000) }
+        _ = try cache.recordInMemoryOnly("cached 29", bytes: 1000)
         try cache.setLimits(disk: 10_000, memory: nil)
+    }
+
+    /// A ring that goes round, and gets smaller.
+    private static func append(to log: Archive) throws {
+        var version: UInt64 = 0
+        func append(_ count: Int) throws {
+            for _ in 0..<count {
+                version += 1
+                let size = 300 + 100 * Int(version % 9)
+                StoreWorker.say("m> \(version) \(size)")
+                try log.append(StoreWorker.value(version: version, size: size))
+                StoreWorker.say("m<")
+            }
+        }
+        try append(230)
+        StoreWorker.say("l> 10000")
+        try log.setLimits(disk: 10_000, memory: nil)
+        StoreWorker.say("m<")
+        try append(20)
+    }
+
+    private static func run(_ archive: Archive) throws {
+        var script = CrashScript(archive)
+        for number in 0..<30 { try script.put("old \(number % 20)", 50 * number) }
+        for number in 0..<5 { try script.delete("old \(number)") { try archive.delete($0) } }
         // Segments are begun, extended, reclaimed and removed.
-        for number in 0..<45 { try put("large \(number % 5)", 50_000) }
+        for number in 0..<45 {
+            try script.put("large \(number % 5)", 50_000)
+            try script.put("kept \(number)", 200)
+        }
         try archive.setDurability(.full)
-        for number in 0..<3 { try put("synced \(number)", 500) }
+        for number in 0..<3 { try script.put("synced \(number)", 500) }
         try archive.setDurability(.process)
+        try runReversibly(&script)
+        try runLifetimes(&script)
         // More entries than one chunk of the index has.
-        for number in 0..<1040 { try put("small \(number)", 3) }
-        StoreWorker.say("> * delete 0")
-        try archive.deleteAll()
-        StoreWorker.say("<")
-        for number in 0..<3 { try put("last \(number)", 100) }
+        for number in 0..<1040 { try script.put("small \(number)", 3) }
+        let all = try script.remove(Array(script.present.keys), .each) {
+            try archive.deleteAllReversibly().action?.id ?? 0
+        }
+        try script.undo((all.taken, all.value), .whole)
+        try script.deleteAll()
+        for number in 0..<3 { try script.put("last \(number)", 100) }
+    }
+
+    /// What is deleted so that it can be brought back lies all over the log, and segments are reclaimed meanwhile.
+    private static func runReversibly(_ script: inout CrashScript) throws {
+        let archive = script.archive
+        let kept = (0..<45).map { "kept \($0)" }
+        for round in 0..<6 {
+            let done = try script.act(.delete, on: kept, .whole)
+            for number in 0..<2 { try script.put("large \((2 * round + number) % 5)", 20_000) }
+            try script.undo(done, .whole)
+        }
+        // Their grace ends with what is written.
+        _ = try script.act(.delete, on: Array(kept[..<10]), .whole)
+        for number in 0..<8 { try script.put("large \(number % 5)", 50_000) }
+        let expired = try script.act(.expireNow, on: Array(kept[10..<20]), .whole)
+        try script.undo(expired, .whole)
+        // Taken back in the order in which they were done, with another value of one key in between.
+        let first = try script.act(.delete, on: ["kept 20", "kept 21"], .whole)
+        try script.put("kept 20", 77)
+        let second = try script.act(.delete, on: ["kept 20"], .whole)
+        try script.undo(first, .whole)
+        try script.delete("kept 20") { try archive.delete($0) }
+        try script.undo(second, .whole)
+    }
+
+    private static func runLifetimes(_ script: inout CrashScript) throws {
+        let archive = script.archive
+        for number in 0..<4 { try script.put("brief \(number)", 300 + number) }
+        try archive.setLifetime(.seconds(3600), forKey: "brief 0")
+        let expiring = try script.act(
+            .setLifetime(.zero), on: (0..<4).map { "brief \($0)" }, .each)
+        try archive.removeExpired()
+        try script.undo(expiring, .each)
+        try script.delete("brief 1") { try archive.setLifetime(.zero, forKey: $0) }
+        try archive.removeExpired()
+        for number in 0..<4 { try script.put("owned \(number)", 20, EntryAttributes(owner: "crash")) }
+        _ = try script.remove((0..<4).map { "owned \($0)" }, .whole) {
+            try archive.deleteEntries(ofOwner: "crash")
+        }
+        try script.put("resident", 10)
+        try script.delete("resident") { _ = try archive.recordInMemoryOnly($0, bytes: 100) }
     }
 }

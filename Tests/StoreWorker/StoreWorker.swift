@@ -57,16 +57,31 @@ struct StoreWorker {
             named: name, orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
         var random = Generator(state: seed)
         var version = UInt64(0)
+        var present: [String: (version: UInt64, size: Int)] = [:]
         while true {
             version += 1
             let key = "w\(seed)-\(random.next() % 300)"
             if random.next() % 5 == 0 {
                 say("> \(key) delete 0")
-                try archive.delete(key)
+                let value = present.removeValue(forKey: key)
+                guard let value, version % 2 == 0, let sequence = try archive.metadata(key)?.sequence else {
+                    try archive.delete(key)
+                    say("<")
+                    continue
+                }
+                let plan = [PlannedEntry(key: key, sequence: sequence)]
+                let action = try archive.carryOut(.delete, on: plan).action
+                say("<")
+                guard let action, version % 4 == 0 else { continue }
+                // What others write may have ended the grace: then nothing happens.
+                say("> \(key) \(value.version) \(value.size)")
+                guard try archive.undo(action.id)?.entries == 1 else { continue }
+                present[key] = value
             } else {
                 let size = Int(random.next() % 3000)
                 say("> \(key) \(version) \(size)")
                 try archive.put(value(version: version, size: size), forKey: key)
+                present[key] = (version, size)
             }
             say("<")
         }

@@ -180,6 +180,7 @@ final class IndexMemory: @unchecked Sendable {
         let end = min(size(IndexLayout.indexBytesOffset), window.bytes)
         guard let file, end > least, Int(word32(IndexLayout.entryHighWaterOffset)) <= capacity else { return }
         set32(IndexLayout.entryCapacityOffset, UInt32(chunks * IndexLayout.chunkEntries))
+        crashPoint(.indexShrunk)
         set64(IndexLayout.indexBytesOffset, UInt64(least))
         // A file system that cannot do it keeps the blocks; they are used when the index grows again.
         _ = cp_punch(file.descriptor, off_t(least), off_t(end))

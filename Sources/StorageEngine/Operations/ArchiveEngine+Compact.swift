@@ -28,15 +28,13 @@ extension ArchiveEngine {
         index.beginStructureChange()
         moveEntries(above: needed, of: used)
         for number in 0..<index.usedBuckets { index.bucket(number)?.clear() }
+        crashPoint(.compactCleared)
         index.set32(IndexLayout.entryHighWaterOffset, needed)
         let buckets = Int(needed) * IndexLayout.chunkBuckets / IndexLayout.chunkEntries
         index.set32(IndexLayout.bucketCountOffset, max(IndexMemory.firstBuckets, UInt32(buckets)))
-        do throws(StorageError) {
-            try relink()
-        } catch {
-            // Half of it is linked; the entries themselves are all there.
-            index.declareDamaged()
-        }
+        // Reads no frame: a file that can't be opened now must not stop it halfway.
+        relink { $0.location != .none }
+        crashPoint(.compactRelinked)
         index.endStructureChange()
         index.shrink(toHold: Int(needed))
     }
@@ -55,6 +53,7 @@ extension ArchiveEngine {
             }
             // The new line first: whoever dies here leaves the entry twice, and repairing keeps one.
             place.location = slot.location
+            crashPoint(.compactMoved)
             slot.location = .none
         }
     }

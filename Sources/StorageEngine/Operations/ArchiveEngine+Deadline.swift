@@ -22,7 +22,9 @@ extension ArchiveEngine {
                 if old != Deadline.never { writer.append(.previousDeadline, Deadline(boot: old, now: now)) }
             }
             try appendBare(.deadline, key: key, extensionBytes: writer.written) { location, time in
+                crashPoint(.deadlineWritten)
                 setDeadline(of: entry.number, entry.slot, to: deadline)
+                crashPoint(.deadlineSet)
                 if group != 0 {
                     note(
                         RemovalNote(group: group, cause: cause, kind: .deadline, time: now.wall),

@@ -75,6 +75,7 @@ extension ArchiveEngine {
             PutRequest(
                 value: UnsafeRawBufferPointer(start: nil, count: 0), encoding: .unknown, traits: traits),
             key: key)
+        crashPoint(.residentRecorded)
         let tag = UInt32(truncatingIfNeeded: hash(key))
         guard let entry = try find(key, tag: tag) else { throw .closed(name: name) }
         defer { letGo(entry) }

@@ -15,9 +15,9 @@ extension ArchiveEngine {
     }
 
     func appendMessage(_ message: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
-        let limit = diskLimit ?? UInt64(Frame.maximumValueBytes)
         try acquire()
         defer { release() }
+        let limit = min(diskLimit ?? UInt64(Frame.maximumValueBytes), ArchiveConfiguration.maximumDiskLimit)
         let now = Clock.wall()
         guard message.count <= min(limit, UInt64(Frame.maximumValueBytes)) else {
             index.add(.rejections)
@@ -27,19 +27,22 @@ extension ArchiveEngine {
         }
         let stamp = index.takeStampAndDrain()
         var dropped = Dropped(first: firstMessage)
-        while valueBytes - UInt64(dropped.bytes) + UInt64(message.count) > limit { try dropOldest(&dropped) }
+        while Int(valueBytes) - dropped.bytes + message.count > Int(limit) { try dropOldest(&dropped) }
         let content = FrameContent(
             kind: .message, sequence: nextSequence(), recency: stamp, time: now,
             created: Int64(bitPattern: dropped.first.raw),
             key: UnsafeRawBufferPointer(start: nil, count: 0), value: message,
             extensionBytes: UnsafeRawBufferPointer(start: nil, count: 0))
         let location = try append(content)
+        crashPoint(.messageWritten)
         adjust(IndexLayout.valueBytesOffset, by: message.count - dropped.bytes)
         adjust(IndexLayout.entryCountOffset, by: 1 - dropped.count)
+        crashPoint(.messageCounted)
         firstMessage = dropped.first == .none ? location : dropped.first
         commit(location, bytes: content.frameBytes)
         index.add(.records)
         if dropped.count > 0 {
+            crashPoint(.messagesDropped)
             index.add(.evictions, UInt64(dropped.count))
             if firstMessage.segment > oldestSegment { dropSegments(before: firstMessage.segment) }
         }
@@ -119,10 +122,11 @@ extension ArchiveEngine {
     /// After a limit was lowered: the oldest messages go.
     func dropMessages(downTo limit: UInt64) throws(StorageError) {
         var dropped = Dropped(first: firstMessage)
-        while valueBytes - UInt64(dropped.bytes) > limit { try dropOldest(&dropped) }
+        while Int(valueBytes) - dropped.bytes > Int(clamping: limit) { try dropOldest(&dropped) }
         guard dropped.count > 0 else { return }
         adjust(IndexLayout.valueBytesOffset, by: -dropped.bytes)
         adjust(IndexLayout.entryCountOffset, by: -dropped.count)
+        crashPoint(.messagesShortened)
         firstMessage = dropped.first
         index.add(.evictions, UInt64(dropped.count))
         if firstMessage.segment > oldestSegment { dropSegments(before: firstMessage.segment) }
@@ -130,15 +134,28 @@ extension ArchiveEngine {
 
     /// Whether the totals are those of the messages that are there.
     func messagesAddUp() -> Bool {
+        guard let (count, bytes) = try? countMessages() else { return false }
+        return count == entryCount && bytes == Int(valueBytes)
+    }
+
+    /// Makes the totals anew: whoever died while appending may have counted its message, and what went for it,
+    /// or not.
+    func recountMessages() throws(StorageError) {
+        let (count, bytes) = try countMessages()
+        index.set64(IndexLayout.entryCountOffset, UInt64(count))
+        index.set64(IndexLayout.valueBytesOffset, UInt64(bytes))
+    }
+
+    private func countMessages() throws(StorageError) -> (count: Int, bytes: Int) {
         var count = 0
         var bytes = 0
         var place = firstMessage
-        while let found = try? message(from: place, before: head) {
+        while let found = try message(from: place, before: head) {
             count += 1
             bytes += found.bytes
             place = next(behind: found.place)
         }
-        return count == entryCount && bytes == Int(valueBytes)
+        return (count, bytes)
     }
 
     // MARK: Reading, without the lock

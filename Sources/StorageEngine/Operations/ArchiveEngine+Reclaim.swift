@@ -191,7 +191,7 @@ extension ArchiveEngine {
     private func move(_ content: FrameContent, _ number: UInt32, _ slot: EntrySlot) -> Bool {
         guard index.word32(IndexLayout.stateOffset) == IndexLayout.State.ready.rawValue else { return false }
         guard let location = try? append(content) else { return false }
-        crashPoint(.moveWritten)
+        crashPoint(content.kind == .kept ? .keptWritten : .moveWritten)
         let bytes = content.frameBytes
         adjustLive(slot.location, by: -Int(slot.frameBytes))
         if slot.isSetAside {
@@ -202,7 +202,7 @@ extension ArchiveEngine {
             index.setLocation(number, slot, location)
         }
         adjustLive(location, by: bytes)
-        crashPoint(.moveApplied)
+        crashPoint(content.kind == .kept ? .keptApplied : .moveApplied)
         commit(location, bytes: bytes)
         return true
     }

@@ -30,6 +30,7 @@ extension ArchiveEngine {
                 }
                 writer.append(note)
                 try appendBare(.evict, extensionBytes: writer.written) { location, time in
+                    crashPoint(.removalFrameWritten)
                     for (number, slot) in slots {
                         removal.entries += 1
                         removal.bytes += UInt64(slot.valueBytes)

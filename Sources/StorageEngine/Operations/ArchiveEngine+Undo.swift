@@ -120,11 +120,13 @@ extension ArchiveEngine {
         index.removeFromBucket(number, slot)
         index.unlinkFromRecency(number, slot)
         index.forgetResidency(number)
+        crashPoint(.setAsideUnlinked)
         adjust(IndexLayout.valueBytesOffset, by: -Int(slot.valueBytes))
         adjust(IndexLayout.entryCountOffset, by: -1)
         slot.group = removal.group
         slot.markSetAside(frameBytes: slot.frameBytes)
         index.linkAsNewestSetAside(number, slot)
+        crashPoint(.setAsideLinked)
         index.endStructureChange()
     }
 
@@ -204,35 +206,57 @@ extension ArchiveEngine {
         guard let line = lines.first(where: { group == nil || $0.group == group }) else { return nil }
         var outcome = UndoOutcome(
             action: describe(line), entries: 0, bytes: 0, skipped: [], skippedCount: 0, evicted: 0)
-        let note = RemovalNote(group: line.group, cause: .undo, kind: nil, time: Clock.wall())
-        let size = FrameExtension.partBytes(RemovalNote.bytes)
-        var back = UndoOutcome.nothing
-        try withExtension(bytes: size) { (writer) throws(StorageError) in
-            writer.append(note)
-            try appendBare(.restore, extensionBytes: writer.written) { location, time in
-                bringBack(note.group, time: time, &back)
-            }
-        }
-        if line.kind == ReversibleAction.Kind.deadline.rawValue {
+        let isDeadlines = line.kind == ReversibleAction.Kind.deadline.rawValue
+        let back = try restore(line, isAll: !isDeadlines)
+        crashPoint(.restoreCommitted)
+        if isDeadlines {
             // What expired by it is back, and counted here with the others.
             try undoDeadlines(line, &outcome)
         } else {
-            back.action = outcome.action
-            outcome = back
+            outcome.entries = back.entries
+            outcome.bytes = back.bytes
+            outcome.skipped = back.skipped
+            outcome.skippedCount = back.skippedCount
         }
         if let limit = diskLimit { outcome.evicted = try evict(downTo: limit) }
+        if isDeadlines { _ = try restore(line, isAll: true) }
         line.state = .undone
         reclaim(forAppended: Int(clamping: outcome.bytes))
         return outcome
     }
 
+    /// Logs that what an action removed is back, and brings it back. Unless that is all that there was to undo, the
+    /// action remains one that can be undone: whoever dies before the rest is done leaves it to be done again.
+    private func restore(_ line: UndoLine, isAll: Bool) throws(StorageError) -> UndoOutcome {
+        let note = RemovalNote(
+            group: line.group, cause: .undo, kind: isAll ? nil : .deadline, time: Clock.wall())
+        var back = UndoOutcome.nothing
+        try withExtension(bytes: FrameExtension.partBytes(RemovalNote.bytes)) {
+            (writer) throws(StorageError) in
+            writer.append(note)
+            try appendBare(.restore, extensionBytes: writer.written) { location, time in
+                crashPoint(.restoreFrameWritten)
+                bringBack(note, time: time, &back)
+            }
+        }
+        return back
+    }
+
     /// Puts the entries of an action back where they were, their places in the recency order included. Entries
     /// whose key was recorded anew stay set aside. Needs the lock; is also what a replay does.
-    func bringBack(_ group: UInt32, time: Int64, _ outcome: inout UndoOutcome) {
+    func bringBack(_ note: RemovalNote, time: Int64, _ outcome: inout UndoOutcome) {
         var back: [(recency: UInt64, number: UInt32)] = []
-        for number in index.setAsideNumbers() {
-            guard let slot = index.entry(number), slot.group == group else { continue }
-            if let key = keyRecordedAnew(slot) {
+        // A death while an entry was being copied leaves it twice; its copy, which is younger, comes back.
+        let numbers = index.setAsideNumbers().filter { index.entry($0)?.group == note.group }
+            .sorted { index.entry($0)?.location ?? .none > index.entry($1)?.location ?? .none }
+        for number in numbers {
+            guard let slot = index.entry(number) else { continue }
+            switch present(instead: slot) {
+            case .none: break
+            case .itself:
+                forget(number, slot)
+                continue
+            case .another(let key):
                 outcome.skip(key)
                 continue
             }
@@ -241,6 +265,7 @@ extension ArchiveEngine {
             // Takes the mark away.
             slot.frameBytes = slot.frameBytes
             index.insertIntoBucket(number, slot)
+            crashPoint(.broughtBack)
             adjust(IndexLayout.valueBytesOffset, by: Int(slot.valueBytes))
             adjust(IndexLayout.entryCountOffset, by: 1)
             index.endStructureChange()
@@ -256,17 +281,24 @@ extension ArchiveEngine {
         }
         back.sort { $0.recency < $1.recency }
         index.linkByRecency(back)
-        index.undoLine(of: group)?.state = .undone
+        crashPoint(.restoreLinked)
+        if note.kind != .deadline { index.undoLine(of: note.group)?.state = .undone }
     }
 
-    /// The key of an entry that is set aside, if another entry has it now (or its bytes can't be read).
-    private func keyRecordedAnew(_ slot: EntrySlot) -> String? {
-        let found: String?? = withFrame(at: slot.location) { frame in
-            guard let present = try? find(frame.key, tag: slot.tag) else { return nil }
-            letGo(present)
-            return String(decoding: frame.key, as: UTF8.self)
-        }
-        return found ?? "?"
+    private enum Present {
+        case none, itself
+        /// Or its own bytes can't be read.
+        case another(key: String)
+    }
+
+    /// What look-ups find under the key of an entry that is set aside.
+    private func present(instead slot: EntrySlot) -> Present {
+        withFrame(at: slot.location) { frame -> Present in
+            guard let present = try? find(frame.key, tag: slot.tag) else { return .none }
+            defer { letGo(present) }
+            if present.frame.sequence == frame.sequence { return .itself }
+            return .another(key: String(decoding: frame.key, as: UTF8.self))
+        } ?? .another(key: "?")
     }
 
     /// Gives the entries of an action the deadlines that they had, except where they were changed since.
@@ -337,6 +369,7 @@ extension ArchiveEngine {
 
     func forget(_ number: UInt32, _ slot: EntrySlot) {
         index.unlinkFromSetAside(slot)
+        crashPoint(.setAsideForgotten)
         adjustLive(slot.location, by: -Int(slot.frameBytes))
         index.freeEntry(number, slot)
     }
@@ -347,11 +380,13 @@ extension ArchiveEngine {
         forgetSetAside(most: .max)
         for number in index.setAsideNumbers() {
             guard let slot = index.entry(number), slot.location.segment == segment else { continue }
-            let line = index.undoLine(of: slot.group)
+            guard let line = index.undoLine(of: slot.group), isReversible(line) else {
+                forget(number, slot)
+                continue
+            }
             let note = RemovalNote(
                 group: slot.group, cause: .person,
-                kind: line.flatMap { ReversibleAction.Kind(rawValue: $0.kind) },
-                time: line?.time ?? Clock.wall())
+                kind: ReversibleAction.Kind(rawValue: line.kind), time: line.time)
             let moved = withFrame(at: slot.location) { move($0, number, slot, kept: note) }
             if moved == nil { forget(number, slot) }
             if moved == false { return false }

@@ -12,10 +12,14 @@ extension ArchiveEngine {
         /// Whether the log said so (a put, or what removed it) since the check began.
         var isNew: Bool
         var isRemoved: Bool
-        /// The reversible action that removed it, or 0.
-        var group: UInt32 = 0
         /// Whether the index has been found to say the same.
         var isMet = false
+    }
+
+    private struct LogWords {
+        var last: [UInt64: LastWord] = [:]
+        /// What each reversible action removed: a key may be with several of them.
+        var setAside: [UInt32: [UInt64: LastWord]] = [:]
     }
 
     func check() throws(StorageError) -> CheckReport {
@@ -25,8 +29,8 @@ extension ArchiveEngine {
         let totals = (entryCount - (all.count - references.count), valueBytes)
         let end = head
         let oldest = oldestSegment
-        var words: [UInt64: LastWord] = [:]
-        words.reserveCapacity(references.count)
+        var said = LogWords()
+        said.last.reserveCapacity(references.count)
         var findings = ReplayFindings()
         for problem in openingProblems { findings.note(problem) }
         for number in try log.segmentNumbers() {
@@ -38,7 +42,7 @@ extension ArchiveEngine {
                 switch item {
                 case .frame(let frame, let location):
                     // Frames behind `end` too: what they say may be in the index already.
-                    note(frame, location, isNew: location >= begin, &words)
+                    note(frame, location, isNew: location >= begin, &said)
                 case .damage(let from, let to):
                     guard Location(segment: number, offset: from) < end else { return }
                     findings.note("\(log.path(of: number)): bytes \(from) to \(to) hold no valid entry")
@@ -54,6 +58,7 @@ extension ArchiveEngine {
         // Segments that were reclaimed meanwhile said things that are no longer known: what was live in them
         // has been copied, perhaps to a segment that is younger than this check.
         let reclaimed = oldestSegment
+        var words = said.last
         if kind == .log {
             words = words.filter { $0.value.location >= firstMessage }
         } else {
@@ -89,61 +94,59 @@ extension ArchiveEngine {
     }
 
     private func note(
-        _ frame: Frame, _ location: Location, isNew: Bool, _ words: inout [UInt64: LastWord]
+        _ frame: Frame, _ location: Location, isNew: Bool, _ words: inout LogWords
     ) {
         guard isMeant(frame) else { return }
         let group = RemovalNote(of: frame)?.group ?? 0
         for evicted in FrameExtension.evictions(of: frame) {
             // Its segment may be gone, and the entry with it.
-            guard let key = withFrame(at: evicted, { hash($0.key) }), words[key]?.location == evicted else {
-                continue
-            }
-            remove(key, isNew: isNew, group: group, &words)
+            guard let key = withFrame(at: evicted, { hash($0.key) }), let word = words.last[key],
+                word.location == evicted, !word.isRemoved
+            else { continue }
+            if group != 0 { words.setAside[group, default: [:]][key] = word }
+            remove(key, isNew: isNew, &words)
         }
         switch frame.kind {
         case .put, .move:
-            words[hash(frame.key)] = LastWord(
+            words.last[hash(frame.key)] = LastWord(
                 location: location, valueBytes: UInt32(frame.valueBytes), isNew: isNew, isRemoved: false)
         case .delete:
             remove(hash(frame.key), isNew: isNew, &words)
         case .deleteAll:
+            words.setAside = [:]
             if isNew {
-                for key in Array(words.keys) { remove(key, isNew: true, &words) }
+                for key in Array(words.last.keys) { remove(key, isNew: true, &words) }
             } else {
-                words.removeAll(keepingCapacity: true)
+                words.last.removeAll(keepingCapacity: true)
             }
         case .resident:
             // On disk it is gone; whether the process that holds it lives, only the index knows.
             remove(hash(frame.key), isNew: isNew, &words)
         case .kept:
-            let key = hash(frame.key)
-            guard words[key]?.isRemoved != false else { break }
-            words[key] = LastWord(
-                location: location, valueBytes: UInt32(frame.valueBytes), isNew: isNew, isRemoved: true,
-                group: group)
+            guard group != 0 else { break }
+            words.setAside[group, default: [:]][hash(frame.key)] = LastWord(
+                location: location, valueBytes: UInt32(frame.valueBytes), isNew: isNew, isRemoved: false)
         case .restore:
-            for (key, word) in words where word.isRemoved && word.group == group && group != 0 {
-                words[key]?.isRemoved = false
-                words[key]?.isNew = isNew
+            for (key, word) in words.setAside.removeValue(forKey: group) ?? [:]
+            where words.last[key]?.isRemoved ?? true {
+                words.last[key] = word
+                words.last[key]?.isNew = isNew
             }
         case .message:
-            words[location.raw] = LastWord(
+            words.last[location.raw] = LastWord(
                 location: location, valueBytes: UInt32(frame.valueBytes), isNew: isNew, isRemoved: false)
         case .deadline, .evict, .void, nil:
             break
         }
     }
 
-    /// What was removed before the check began is of no interest any more, unless it may have been brought back.
-    private func remove(
-        _ key: UInt64, isNew: Bool, group: UInt32 = 0, _ words: inout [UInt64: LastWord]
-    ) {
-        if isNew || group != 0 {
-            words[key]?.isRemoved = true
-            words[key]?.isNew = isNew
-            words[key]?.group = group
+    /// What was removed before the check began is of no interest any more.
+    private func remove(_ key: UInt64, isNew: Bool, _ words: inout LogWords) {
+        if isNew {
+            words.last[key]?.isRemoved = true
+            words.last[key]?.isNew = true
         } else {
-            words[key] = nil
+            words.last[key] = nil
         }
     }
 

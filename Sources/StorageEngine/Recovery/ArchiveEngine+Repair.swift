@@ -7,7 +7,8 @@ extension ArchiveEngine {
     func repair() throws(StorageError) {
         index.beginStructureChange()
         crashPoint(.repairBegun)
-        try relink()
+        try relink { (slot) throws(StorageError) in try restore(slot) }
+        if kind == .log { try recountMessages() }
         crashPoint(.repairRelinked)
         index.endStructureChange()
         try dropLeftovers()
@@ -16,12 +17,12 @@ extension ArchiveEngine {
         sortRecencyList()
         crashPoint(.repairSorted)
         index.drainTouches(before: index.stampsTaken)
-        if let limit = diskLimit, kind != .log { try evict(downTo: limit) }
+        if let limit = diskLimit { try fit(into: limit) }
         recountSegments()
     }
 
-    /// Chains, recency, free list and totals from the entries alone.
-    func relink() throws(StorageError) {
+    /// Chains, recency, free list and totals from the entries alone; those that it does not keep are freed.
+    func relink<Failure>(keeping keeps: (EntrySlot) throws(Failure) -> Bool) throws(Failure) {
         let highWater = index.usedEntries
         var live: [(recency: UInt64, number: UInt32)] = []
         var setAside: [(group: UInt32, recency: UInt64, number: UInt32)] = []
@@ -40,7 +41,7 @@ extension ArchiveEngine {
         for number in (0..<highWater).reversed() {
             guard let slot = index.entry(number + 1) else { continue }
             // A death while entries were being given other numbers leaves one of them twice.
-            guard try restore(slot),
+            guard try keeps(slot),
                 slot.isSetAside
                     ? setAsideLocations.insert(slot.location).inserted
                     : entry(at: slot.location, tag: slot.tag) == nil

@@ -51,7 +51,7 @@ extension ArchiveEngine {
         case .restore:
             if let note = RemovalNote(of: frame) {
                 var outcome = UndoOutcome.nothing
-                bringBack(note.group, time: frame.time, &outcome)
+                bringBack(note, time: frame.time, &outcome)
             }
         case .kept:
             try replayKept(frame, at: location, tag: tag)

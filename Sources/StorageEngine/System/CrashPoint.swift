@@ -20,9 +20,19 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     case bucketSplit, indexExtended
     // Frames without a value: delete, deleteAll, evict
     case bareFrameWritten, bareApplied, entryUnlinked, entriesCleared, limitsSet
+    // Removing many, and setting aside
+    case removalFrameWritten, setAsideUnlinked, setAsideLinked, setAsideForgotten
+    // Bringing back
+    case restoreFrameWritten, broughtBack, restoreLinked, restoreCommitted
+    // Deadlines, and entries that are in memory only
+    case deadlineWritten, deadlineSet, residentRecorded
+    // Messages
+    case messageWritten, messageCounted, messagesDropped, messagesShortened
+    // Making the index smaller
+    case compactMoved, compactCleared, compactRelinked, indexShrunk
     // Segments
     case segmentCreated, segmentBegun, segmentExtended, moveWritten, moveApplied, segmentForgotten
-    case segmentUnlinked
+    case segmentUnlinked, keptWritten, keptApplied
     // Durability
     case segmentsSynced, headSynced
     // Opening and recovery

@@ -12,6 +12,12 @@ import Testing
         !(inRepair + [.rebuildSegmentDone]).contains($0)
     }
 
+    /// Later in an operation: halfway through what an undo does key by key, or between its parts.
+    static let halfway: [(CrashPoint, passing: Int)] = [
+        (.deadlineWritten, 7), (.deadlineSet, 8), (.restoreCommitted, 10), (.broughtBack, 20),
+        (.setAsideLinked, 30), (.keptApplied, 3), (.compactMoved, 10), (.messageCounted, 200),
+    ]
+
     struct Plan: CustomStringConvertible {
         var point: CrashPoint
         var passing: Int
@@ -49,8 +55,8 @@ import Testing
         for pass in ["repaired", "rebuilt"] {
             try verify(folder, journal, "\(plan), \(pass)")
             try? folder.removeIndex("A")
-            try? FileManager.default.removeItem(
-                atPath: folder.archivePath("A%20cache", "index"))
+            try? folder.removeIndex("A%20cache")
+            try? folder.removeIndex("A%20log")
         }
         return died
     }
@@ -60,24 +66,56 @@ import Testing
         defer { store.close() }
         let archive = try store.archive(
             named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        #expect(journal.complaints == [], "\(comment)")
+        var found: [String: [UInt8]] = [:]
         for key in journal.keys {
-            let found = try archive.peek(key)
-            #expect(journal.allows(found, under: key), "\(comment): \(key)")
+            found[key] = try archive.peek(key)
+            #expect(journal.allows(found[key], under: key), "\(comment): \(key)")
         }
+        #expect(!journal.isTorn(found), "\(comment): a part was done")
         let known = journal.keys
         #expect(try archive.entries().keys.allSatisfy(known.contains), "\(comment)")
-        guard try store.archiveNames().contains("A cache") else { return }
-        let cache = try store.archive(named: "A cache")
+        for name in try store.archiveNames() {
+            let archive = try store.archive(named: name)
+            let report = try archive.check()
+            #expect(report.clean, "\(comment), \(name): \(report.problems)")
+            #expect(try archive.invariantViolations() == [], "\(comment), \(name)")
+            let status = try archive.status()
+            #expect(status.diskBytes <= status.configuration.diskLimit ?? .max, "\(comment), \(name)")
+            if name == "A cache" { try verify(cache: archive, journal, comment) }
+            if name == "A log" { try verify(log: archive, journal, comment) }
+        }
+        // An undo that was not acknowledged can be done again, and then all is back.
+        if let undo = journal.underWay, undo.undone != 0 {
+            _ = try archive.undo(undo.undone)
+            for (key, value) in undo.changes {
+                #expect(try archive.peek(key) == value, "\(comment): \(key) after undoing again")
+            }
+        }
+        guard comment.hasSuffix("rebuilt") else { return }
+        // Whatever can be undone: the index and the log go on agreeing.
+        var undone = 0
+        while undone < 64, try archive.undo() != nil { undone += 1 }
+        let report = try archive.check()
+        #expect(report.clean && undone < 64, "\(comment), all undone: \(report.problems)")
+        #expect(try archive.invariantViolations() == [], "\(comment), all undone")
+    }
+
+    private func verify(cache: Archive, _ journal: CrashJournal, _ comment: String) throws {
         for (key, values) in journal.cached {
             guard let found = try cache.peek(key) else { continue }
             #expect(values.contains(found), "\(comment): \(key)")
         }
-        #expect(try cache.status().diskBytes <= cache.configuration().diskLimit ?? 0, "\(comment)")
-        for archive in [archive, cache] {
-            let report = try archive.check()
-            #expect(report.clean, "\(comment): \(report.problems)")
-            #expect(try archive.invariantViolations() == [], "\(comment)")
-        }
+    }
+
+    private func verify(log: Archive, _ journal: CrashJournal, _ comment: String) throws {
+        let found = try log.messages(most: .max).messages.map(\.bytes)
+        #expect(
+            journal.allows(messages: found),
+            "\(comment): \(found.count) messages, acknowledged \(journal.messages.messages.count)")
+        let status = try log.status()
+        #expect(status.entries == found.count, "\(comment): messages counted")
+        #expect(status.diskBytes == UInt64(found.reduce(0) { $0 + $1.count }), "\(comment)")
     }
 
     private func plan(_ number: Int, point: CrashPoint, passing: Int) -> Plan {
@@ -92,8 +130,9 @@ import Testing
     /// Every point is come to, with both kinds of lock in turn, and three processes die one after the other.
     @Test func everyPoint() async throws {
         var died: Set<CrashPoint> = []
-        for (number, point) in CrashPointTests.inOperations.enumerated() {
-            died.formUnion(try await follow(plan(number, point: point, passing: 1)))
+        let first = CrashPointTests.inOperations.map { ($0, passing: 1) }
+        for (number, (point, passing)) in (first + CrashPointTests.halfway).enumerated() {
+            died.formUnion(try await follow(plan(number, point: point, passing: passing)))
         }
         let missed = CrashPoint.allCases.filter { !died.contains($0) }.map(\.rawValue)
         #expect(missed == [], "points at which nobody died")

@@ -112,6 +112,35 @@ import Testing
         Issue.record("making an archive takes more calls than were let fail")
     }
 
+    /// A large entry evicts many small ones, and the index gets smaller, while no file can be opened or made longer:
+    /// a segment that could not be opened then made the index contradict itself.
+    @Test(arguments: [SystemCall.open, .allocate, .map])
+    func theIndexGetsSmallerMeanwhile(call: SystemCall) throws {
+        for number in 1...2 {
+            let folder = try TemporaryFolder(inMemory: true)
+            let configuration = ArchiveConfiguration(diskLimit: 300_000)
+            let filled = try Store.open(at: folder.store)
+                .archive(named: "Tiny", orCreate: configuration)
+            for key in 0..<9_000 { try filled.put([UInt8](repeating: 1, count: 30), forKey: "\(key)") }
+            filled.close()
+            let store = try Store.open(at: folder.store)
+            let archive = try store.archive(named: "Tiny")
+            let before = try archive.status().footprint
+            let large = [UInt8](repeating: 2, count: 299_000)
+            let plan = FaultPlan(
+                .fails(EMFILE), call: call, under: folder.path, number: number, isLasting: true)
+            SystemFaults.install(plan)
+            let isStored = (try? archive.put(large, forKey: "large")) != nil
+            SystemFaults.remove(plan)
+            if isStored { #expect(try archive.peek("large") == large, "\(call) \(number)") }
+            try archive.put(large, forKey: "large")
+            #expect(try archive.status().footprint < before, "\(call) \(number)")
+            #expect(try archive.invariantViolations() == [], "\(call) \(number)")
+            #expect(try archive.check().clean, "\(call) \(number)")
+            store.close()
+        }
+    }
+
     @Test(.enabled(if: soakSeconds > 0, "runs for a share of VELLUM_SOAK_SECONDS seconds"))
     func faultsSoak() throws {
         let end = Date().addingTimeInterval(FaultTests.soakSeconds / 4)

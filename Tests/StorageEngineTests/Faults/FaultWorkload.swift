@@ -16,9 +16,12 @@ final class FaultWorkload {
     private(set) var everCached: [String: Set<Data>] = [:]
     private(set) var deletedFromCache: Set<String> = []
     private(set) var errors: [StorageError] = []
+    /// Every message that was appended, or tried to be, oldest first.
+    private(set) var messages: [(bytes: [UInt8], isAcknowledged: Bool)] = []
     private var store: Store?
 
     static let cacheLimit: UInt64 = 60_000
+    static let logLimit: UInt64 = 10_000
 
     init(_ folder: TemporaryFolder, locking: LockingMode = .automatic) {
         self.folder = folder
@@ -39,15 +42,17 @@ final class FaultWorkload {
         if store == nil { store = try Store.open(at: folder.store, options: options) }
         guard let store else { throw .closed(name: name) }
         let configuration =
-            name == "Cache"
-            ? ArchiveConfiguration(diskLimit: FaultWorkload.cacheLimit)
-            : ArchiveConfiguration(kind: .collection, diskLimit: nil)
+            switch name {
+            case "Cache": ArchiveConfiguration(diskLimit: FaultWorkload.cacheLimit)
+            case "Log": ArchiveConfiguration(kind: .log, diskLimit: FaultWorkload.logLimit)
+            default: ArchiveConfiguration(kind: .collection, diskLimit: nil)
+            }
         return try store.archive(named: name, orCreate: configuration)
     }
 
-    func put(_ value: [UInt8], _ key: String) {
+    func put(_ value: [UInt8], _ key: String, _ attributes: EntryAttributes = .none) {
         let isStored = attempt { () throws(StorageError) in
-            try archive("Collection").put(value, forKey: key)
+            try archive("Collection").put(value, forKey: key, attributes: attributes)
         }
         if isStored {
             collection[key] = Expectation(allowed: [Data(value)])
@@ -76,6 +81,82 @@ final class FaultWorkload {
         }
     }
 
+    // MARK: Several keys at once
+
+    /// Those of the keys of which it is known what is there.
+    private func certain(_ keys: [String]) -> [String: Data] {
+        var found: [String: Data] = [:]
+        for key in keys {
+            if let allowed = collection[key]?.allowed, allowed.count == 1, let value = allowed.first ?? nil {
+                found[key] = value
+            }
+        }
+        return found
+    }
+
+    /// An operation after which these keys have these values, or none.
+    private func change(_ changes: [String: Data?], by body: () throws(StorageError) -> Void) -> Bool {
+        let isDone = attempt(body)
+        for (key, value) in changes {
+            if isDone {
+                collection[key] = Expectation(allowed: [value])
+            } else {
+                collection[key, default: Expectation()].allowed.insert(value)
+            }
+        }
+        return isDone
+    }
+
+    /// Acts on entries reversibly, so that they are gone, and takes it back.
+    private func thereAndBack(_ action: PlannedAction, _ keys: [String]) {
+        let taken = certain(keys)
+        var id: ReversibleAction.ID?
+        let isDone = change(taken.mapValues { _ in nil }) { () throws(StorageError) in
+            let archive = try archive("Collection")
+            var planned: [PlannedEntry] = []
+            for key in taken.keys {
+                guard let sequence = try archive.metadata(key)?.sequence else { continue }
+                planned.append(PlannedEntry(key: key, sequence: sequence))
+            }
+            id = try archive.carryOut(action, on: planned).action?.id
+        }
+        guard isDone, let id else { return }
+        _ = attempt { () throws(StorageError) in _ = try archive("Collection").removeExpired() }
+        let back = taken.mapValues { Optional($0) }
+        guard !change(back, by: { () throws(StorageError) in _ = try archive("Collection").undo(id) }) else {
+            return
+        }
+        // What failed halfway can be done again.
+        _ = change(back) { () throws(StorageError) in _ = try archive("Collection").undo(id) }
+    }
+
+    private func append(_ size: Int) {
+        let bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: messages.count), count: size)
+        messages.append((bytes, false))
+        let isDone = attempt { () throws(StorageError) in _ = try archive("Log").append(bytes) }
+        messages[messages.count - 1].isAcknowledged = isDone
+    }
+
+    /// Entries with lifetimes and owners, reversible actions, and messages.
+    private func live() {
+        let keys = (0..<6).map { "key \($0)" }
+        for action in [PlannedAction.delete, .expireNow, .setLifetime(.zero)] { thereAndBack(action, keys) }
+        for number in 0..<4 {
+            put([UInt8](repeating: 5, count: 40), "owned \(number)", EntryAttributes(owner: "someone"))
+        }
+        _ = change(["owned 3": nil]) { () throws(StorageError) in
+            _ = try archive("Collection").setLifetime(.zero, forKey: "owned 3")
+        }
+        let owned = (0..<4).map { ("owned \($0)", Data?.none) }
+        _ = change(Dictionary(uniqueKeysWithValues: owned)) { () throws(StorageError) in
+            _ = try archive("Collection").deleteEntries(ofOwner: "someone")
+        }
+        _ = attempt { () throws(StorageError) in
+            _ = try archive("Collection").deleteIdle(longerThan: .seconds(3600))
+        }
+        for number in 0..<90 { append(500 + 10 * number) }
+    }
+
     private func cache(_ value: [UInt8], _ key: String) {
         everCached[key, default: []].insert(Data(value))
         deletedFromCache.remove(key)
@@ -100,7 +181,9 @@ final class FaultWorkload {
         for number in 0..<8 { cache([UInt8](repeating: UInt8(number), count: 20_000), "key \(number % 5)") }
         delete("key 1")
         uncache("key 2")
+        live()
         reopen(removingIndex: false)
+        thereAndBack(.delete, ["key 0", "key 2", "key 4"])
         // More than a collection may take that holds as much: the oldest segments are reclaimed.
         for number in 0..<36 {
             put([UInt8](repeating: UInt8(number), count: 50_000 + number), "large \(number % 4)")
@@ -128,7 +211,7 @@ final class FaultWorkload {
         for pass in ["reopened", "rebuilt"] {
             if pass == "rebuilt" {
                 try? folder.removeIndex("Collection")
-                try? folder.removeIndex("Cache")
+                for name in ["Cache", "Log"] { try? folder.removeIndex(name) }
             }
             let archive = try archive("Collection")
             for (key, expectation) in collection {
@@ -145,7 +228,9 @@ final class FaultWorkload {
                 #expect(values.contains(found), "\(comment), \(pass): \(key) in the cache")
                 #expect(!deletedFromCache.contains(key), "\(comment), \(pass): \(key) is back in the cache")
             }
-            for archive in [archive, cache] {
+            let log = try self.archive("Log")
+            try verify(log, "\(comment), \(pass)")
+            for archive in [archive, cache, log] {
                 let report = try archive.check()
                 #expect(report.clean, "\(comment), \(pass): \(report.problems)")
                 #expect(try archive.invariantViolations() == [], "\(comment), \(pass)")
@@ -153,5 +238,25 @@ final class FaultWorkload {
             store?.close()
             store = nil
         }
+    }
+
+    /// What was acknowledged is there in its order, unless the ring had no room for it.
+    private func verify(_ log: Archive, _ comment: String) throws {
+        let found = try log.messages(most: .max).messages.map(\.bytes)
+        let total = found.reduce(0) { $0 + $1.count }
+        #expect(total <= Int(FaultWorkload.logLimit), "\(comment)")
+        var rest = found[...]
+        var since = 0
+        for (bytes, isAcknowledged) in messages.reversed() {
+            since += bytes.count
+            if rest.last == bytes {
+                rest.removeLast()
+            } else if isAcknowledged, since <= Int(FaultWorkload.logLimit) {
+                Issue.record("\(comment): a message of \(bytes.count) bytes is gone")
+            } else if isAcknowledged {
+                break
+            }
+        }
+        #expect(rest.isEmpty, "\(comment): messages that were never appended, or in another order")
     }
 }

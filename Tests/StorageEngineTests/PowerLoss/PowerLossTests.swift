@@ -11,7 +11,7 @@ import Testing
         var description: String { "\(durability.name), \(kind)" }
 
         static let all = [Durability.process, .interval(seconds: 6000), .full].flatMap { durability in
-            [ArchiveKind.collection, .cache].map { Case(durability: durability, kind: $0) }
+            [ArchiveKind.collection, .cache, .log].map { Case(durability: durability, kind: $0) }
         }
     }
 
@@ -23,7 +23,8 @@ import Testing
         #expect(figures.lost > 0)
         print(
             "power loss: \(item), seed \(seed): \(figures.images) images, \(figures.kept) blocks kept and "
-                + "\(figures.lost) lost, \(figures.removed) segments removed")
+                + "\(figures.lost) lost, \(figures.removed) segments removed, "
+                + "\(figures.evicted) evicted")
     }
 
     @Test(.enabled(if: FaultTests.soakSeconds > 0, "runs for a share of VELLUM_SOAK_SECONDS seconds"))
@@ -62,12 +63,13 @@ final class PowerLossRun: @unchecked Sendable {
         var kept = 0
         var lost = 0
         var removed = 0
+        var evicted = 0
     }
 
-    private let durability: Durability
-    private let kind: ArchiveKind
+    let durability: Durability
+    let kind: ArchiveKind
     private let seed: UInt64
-    private var random: SeededGenerator
+    var random: SeededGenerator
     private let folder: TemporaryFolder
     private let medium: Medium
     private var figures = Figures()
@@ -78,8 +80,14 @@ final class PowerLossRun: @unchecked Sendable {
     private var ever: [String: Set<Data>] = [:]
     /// What may be found under a key, apart from what is under way.
     private var allowed: [String: Set<Data?>] = [:]
-    /// The key of the operation under way (`nil`: all) and its new value.
-    private var underWay: (key: String?, value: Data?)?
+    /// What the operation under way changes.
+    private var underWay: [String: Data?]?
+    /// What reversible actions took away.
+    private var taken: [ReversibleAction.ID: [String: Data?]] = [:]
+    /// For a log: every message, the one under way last; how many are acknowledged, and sure to be there.
+    var messages: [Data] = []
+    var acknowledged = 0
+    var durable = 0
 
     init(_ durability: Durability, _ kind: ArchiveKind, seed: UInt64) throws {
         self.durability = durability
@@ -90,6 +98,7 @@ final class PowerLossRun: @unchecked Sendable {
         medium = Medium(root: folder.path)
     }
 
+    static let limit: UInt64 = 80_000
     private static let keys = (0..<14).map { "key \($0)" }
 
     func run() throws -> Figures {
@@ -97,11 +106,14 @@ final class PowerLossRun: @unchecked Sendable {
         let archive = try store.archive(
             named: "A",
             orCreate: ArchiveConfiguration(
-                kind: kind, diskLimit: kind == .cache ? 80_000 : nil, durability: durability))
+                kind: kind, diskLimit: kind == .collection ? nil : PowerLossRun.limit, durability: durability)
+        )
         for key in PowerLossRun.keys { allowed[key] = [nil] }
+        let thread = pthread_self()
         // Whatever happens to files and names is a moment for the power to go.
         let observer = SystemFaults.observe(under: folder.path) { [self] event in
-            guard isRunning else { return }
+            // What is kept up in the background comes at no certain moment.
+            guard isRunning, pthread_equal(thread, pthread_self()) != 0 else { return }
             if case .unlinked(let path) = event, path.hasSuffix(".segment"),
                 FileManager.default.fileExists(atPath: path)
             {
@@ -117,36 +129,70 @@ final class PowerLossRun: @unchecked Sendable {
             if let failure { throw failure }
         }
         isRunning = false
+        figures.evicted = Int(try archive.status().evictions)
         store.close()
         return figures
     }
 
+    /// Bytes that differ everywhere, so that no mixture of two values passes for one.
+    func value() -> Data {
+        let isLarge = Int.random(in: 0..<3, using: &random) == 0
+        let size = Int.random(in: isLarge ? 20_000...50_000 : 8...3000, using: &random)
+        var bytes = SeededGenerator(seed: random.next())
+        var value = Data(count: size)
+        value.withUnsafeMutableBytes { buffer in
+            for offset in stride(from: 0, to: size - 7, by: 8) {
+                buffer.storeBytes(of: bytes.next(), toByteOffset: offset, as: UInt64.self)
+            }
+        }
+        return value
+    }
+
+    /// Deletes, expires or lets expire some entries reversibly, or takes one of those actions back.
+    private func act(_ archive: Archive) throws {
+        if Bool.random(using: &random), let action = try archive.reversibleActions().first {
+            underWay = taken[action.id]
+            _ = try archive.undo(action.id)
+            return
+        }
+        var planned: [PlannedEntry] = []
+        var present: [String: Data?] = [:]
+        for key in PowerLossRun.keys where Int.random(in: 0..<3, using: &random) == 0 {
+            guard let value = try archive.peek(key), let sequence = try archive.metadata(key)?.sequence
+            else { continue }
+            planned.append(PlannedEntry(key: key, sequence: sequence))
+            present[key] = Data(value)
+        }
+        let actions: [PlannedAction] = [.delete, .expireNow, .setLifetime(.zero)]
+        underWay = present.mapValues { _ in nil }
+        let outcome = try archive.carryOut(
+            actions.randomElement(using: &random) ?? .delete, on: planned)
+        if let id = outcome.action?.id { taken[id] = present }
+    }
+
     private func step(_ archive: Archive) throws {
+        if kind == .log { return try appendMessage(to: archive) }
         let key = PowerLossRun.keys.randomElement(using: &random) ?? ""
         switch Int.random(in: 0..<40, using: &random) {
         case 0:
-            underWay = (nil, nil)
+            underWay = Dictionary(uniqueKeysWithValues: PowerLossRun.keys.map { ($0, nil) })
             try archive.deleteAll()
         case 1...5:
-            underWay = (key, nil)
+            underWay = [key: nil]
             try archive.delete(key)
+        case 9...14: try act(archive)
+        case 15:
+            underWay = [key: nil]
+            try archive.setLifetime(.zero, forKey: key)
+            try archive.removeExpired()
         case 6...8:
             try archive.synchronize()
             if durability != .process { allowed = try state(of: archive) }
             return
         default:
-            let isLarge = Int.random(in: 0..<3, using: &random) == 0
-            let size = Int.random(in: isLarge ? 20_000...50_000 : 1...3000, using: &random)
-            // Bytes that differ everywhere, so that no mixture of two values passes for one.
-            var bytes = SeededGenerator(seed: random.next())
-            var value = Data(count: size)
-            value.withUnsafeMutableBytes { buffer in
-                for offset in stride(from: 0, to: size - 7, by: 8) {
-                    buffer.storeBytes(of: bytes.next(), toByteOffset: offset, as: UInt64.self)
-                }
-            }
+            let value = value()
             ever[key, default: []].insert(value)
-            underWay = (key, value)
+            underWay = [key: value]
             try archive.put(Array(value), forKey: key)
         }
         underWay = nil
@@ -169,9 +215,9 @@ final class PowerLossRun: @unchecked Sendable {
         // The level that promises nothing more promises that much.
         if durability == .process { return found.map { ever[key]?.contains($0) == true } ?? true }
         guard let underWay else { return false }
-        if underWay.key == nil || underWay.key == key, found == underWay.value { return true }
-        // A put into a cache may be evicting anything.
-        return kind == .cache && underWay.value != nil && found == nil
+        if let change = underWay[key], found == change { return true }
+        // A put into a cache, or an undo, may be evicting anything.
+        return kind == .cache && found == nil && underWay.values.contains { $0 != nil }
     }
 
     private func cut() {
@@ -193,6 +239,7 @@ final class PowerLossRun: @unchecked Sendable {
         // Only the names of what is synced at some time are sure to be there.
         if durability == .process, try store.archiveNames() == [] { return }
         let archive = try store.archive(named: "A")
+        if kind == .log { return try verifyMessages(archive, comment) }
         for key in PowerLossRun.keys {
             let found = try archive.peek(key).map { Data($0) }
             #expect(

@@ -13,6 +13,8 @@ import Testing
         var worker: Worker
         var acknowledged = Acknowledged()
         var problems: [String] = []
+        /// Numbers of messages, and whether they were acknowledged.
+        var appended: [(number: UInt64, isAcknowledged: Bool)] = []
 
         init(_ arguments: [String], in folder: TemporaryFolder) throws {
             self.arguments = arguments
@@ -28,6 +30,13 @@ import Testing
             worker.discardOutput()
             problems += lines.filter { $0.hasPrefix("!") }
             acknowledged.replay(lines)
+            for line in lines {
+                if line == "+<" {
+                    appended[appended.count - 1].isAcknowledged = true
+                } else if line.hasPrefix("+ "), let number = UInt64(line.dropFirst(2)) {
+                    appended.append((number, false))
+                }
+            }
         }
 
         func restart() throws { worker = try Worker(arguments, in: folder) }
@@ -56,15 +65,46 @@ import Testing
         try await storm(seed: Soak.seed) { _ in Date() < end }
     }
 
+    private static let ring: UInt64 = 500_000
+
+    /// How many acknowledged messages are not there, although the log is a ring that drops the oldest only; each
+    /// writer's are in its order.
+    private func missingMessages(_ store: Store, of roles: [Role]) throws -> Int {
+        let log = try store.archive(named: "Log")
+        #expect(try log.check().clean)
+        let messages = try log.messages(most: .max).messages
+        let status = try log.status()
+        #expect(status.entries == messages.count && status.diskBytes <= StormTests.ring)
+        #expect(status.diskBytes + 2_008 > StormTests.ring, "the ring is as full as it may be")
+        let found = messages.map { $0.bytes.prefix(8).reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) } }
+        var missing = 0
+        for role in roles where !role.appended.isEmpty {
+            let own = Set(role.appended.map(\.number))
+            let mine = found.filter(own.contains)
+            #expect(zip(mine, mine.dropFirst()).allSatisfy { $0 < $1 })
+            let present = Set(mine)
+            // From the oldest on that is there, none that was acknowledged is missing.
+            let first = mine.first ?? role.appended.last(where: \.isAcknowledged)?.number ?? .max
+            missing += role.appended.count { item in
+                item.isAcknowledged && item.number >= first && !present.contains(item.number)
+            }
+        }
+        return missing
+    }
+
     private func storm(seed: UInt64, goesOn: (Int) -> Bool) async throws {
         let folder = try TemporaryFolder()
         var random = SeededGenerator(seed: seed)
         try Store.open(at: folder.store)
             .archive(named: "Storm", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
             .close()
-        let roles = try [["write", "1"], ["write", "2"], ["overwrite", "3"], ["observe", "4"]].map {
-            try Role([$0[0], folder.store, "Storm", $0[1]], in: folder)
-        }
+        try Store.open(at: folder.store)
+            .archive(named: "Log", orCreate: ArchiveConfiguration(kind: .log, diskLimit: StormTests.ring))
+            .close()
+        let roles = try [
+            ["write", "1"], ["write", "2"], ["overwrite", "3"], ["observe", "4"], ["append", "5"],
+            ["append", "6"],
+        ].map { try Role([$0[0], folder.store, $0[0] == "append" ? "Log" : "Storm", $0[1]], in: folder) }
         var kills = 0
         var hangs = 0
         var findings = Acknowledged.Findings()
@@ -91,6 +131,8 @@ import Testing
             store.close()
         }
         for role in roles where try await !role.goesOn() { hangs += 1 }
+        // All at once: a writer of messages that is left alone soon fills the ring.
+        for role in roles { role.worker.signal(SIGKILL) }
         for role in roles { try await role.kill() }
         let store = try Store.open(at: folder.store)
         let archive = try opens.measure { try store.archive(named: "Storm") }
@@ -101,11 +143,13 @@ import Testing
         let status = try archive.status()
         #expect(status.entries == report.entries && status.diskBytes == report.valueBytes)
 
+        let missing = try missingMessages(store, of: roles)
         var figures = Figures("R1 storm")
         figures.add("seed", text: "\(seed)")
         figures.add("kills", kills + roles.count)
         figures.add("acknowledged", roles.reduce(0) { $0 + $1.acknowledged.operations })
-        figures.add("lost", findings.lost)
+        figures.add("messages", roles.reduce(0) { $0 + $1.appended.count })
+        figures.add("lost", findings.lost + missing)
         figures.add("deleted back", findings.deletedBack)
         figures.add("corrupt", findings.corrupt)
         figures.add("hangs", hangs)
@@ -113,9 +157,11 @@ import Testing
         figures.report()
         #expect(findings.isEmpty, "seed \(seed): \(findings.first ?? "")")
         #expect(hangs == 0)
+        #expect(missing == 0, "seed \(seed): messages are missing")
         for role in roles { #expect(role.problems == [], "seed \(seed)") }
         for role in roles where role.isWriter {
-            #expect(role.acknowledged.operations > 100, "\(role.arguments[0])")
+            let operations = role.acknowledged.operations + role.appended.count
+            #expect(operations > 100, "\(role.arguments[0])")
         }
     }
 }

@@ -24,6 +24,20 @@ extension WorkerCommand {
         }
     }
 
+    /// `append STORE ARCHIVE SEED`, until it is killed; says `+ NUMBER` before each message, which is the number and
+    /// some bytes, and `+<` after it. Numbers grow, also from one life to the next.
+    func append(_ arguments: WorkerArguments) throws {
+        let archive = try arguments.open()
+        var random = WorkerRandom(seed: monotonicNow())
+        var number = monotonicNow()
+        while true {
+            number += 1
+            say("+ \(number)")
+            try archive.append(StoreWorker.value(version: number, size: random.below(2_000)))
+            say("+<")
+        }
+    }
+
     /// `hammer STORE ARCHIVE SEED BYTES`, until it is killed.
     func hammer(_ arguments: WorkerArguments) throws {
         let archive = try arguments.open()

@@ -12,6 +12,8 @@ enum WorkerCommand: String {
     case observe
     /// Stores few keys anew with large values, so that segments are reclaimed all the time.
     case overwrite
+    /// Appends numbered messages to a log until it is killed.
+    case append
     /// Stores values so large that the process is nearly always in the critical section.
     case hammer
     /// Puts and accesses until a file appears, and says how long the calls took.
@@ -32,6 +34,7 @@ enum WorkerCommand: String {
             switch self {
             case .observe: try observe(arguments)
             case .overwrite: try overwrite(arguments)
+            case .append: try append(arguments)
             case .hammer: try hammer(arguments)
             case .pace: try pace(arguments)
             case .sample: try sample(arguments)

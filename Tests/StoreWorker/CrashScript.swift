@@ -1,0 +1,85 @@
+import StorageEngine
+
+/// Operations on one archive that are said before and after, with what they change, so that a test knows what may be
+/// found whenever the process dies. What each line means: `CrashJournal`.
+struct CrashScript {
+    let archive: Archive
+    private var version: UInt64 = 0
+    /// Version and size of what is there.
+    private(set) var present: [String: (version: UInt64, size: Int)] = [:]
+
+    init(_ archive: Archive) { self.archive = archive }
+
+    /// How much of it may have happened when the process dies meanwhile.
+    enum Scope: String {
+        /// All or nothing.
+        case whole
+        /// Key by key.
+        case each
+    }
+
+    mutating func put(_ key: String, _ size: Int, _ attributes: EntryAttributes = .none) throws {
+        version += 1
+        StoreWorker.say("> \(key) \(version) \(size)")
+        try archive.put(
+            StoreWorker.value(version: version, size: size), forKey: key, attributes: attributes)
+        present[key] = (version, size)
+        StoreWorker.say("<")
+    }
+
+    mutating func delete(_ key: String, by operation: (String) throws -> Void) throws {
+        StoreWorker.say("> \(key) delete 0")
+        try operation(key)
+        present[key] = nil
+        StoreWorker.say("<")
+    }
+
+    /// An operation after which these keys are gone; gives what was there.
+    mutating func remove<Value>(
+        _ keys: [String], _ scope: Scope, by operation: () throws -> Value
+    ) throws -> (taken: [String: (version: UInt64, size: Int)], value: Value) {
+        let taken = present.filter { keys.contains($0.key) }
+        for key in taken.keys.sorted() { StoreWorker.say("= \(key) delete 0") }
+        StoreWorker.say("> @ \(scope.rawValue) 0")
+        let value = try operation()
+        for key in taken.keys { present[key] = nil }
+        StoreWorker.say("<")
+        return (taken, value)
+    }
+
+    /// Does something reversibly after which these keys are gone.
+    mutating func act(
+        _ action: PlannedAction, on keys: [String], _ scope: Scope
+    ) throws -> (taken: [String: (version: UInt64, size: Int)], id: UInt32) {
+        let archive = archive
+        var planned: [PlannedEntry] = []
+        for key in keys {
+            guard let sequence = try archive.metadata(key)?.sequence else { continue }
+            planned.append(PlannedEntry(key: key, sequence: sequence))
+        }
+        let (taken, outcome) = try remove(keys, scope) { try archive.carryOut(action, on: planned) }
+        return (taken, outcome.action?.id ?? 0)
+    }
+
+    /// Takes it back: everything that it took has to return.
+    mutating func undo(
+        _ done: (taken: [String: (version: UInt64, size: Int)], id: UInt32), _ scope: Scope
+    ) throws {
+        for (key, value) in done.taken.sorted(by: { $0.key < $1.key }) {
+            StoreWorker.say("= \(key) \(value.version) \(value.size)")
+        }
+        StoreWorker.say("> @ \(scope.rawValue) \(done.id)")
+        guard let outcome = try archive.undo(done.id), outcome.entries == done.taken.count else {
+            return StoreWorker.say("! action \(done.id) brought back less than it took")
+        }
+        present.merge(done.taken) { $1 }
+        StoreWorker.say("<")
+    }
+
+    mutating func deleteAll() throws {
+        StoreWorker.say("> * delete 0")
+        try archive.deleteAll()
+        present = [:]
+        StoreWorker.say("<")
+    }
+}
