@@ -58,12 +58,16 @@ extension ArchiveEngine {
     ) throws(StorageError) -> Removal {
         var removal = Removal(entries: 0, bytes: 0)
         var first: UInt32 = 0
+        var known: UInt32 = 0
         var isDone = false
         while !isDone {
             try acquire()
             defer { release() }
             _ = index.takeStampAndDrain()
             let used = index.usedEntries
+            // Entries have got lower numbers meanwhile: those that were not looked at may be anywhere.
+            if used < known { first = 0 }
+            known = used
             let end = min(used, first + ArchiveEngine.sliceEntries)
             var chosen: [UInt32] = []
             while first < end {

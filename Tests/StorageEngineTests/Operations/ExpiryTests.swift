@@ -83,7 +83,8 @@ import Testing
     /// With the real clock: nobody looks the entries up.
     @Test func expiredEntriesGoInTheBackground() async throws {
         let folder = try TemporaryFolder()
-        let archive = try Store.open(at: folder.store).archive(named: "Life", orCreate: ArchiveConfiguration())
+        let archive = try Store.open(at: folder.store).archive(
+            named: "Life", orCreate: ArchiveConfiguration())
         for number in 0..<100 {
             let attributes = EntryAttributes(lifetime: .milliseconds(number))
             try archive.put([1], forKey: "brief \(number)", attributes: attributes)
