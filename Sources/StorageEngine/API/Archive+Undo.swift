@@ -13,12 +13,20 @@ extension Archive {
     }
 
     /// Deletes every entry in a way that ``undo(_:)`` takes back. Unlike ``deleteAll()`` it leaves the bytes where
-    /// they are until then.
+    /// they are until then. On a full disk, where there is no room to say which they are, it is final like that one, frees
+    /// their room, and there is no action in the outcome.
     public func deleteAllReversibly() throws(StorageError) -> PlanOutcome {
         try settled { (engine) throws(StorageError) in
-            let outcome = try engine.deleteAllReversibly()
-            if outcome.entries > 0 { try engine.beginHousekeeping() }
-            return outcome
+            let before = Removal(entries: engine.entryCount, bytes: engine.valueBytes)
+            do throws(StorageError) {
+                let outcome = try engine.deleteAllReversibly()
+                if outcome.entries > 0 { try engine.beginHousekeeping() }
+                return outcome
+            } catch {
+                guard case .noSpace = error else { throw error }
+                _ = try engine.deleteAll()
+                return PlanOutcome(entries: before.entries, bytes: before.bytes, skipped: [], action: nil)
+            }
         }
     }
 

@@ -149,10 +149,14 @@ public final class Archive: Sendable {
         let engine = try engine()
         try attributes.withTraits { (traits) throws(StorageError) in
             try withBytes(of: key) { (key) throws(StorageError) in
-                try engine.put(
-                    PutRequest(
-                        value: bytes, encoding: encoding, keepsCreation: keepsCreation, traits: traits),
-                    key: key)
+                let request = PutRequest(
+                    value: bytes, encoding: encoding, keepsCreation: keepsCreation, traits: traits)
+                do throws(StorageError) {
+                    try engine.put(request, key: key)
+                } catch {
+                    guard case .noSpace = error, try engine.makeRoom() else { throw error }
+                    try engine.put(request, key: key)
+                }
             }
         }
         if attributes.lifetime != nil { try engine.beginHousekeeping() }

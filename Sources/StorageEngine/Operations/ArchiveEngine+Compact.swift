@@ -17,6 +17,24 @@ extension ArchiveEngine {
         if isSparse { compact() }
     }
 
+    /// For a full disk: what a person deleted is given up before its grace is over, and the room that it took is freed.
+    /// `false` when there was nothing to give up.
+    func makeRoom() throws(StorageError) -> Bool {
+        try acquire()
+        defer { release() }
+        _ = index.takeStampAndDrain()
+        guard index.setAsideCount > 0 else { return false }
+        for line in index.undoLines { line.group = 0 }
+        forgetSetAside(most: .max)
+        while oldestSegment < head.segment, index.liveFrames(ofSegment: oldestSegment) == 0 {
+            let before = oldestSegment
+            dropSegments(before: try log.nextSegment(after: before, upTo: head.segment))
+            guard oldestSegment > before else { break }
+        }
+        compact()
+        return true
+    }
+
     /// Gives the entries the lowest numbers and the blocks behind them back. Takes a few hundred nanoseconds an
     /// entry that stays. Readers without the lock find an entry by its location, which stays, and believe no miss
     /// meanwhile; touches that name an old number are dropped.

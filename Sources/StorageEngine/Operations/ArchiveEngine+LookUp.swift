@@ -61,7 +61,8 @@ extension ArchiveEngine {
 
     @inline(__always)
     private func walk(_ key: UnsafeRawBufferPointer, tag: UInt32, forChange: Bool = false) -> Walk {
-        guard let bucket = index.bucket(of: tag) else { return .absent }
+        // Not there as far as could be found out just now, which is not to be taken for "absent".
+        guard let bucket = index.bucket(of: tag) else { return .unreadable(head) }
         let mark = Bucket.mark(tag)
         var unreadable: Location?
         for place in 0..<Bucket.cells {
@@ -69,7 +70,10 @@ extension ArchiveEngine {
             guard Bucket.mark(in: cell) == mark, cell != 0 else { continue }
             let location = Bucket.location(in: cell, near: head.segment)
             let number = bucket.number(place)
-            guard let slot = index.entry(number) else { continue }
+            guard let slot = index.entry(number) else {
+                unreadable = location
+                continue
+            }
             // A look-up never reads the entry; a change will, so let it come while the frame does.
             if forChange { cp_prefetch(slot.base) }
             if var found = compare(key, number, slot, location, &unreadable) {

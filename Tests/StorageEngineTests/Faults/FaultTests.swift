@@ -67,6 +67,14 @@ import Testing
         #expect(failures > count / 2)
     }
 
+    /// The index's size could not be asked for when an entry was looked up, which was taken for "there is none": the
+    /// calls of an opening and the first look-up behind it, one by one.
+    @Test func firstLookUpsAfterOpening() throws {
+        for number in 300...330 {
+            _ = try fail(.fails(EIO), nil, number: number, isLasting: true, locking: .automatic)
+        }
+    }
+
     @Test func interruptedCallsAreMadeAgain() throws {
         for number in stride(from: 1, through: try calls(of: nil, locking: .fileLock), by: 37) {
             let workload = try fail(

@@ -194,6 +194,31 @@ import Testing
         }
     }
 
+    /// What was deleted to make room on a full disk was kept for an undo, and no put went through until that was over.
+    @Test func aFullDiskEndsTheGrace() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try Store.open(at: folder.store).archive(
+            named: "Full", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let value = [UInt8](repeating: 1, count: 1_000)
+        for number in 0..<3_000 { try archive.put(value, forKey: "k\(number)") }
+        _ = try archive.deleteAllReversibly()
+        let before = try archive.status().footprint
+        let plan = FaultPlan(.fails(28), call: .allocate, under: folder.path, number: 1, isLasting: false)
+        SystemFaults.install(plan)
+        defer { SystemFaults.remove(plan) }
+        var number = 0
+        while plan.injected == 0, number < 5_000 {
+            try archive.put(value, forKey: "new \(number)")
+            number += 1
+        }
+        #expect(plan.injected == 1)
+        #expect(try archive.reversibleActions() == [])
+        #expect(try archive.status().footprint < before)
+        #expect(try archive.invariantViolations() == [])
+        #expect(try archive.entries().count == number)
+        #expect(try archive.check().clean)
+    }
+
     @Test func actionsAreUndoneOneByOneOrByNumber() throws {
         try with(limit: 100_000) { setting in
             let archive = setting.archive
