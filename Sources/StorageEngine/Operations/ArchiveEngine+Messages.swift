@@ -85,7 +85,10 @@ extension ArchiveEngine {
         defer { log.unpin(pin) }
         var offset = start
         while Location(segment: segment, offset: offset) < end {
-            if let frame = try log.frameIfPresent(pin, at: offset), frame.kind != nil {
+            // Only whole ones count, as for whoever reads them.
+            if let frame = try log.frameIfPresent(pin, at: offset), frame.kind != nil,
+                frame.passesChecksum(seed: Frame.seed(segmentSeed: pin.seed, offset: offset))
+            {
                 if frame.kind == .message {
                     return (Location(segment: segment, offset: offset), frame.valueBytes)
                 }
