@@ -16,7 +16,7 @@ extension ArchiveEngine {
         return known <= head ? known : .none
     }
 
-    private var level: Durability.Level? {
+    var level: Durability.Level? {
         Durability.Level(rawValue: index.word32(IndexLayout.durabilityOffset))
     }
 

@@ -199,8 +199,11 @@ extension ArchiveEngine {
 
     /// Takes back an action, the latest when none is named; `nil` when there is none that could be.
     func undo(_ group: UInt32?) throws(StorageError) -> UndoOutcome? {
+        // Most of it while nobody waits for the lock.
+        try synchronizeBeforeRestoring()
         try acquire()
         defer { release() }
+        try synchronizeBeforeRestoring()
         _ = index.takeStampAndDrain()
         let lines = index.undoLines.filter(isReversible)
         guard let line = lines.first(where: { group == nil || $0.group == group }) else { return nil }
@@ -223,6 +226,12 @@ extension ArchiveEngine {
         line.state = .undone
         reclaim(forAppended: Int(clamping: outcome.bytes))
         return outcome
+    }
+
+    /// A `restore` frame leaves out what was recorded anew before it. If a power loss kept the frame without those
+    /// records, replaying it would bring back what was deleted for good.
+    private func synchronizeBeforeRestoring() throws(StorageError) {
+        if level != .process { try synchronize(upTo: head) }
     }
 
     /// Logs that what an action removed is back, and brings it back. Unless that is all that there was to undo, the

@@ -138,12 +138,10 @@ import Testing
         #expect(missed == [], "points at which nobody died")
     }
 
-    @Test(.enabled(if: FaultTests.soakSeconds > 0, "runs for a share of VELLUM_SOAK_SECONDS seconds"))
+    @Test(.enabled(if: Soak.seconds > 0, "runs for a share of VELLUM_SOAK_SECONDS seconds"))
     func crashPointsSoak() async throws {
-        let end = Date().addingTimeInterval(FaultTests.soakSeconds / 4)
-        let seed = UInt64.random(in: 0...UInt64.max)
-        print("soak: crash points, seed \(seed)")
-        var random = SeededGenerator(seed: seed)
+        let end = Soak.end(share: 0.25)
+        var random = SeededGenerator(seed: Soak.seed)
         var plans = 0
         var deaths = 0
         while Date() < end {
@@ -153,7 +151,11 @@ import Testing
             deaths += try await follow(plan(number, point: point, passing: passing)).count
             plans += 1
         }
-        print("soak: \(plans) sequences of crashes, \(deaths) points died at, nothing lost, nothing back")
+        var report = Figures("R2 crash points")
+        report.add("sequences of crashes", plans)
+        report.add("points died at", deaths)
+        report.add("seed", text: "\(Soak.seed)")
+        report.report()
     }
 }
 #endif

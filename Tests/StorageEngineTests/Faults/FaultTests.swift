@@ -149,14 +149,12 @@ import Testing
         }
     }
 
-    @Test(.enabled(if: soakSeconds > 0, "runs for a share of VELLUM_SOAK_SECONDS seconds"))
+    @Test(.enabled(if: Soak.seconds > 0, "runs for a share of VELLUM_SOAK_SECONDS seconds"))
     func faultsSoak() throws {
-        let end = Date().addingTimeInterval(FaultTests.soakSeconds / 4)
+        let end = Soak.end(share: 0.25)
         let count = try calls(of: nil, locking: .automatic)
         var cases = (0..<count * FaultTests.codes.count * 4).map { $0 }
-        let seed = UInt64.random(in: 0...UInt64.max)
-        print("soak: faults, seed \(seed)")
-        var random = SeededGenerator(seed: seed)
+        var random = SeededGenerator(seed: Soak.seed)
         cases.shuffle(using: &random)
         var done = 0
         var errors = 0
@@ -169,8 +167,10 @@ import Testing
             done += 1
             errors += workload.errors.count
         }
-        print("soak: \(done) of \(cases.count) faults injected, \(errors) errors, nothing lost")
+        var report = Figures("R5 faults")
+        report.add("injected", done)
+        report.add("errors told", errors)
+        report.add("seed", text: "\(Soak.seed)")
+        report.report()
     }
-
-    static let soakSeconds = Double(ProcessInfo.processInfo.environment["VELLUM_SOAK_SECONDS"] ?? "") ?? 0
 }

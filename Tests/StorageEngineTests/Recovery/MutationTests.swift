@@ -26,7 +26,7 @@ import Testing
 
     static let marker = "vellum-store"
 
-    struct Figures {
+    struct Counts {
         var mutations = 0
         var flips = 0
         var lost = 0
@@ -153,7 +153,7 @@ import Testing
     private func live(
         _ mutation: Mutation, _ fixture: DamageFixture, _ folder: TemporaryFolder,
         _ random: inout SeededGenerator,
-        _ figures: inout Figures
+        _ figures: inout Counts
     ) throws {
         let what = "\(mutation)"
         var stored: [String: [UInt8]] = [:]
@@ -237,13 +237,13 @@ import Testing
     }
 
     private func run(seed: UInt64, goesOn: (Int) -> Bool, _ next: (Int, inout SeededGenerator) -> Mutation?)
-        throws -> Figures
+        throws -> Counts
     {
         let fixture = try MutationTests.fixture.get()
         let other = try MutationTests.other.get()
         let folder = try TemporaryFolder(inMemory: true)
         var random = SeededGenerator(seed: seed)
-        var figures = Figures()
+        var figures = Counts()
         while goesOn(figures.mutations), let mutation = next(figures.mutations, &random) {
             try fixture.restore(in: folder)
             try apply(mutation, fixture, other, folder, &random)
@@ -289,27 +289,26 @@ import Testing
         #expect(figures.mostLostByAFlip == 1 && figures.lost > 0, "seed \(seed): nothing was damaged")
     }
 
-    private static let soakSeconds =
-        Double(ProcessInfo.processInfo.environment["VELLUM_SOAK_SECONDS"] ?? "") ?? 0
-
     /// `VELLUM_SOAK_MUTATIONS` asks for a number of copies instead of a time.
-    @Test(.enabled(if: soakSeconds > 0, "runs for VELLUM_SOAK_SECONDS seconds"))
+    @Test(.enabled(if: Soak.seconds > 0, "runs for VELLUM_SOAK_SECONDS seconds"))
     func mutationsSoak() throws {
-        let seed = UInt64.random(in: 0...UInt64.max)
-        print("soak: seed \(seed)")
+        let seed = Soak.seed
         let fixture = try MutationTests.fixture.get()
         let all = MutationTests.exhaustive(fixture)
         let wanted = ProcessInfo.processInfo.environment["VELLUM_SOAK_MUTATIONS"].flatMap(Int.init)
-        let end = Date().addingTimeInterval(MutationTests.soakSeconds / 4)
+        let end = Soak.end(share: 0.25)
         let figures = try run(seed: seed, goesOn: { _ in true }) {
             index, random in
             if let wanted, index >= wanted { return nil }
             if wanted == nil, Date() >= end { return nil }
             return index < all.count ? all[index] : MutationTests.any(fixture, &random)
         }
-        print(
-            "soak: \(figures.mutations) damaged copies, of them \(figures.flips) with one flipped bit; "
-                + "most entries lost by a flip \(figures.mostLostByAFlip), most revived \(figures.revived), "
-                + "\(figures.refused) refusals, no wrong value")
+        var report = Figures("R6 damaged copies")
+        report.add("copies", figures.mutations)
+        report.add("of them with one flipped bit", figures.flips)
+        report.add("most entries lost by a flip", figures.mostLostByAFlip)
+        report.add("refused", figures.refused)
+        report.add("seed", text: "\(seed)")
+        report.report()
     }
 }
