@@ -9,13 +9,15 @@ let package = Package(
     name: "Vellum",
     platforms: [.macOS(.v15)],
     products: [
+        .library(name: "Vellum", targets: ["Vellum"]),
         .library(name: "StorageEngine", targets: ["StorageEngine"]),
         .library(name: "CBOR", targets: ["CBOR"]),
         .library(name: "TerminalKit", targets: ["TerminalKit"]),
         .executable(name: "vellum", targets: ["VellumCommand"]),
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0")
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
     ],
     targets: [
         .target(name: "CPlatform"),
@@ -28,6 +30,10 @@ let package = Package(
             ]),
         .target(name: "CBOR", swiftSettings: strict),
         .target(name: "StorageEngine", dependencies: ["CPlatform"], swiftSettings: strict),
+        .target(
+            name: "Vellum",
+            dependencies: ["StorageEngine", "CBOR", .product(name: "Logging", package: "swift-log")],
+            swiftSettings: strict),
         .target(name: "TerminalKit", swiftSettings: strict),
         .target(
             name: "TerminalCurses", dependencies: ["TerminalKit", "CNcurses"],
@@ -49,6 +55,8 @@ let package = Package(
         .executableTarget(
             name: "StoreWorker", dependencies: ["StorageEngine", "CPlatform"], path: "Tests/StoreWorker",
             swiftSettings: strict),
+        .testTarget(
+            name: "VellumTests", dependencies: ["Vellum", "StorageEngine", "CBOR"], swiftSettings: strict),
         .testTarget(
             name: "TerminalKitTests", dependencies: ["TerminalKit"], exclude: ["Fixtures", "Golden"],
             swiftSettings: strict),

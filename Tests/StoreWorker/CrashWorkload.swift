@@ -54,7 +54,9 @@ enum CrashWorkload {
         }
         try put("cached 0", 19_900)
         for number in 0..<30 { try put("cached \(number % 25)", 2000) }
-        _ = try cache.recordInMemoryOnly("cached 29", bytes: 1000)
+        _ = try cache.withHashed("cached 29") { (key) throws(StorageError) in
+            try cache.recordInMemoryOnly(key, bytes: 1000)
+        }
         try cache.setLimits(disk: 10_000, memory: nil)
     }
 
@@ -139,6 +141,10 @@ enum CrashWorkload {
             try archive.deleteEntries(ofOwner: "crash")
         }
         try script.put("resident", 10)
-        try script.delete("resident") { _ = try archive.recordInMemoryOnly($0, bytes: 100) }
+        try script.delete("resident") {
+            _ = try archive.withHashed($0) { (key) throws(StorageError) in
+                try archive.recordInMemoryOnly(key, bytes: 100)
+            }
+        }
     }
 }

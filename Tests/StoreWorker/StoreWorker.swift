@@ -115,10 +115,12 @@ struct StoreWorker {
     private static func hold(_ store: Store, _ name: String, seed: UInt64) throws {
         let archive = try store.archive(named: name)
         try archive.put([1], forKey: "on disk \(seed)")
-        if let held = try archive.withAccessToHold("on disk \(seed)", { $1 }) {
+        if let held = try archive.access(toHold: "on disk \(seed)") {
             try archive.hold(held, bytes: 1)
         }
-        _ = try archive.recordInMemoryOnly("worker \(seed)", bytes: 10)
+        _ = try archive.withHashed("worker \(seed)") { (key) throws(StorageError) in
+            try archive.recordInMemoryOnly(key, bytes: 10)
+        }
         while true { sleep(1) }
     }
 

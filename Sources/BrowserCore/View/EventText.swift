@@ -32,6 +32,8 @@ enum EventText {
         case .damage: "damaged"
         case .processEnded: "process ended"
         case .undo: event.kind == .restore ? nil : "undo"
+        case .unencodable: "not encodable"
+        case .undecodable: "not decodable"
         }
     }
 

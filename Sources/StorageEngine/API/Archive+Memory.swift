@@ -1,24 +1,107 @@
-/// What a tier of decoded objects in this process' memory needs: which version of an entry it holds, whether that
-/// is still the archive's (S9), and its line in the process table.
+/// A key's bytes with their hash, which both tiers use: it is computed once a call. The bytes are valid during the
+/// call that made it.
+package struct HashedKey {
+    package let bytes: UnsafeRawBufferPointer
+    package let hash: UInt64
+
+    var tag: UInt32 { UInt32(truncatingIfNeeded: hash) }
+}
+
+/// What a tier of decoded objects in this process' memory needs: one hash for both tiers, which version of an entry
+/// it holds, whether that is still the archive's (S9), and its line in the process table.
 extension Archive {
-    /// As ``withAccess(_:_:)``, and says what to ask ``access(_:)`` for as long as the object is kept.
-    package func withAccessToHold<Result>(
-        _ key: String, _ body: (UnsafeRawBufferPointer, HeldEntry) -> Result
-    ) throws(StorageError) -> Result? {
+    /// - Throws: `invalidKey`, `closed`.
+    package func hashed(_ key: UnsafeRawBufferPointer) throws(StorageError) -> HashedKey {
         let engine = try engine()
-        var result: Result?
-        try withBytes(of: key) { (key) throws(StorageError) in
-            let tag = UInt32(truncatingIfNeeded: engine.hash(key))
-            try engine.withAccess(key) { result = body($0.frame.value, engine.held($0, tag: tag)) }
-        }
-        return result
+        try ArchiveEngine.validate(key: key)
+        return HashedKey(bytes: key, hash: engine.hash(key))
     }
+
+    /// As ``hashed(_:)`` for a string.
+    package func withHashed<Value>(
+        _ key: String, _ body: (HashedKey) throws(StorageError) -> Value
+    ) throws(StorageError) -> Value {
+        try withBytes(of: key) { (key) throws(StorageError) in try body(hashed(key)) }
+    }
+
+    // MARK: Storing
+
+    /// As ``put(_:forKey:encoding:attributes:)`` or ``update(_:forKey:encoding:attributes:)``, and says what to ask
+    /// ``access(_:)`` for as long as the object is kept.
+    package func putToHold(
+        _ value: UnsafeRawBufferPointer, forKey key: HashedKey, encoding: ValueEncoding,
+        attributes: EntryAttributes, keepsCreation: Bool
+    ) throws(StorageError) -> HeldEntry {
+        let engine = try engine()
+        let held = try attributes.withTraits { (traits) throws(StorageError) in
+            let request = PutRequest(
+                value: value, encoding: encoding, keepsCreation: keepsCreation, traits: traits)
+            return try engine.putMakingRoom(request, key: key.bytes, tag: key.tag)
+        }
+        if attributes.lifetime != nil { try engine.beginHousekeeping() }
+        try engine.settle()
+        return held
+    }
+
+    /// Records an entry that is in this process' memory only (S11); what was stored under the key goes.
+    package func recordInMemoryOnly(
+        _ key: HashedKey, bytes: UInt64, attributes: EntryAttributes = .none
+    ) throws(StorageError) -> HeldEntry {
+        let engine = try engine()
+        let held = try attributes.withTraits { (traits) throws(StorageError) in
+            try engine.putInMemoryOnly(bytes: bytes, key: key.bytes, tag: key.tag, traits: traits)
+        }
+        if attributes.lifetime != nil { try engine.beginHousekeeping() }
+        try engine.settle()
+        return held
+    }
+
+    /// Counts a value that could not be stored, and says why in an event.
+    package func noteRejection(
+        of key: HashedKey, bytes: Int, _ cause: EventCause
+    ) throws(StorageError) {
+        try engine().noteRejection(key.bytes, tag: key.tag, bytes: bytes, cause)
+    }
+
+    // MARK: Reading
+
+    /// As ``withAccess(_:_:)``, and says what to ask ``access(_:)`` for as long as the object is kept.
+    package func withAccessToHold(
+        _ key: HashedKey, _ body: (UnsafeRawBufferPointer, HeldEntry) -> Void
+    ) throws(StorageError) {
+        let engine = try engine()
+        try engine.withAccess(key.bytes, tag: key.tag) { body($0.frame.value, engine.held($0, tag: key.tag)) }
+    }
+
+    /// The same without any trace.
+    package func withPeekToHold(
+        _ key: HashedKey, _ body: (UnsafeRawBufferPointer, HeldEntry) -> Void
+    ) throws(StorageError) {
+        let engine = try engine()
+        try engine.withPeek(key.bytes, tag: key.tag) { body($0.frame.value, engine.held($0, tag: key.tag)) }
+    }
+
+    /// What to hold of an entry that is accessed now; `nil` if there is none.
+    package func access(toHold key: String) throws(StorageError) -> HeldEntry? {
+        try withHashed(key) { (key) throws(StorageError) in
+            var found: HeldEntry?
+            try withAccessToHold(key) { found = $1 }
+            return found
+        }
+    }
+
+    // MARK: Holding
 
     /// Counts an access of an object that is in memory, if it is still the archive's.
     package func access(_ held: HeldEntry) throws(StorageError) -> HeldState { try engine().access(held) }
 
     /// The same without any trace.
     package func state(of held: HeldEntry) throws(StorageError) -> HeldState { try engine().state(of: held) }
+
+    /// What to hold instead where an entry was only moved in the log; `nil` if it is gone.
+    package func follow(_ held: HeldEntry, key: HashedKey) throws(StorageError) -> HeldEntry? {
+        try engine().follow(held, key: key.bytes)
+    }
 
     /// The object of an entry came into this process' memory.
     package func hold(_ held: HeldEntry, bytes: Int) throws(StorageError) {
@@ -27,21 +110,18 @@ extension Archive {
         engine.notePromotion(of: held, bytes: bytes)
     }
 
+    /// An object that was just recorded is in this process' memory as well.
+    package func holdRecorded(_ held: HeldEntry) throws(StorageError) { try engine().setHeld(held, true) }
+
     /// It left it.
     package func letGo(_ held: HeldEntry) throws(StorageError) { try engine().setHeld(held, false) }
 
     /// Bytes that this process' memory tier uses now, for others to see.
     package func setMemoryUse(bytes: UInt64) throws(StorageError) { try engine().setMemoryUse(bytes: bytes) }
 
-    /// Records an entry that is in this process' memory only (S11); what was stored under the key goes.
-    package func recordInMemoryOnly(
-        _ key: String, bytes: UInt64, attributes: EntryAttributes = .none
-    ) throws(StorageError) -> HeldEntry {
-        let engine = try engine()
-        return try attributes.withTraits { (traits) throws(StorageError) in
-            try withBytes(of: key) { (key) throws(StorageError) in
-                try engine.putInMemoryOnly(bytes: bytes, key: key, traits: traits)
-            }
-        }
-    }
+    /// Most bytes that the values in this process' memory tier may have, as it is now for all processes.
+    package func memoryLimit() throws(StorageError) -> UInt64 { try engine().memoryLimit }
+
+    /// Changes with every change of an entry, by whatever process.
+    package func changeMark() throws(StorageError) -> UInt64 { try engine().head.raw }
 }

@@ -151,12 +151,9 @@ public final class Archive: Sendable {
             try withBytes(of: key) { (key) throws(StorageError) in
                 let request = PutRequest(
                     value: bytes, encoding: encoding, keepsCreation: keepsCreation, traits: traits)
-                do throws(StorageError) {
-                    try engine.put(request, key: key)
-                } catch {
-                    guard case .noSpace = error, try engine.makeRoom() else { throw error }
-                    try engine.put(request, key: key)
-                }
+                try ArchiveEngine.validate(key: key)
+                _ = try engine.putMakingRoom(
+                    request, key: key, tag: UInt32(truncatingIfNeeded: engine.hash(key)))
             }
         }
         if attributes.lifetime != nil { try engine.beginHousekeeping() }

@@ -42,6 +42,10 @@ public enum EventCause: UInt8, Sendable, Hashable, CaseIterable {
     case processEnded = 9
     /// The undoing of an action.
     case undo = 10
+    /// The object could not be encoded.
+    case unencodable = 11
+    /// The stored value could not be decoded as the type that was asked for; it stays on disk.
+    case undecodable = 12
 }
 
 /// One event of an archive.

@@ -198,7 +198,17 @@ extension ArchiveEngine {
         _ key: UnsafeRawBufferPointer, evenInMemoryOnly: Bool = false, _ body: (FoundEntry) -> Void
     ) throws(StorageError) {
         try ArchiveEngine.validate(key: key)
-        guard let entry = try find(key, tag: UInt32(truncatingIfNeeded: hash(key))) else { return }
+        try withPeek(
+            key, tag: UInt32(truncatingIfNeeded: hash(key)), evenInMemoryOnly: evenInMemoryOnly, body)
+    }
+
+    /// The same for a key that was validated and hashed.
+    @inline(__always)
+    func withPeek(
+        _ key: UnsafeRawBufferPointer, tag: UInt32, evenInMemoryOnly: Bool = false,
+        _ body: (FoundEntry) -> Void
+    ) throws(StorageError) {
+        guard let entry = try find(key, tag: tag) else { return }
         defer { letGo(entry) }
         try verify(entry)
         if entry.needsLook {
@@ -236,8 +246,15 @@ extension ArchiveEngine {
     @inline(__always)
     func withAccess(_ key: UnsafeRawBufferPointer, _ body: (FoundEntry) -> Void) throws(StorageError) {
         try ArchiveEngine.validate(key: key)
+        try withAccess(key, tag: UInt32(truncatingIfNeeded: hash(key)), body)
+    }
+
+    /// The same for a key that was validated and hashed.
+    @inline(__always)
+    func withAccess(
+        _ key: UnsafeRawBufferPointer, tag: UInt32, _ body: (FoundEntry) -> Void
+    ) throws(StorageError) {
         guard let processSlot else { throw .readOnly(operation: "access (peek instead)") }
-        let tag = UInt32(truncatingIfNeeded: hash(key))
         guard let entry = try find(key, tag: tag) else {
             processSlot.addMiss()
             return

@@ -3,6 +3,8 @@
 package struct HeldEntry: Sendable, Hashable {
     let number: UInt32
     let location: Location
+    /// Of the operation that stored it: the same also after the frame was moved.
+    let sequence: UInt64
     let tag: UInt32
     /// How long the object may stay in memory, microseconds; 0: as long as there is room. Counts anew from each
     /// time that it is read from disk (S8).
@@ -19,7 +21,7 @@ package enum HeldState: Sendable, Hashable {
 extension ArchiveEngine {
     func held(_ entry: FoundEntry, tag: UInt32) -> HeldEntry {
         HeldEntry(
-            number: entry.number, location: entry.location, tag: tag,
+            number: entry.number, location: entry.location, sequence: entry.frame.sequence, tag: tag,
             memoryInterval: entry.frame.memoryInterval)
     }
 
@@ -31,6 +33,16 @@ extension ArchiveEngine {
         // The location last: the line may have been given to another entry while it was read.
         guard slot.isLive, slot.location == held.location else { return .gone }
         return deadline != Deadline.never && Clock.boot() >= deadline ? .gone : .current
+    }
+
+    /// Where the version that was held is now, if its frame was only moved meanwhile; `nil` if it is gone.
+    @inline(never)
+    func follow(_ held: HeldEntry, key: UnsafeRawBufferPointer) throws(StorageError) -> HeldEntry? {
+        guard let entry = try find(key, tag: held.tag) else { return nil }
+        defer { letGo(entry) }
+        try verify(entry)
+        guard entry.frame.sequence == held.sequence, !isExpired(entry) else { return nil }
+        return self.held(entry, tag: held.tag)
     }
 
     /// As an access of the entry: a hit, and it becomes the most recent on disk too (S5).
@@ -66,21 +78,17 @@ extension ArchiveEngine {
     /// Records an entry that only this process' memory holds (S11): others see that it is there, and it goes
     /// when this process does.
     func putInMemoryOnly(
-        bytes: UInt64, key: UnsafeRawBufferPointer, traits: EntryTraits
+        bytes: UInt64, key: UnsafeRawBufferPointer, tag: UInt32, traits: EntryTraits
     ) throws(StorageError) -> HeldEntry {
         var traits = traits
         traits.residentBytes = max(1, bytes)
         guard let line = processSlot?.line else { throw .readOnly(operation: "record") }
-        try put(
-            PutRequest(
-                value: UnsafeRawBufferPointer(start: nil, count: 0), encoding: .unknown, traits: traits),
-            key: key)
+        let request = PutRequest(
+            value: UnsafeRawBufferPointer(start: nil, count: 0), encoding: .unknown, traits: traits)
+        let held = try put(request, key: key, tag: tag)
         crashPoint(.residentRecorded)
-        let tag = UInt32(truncatingIfNeeded: hash(key))
-        guard let entry = try find(key, tag: tag) else { throw .closed(name: name) }
-        defer { letGo(entry) }
-        index.setResident(entry.number, line: line)
-        return held(entry, tag: tag)
+        index.setResident(held.number, line: line)
+        return held
     }
 
     /// Whether a living process holds the entry in memory.

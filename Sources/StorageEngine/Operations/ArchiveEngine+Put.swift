@@ -12,12 +12,13 @@ struct PutRequest {
 extension ArchiveEngine {
     /// Stores `value` as the entry of `key` and makes it the most recent, evicting the least recent until
     /// the limit is kept (S1, S3, S5). The frame carries its evictions, so both happen or neither.
+    /// The key was validated, and `tag` is of its hash.
     @inline(__always)
-    func put(_ request: PutRequest, key: UnsafeRawBufferPointer) throws(StorageError) {
-        try ArchiveEngine.validate(key: key)
+    func put(
+        _ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32
+    ) throws(StorageError) -> HeldEntry {
         guard kind != .log else { throw .wrongKind(archive: name, kind: kind, operation: "put") }
         let value = request.value
-        let tag = UInt32(truncatingIfNeeded: hash(key))
         guard value.count <= Frame.maximumValueBytes else {
             throw reject(key, tag: tag, bytes: value.count, limit: UInt64(Frame.maximumValueBytes))
         }
@@ -49,36 +50,59 @@ extension ArchiveEngine {
         let replacedBytes = replaced.map { Int($0.valueBytes) } ?? 0
         let bytes = Int(valueBytes) - replacedBytes + value.count
         let location: Location
+        let number: UInt32
         if bytes > limit ?? .max {
             let excess = bytes - Int(clamping: limit ?? .max)
-            location = try putExtended(content, request.traits, tag, replaced: replacedNumber, excess: excess)
+            (location, number) = try putExtended(
+                &content, request.traits, tag, replaced: replacedNumber, excess: excess)
         } else if request.traits.isPlain {
             content.sequence = nextSequence()
             location = try append(content)
             crashPoint(.putFrameWritten)
-            applyPut(content, tag: tag, number: replacedNumber, at: location)
+            number = applyPut(content, tag: tag, number: replacedNumber, at: location)
             crashPoint(.putIndexChanged)
             commit(location, bytes: content.frameBytes)
             crashPoint(.putCommitted)
         } else {
-            location = try putExtended(content, request.traits, tag, replaced: replacedNumber, excess: 0)
+            (location, number) = try putExtended(
+                &content, request.traits, tag, replaced: replacedNumber, excess: 0)
         }
         index.add(.records)
         index.note(
             request.keepsCreation ? .update : .record, .request, tag: tag, bytes: value.count,
             location: location, pid: pid, time: now, key: key)
         reclaim(forAppended: content.frameBytes)
+        return HeldEntry(
+            number: number, location: location, sequence: content.sequence, tag: tag,
+            memoryInterval: request.traits.memoryInterval)
+    }
+
+    /// As ``put(_:key:tag:)``, and gives up what can be given up on a full disk.
+    @inline(__always)
+    func putMakingRoom(
+        _ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32
+    ) throws(StorageError) -> HeldEntry {
+        do throws(StorageError) {
+            return try put(request, key: key, tag: tag)
+        } catch {
+            guard case .noSpace = error, try makeRoom() else { throw error }
+            return try put(request, key: key, tag: tag)
+        }
     }
 
     /// Counts a refusal and says why (S4).
     @inline(never)
     private func reject(_ key: UnsafeRawBufferPointer, tag: UInt32, bytes: Int, limit: UInt64) -> StorageError
     {
+        noteRejection(key, tag: tag, bytes: bytes, .tooLarge)
+        return .valueTooLarge(bytes: bytes, limit: limit, archive: name)
+    }
+
+    func noteRejection(_ key: UnsafeRawBufferPointer, tag: UInt32, bytes: Int, _ cause: EventCause) {
         index.add(.rejections)
         index.note(
-            .rejection, .tooLarge, tag: tag, bytes: bytes, location: .none, pid: pid, time: Clock.wall(),
-            key: key)
-        return .valueTooLarge(bytes: bytes, limit: limit, archive: name)
+            .rejection, cause, tag: tag, bytes: bytes, location: .none, pid: pid, time: Clock.wall(), key: key
+        )
     }
 
     /// What the index keeps of an owner's name; 0 for none.
@@ -97,11 +121,11 @@ extension ArchiveEngine {
     /// Stores a frame that has an extension: traits, or evictions that free `excess` bytes.
     @inline(never)
     private func putExtended(
-        _ content: FrameContent, _ traits: EntryTraits, _ tag: UInt32, replaced: UInt32, excess: Int
-    ) throws(StorageError) -> Location {
+        _ content: inout FrameContent, _ traits: EntryTraits, _ tag: UInt32, replaced: UInt32, excess: Int
+    ) throws(StorageError) -> (Location, UInt32) {
         let count = excess > 0 ? try evictAllButLast(toFree: excess, sparing: replaced) : 0
-        var content = content
         var location = Location.none
+        var number: UInt32 = 0
         let size = traits.bytes + FrameExtension.evictionBytes(count)
         try withExtension(bytes: size) { (writer) throws(StorageError) in
             traits.write(to: &writer)
@@ -110,11 +134,11 @@ extension ArchiveEngine {
             content.sequence = nextSequence()
             location = try append(content)
             removeLeastRecent(count, sparing: replaced, time: content.time)
-            applyPut(content, tag: tag, number: replaced, at: location)
+            number = applyPut(content, tag: tag, number: replaced, at: location)
             commit(location, bytes: content.frameBytes)
         }
         if count > 1 { compactIfSparse() }
-        return location
+        return (location, number)
     }
 
     // MARK: Evicting
@@ -240,10 +264,12 @@ extension ArchiveEngine {
 
     // MARK: Applying to the index. Both need the lock; both are also what a replay of the log does.
 
-    /// Makes the frame at `location` the entry of its key; `number` is its present entry, or 0.
+    /// Makes the frame at `location` the entry of its key; `number` is its present entry, or 0. Returns its number.
+    @discardableResult
     @inline(__always)
-    func applyPut(_ content: FrameContent, tag: UInt32, number: UInt32, at location: Location) {
+    func applyPut(_ content: FrameContent, tag: UInt32, number: UInt32, at location: Location) -> UInt32 {
         let frameBytes = content.frameBytes
+        var number = number
         if let slot = index.entry(number) {
             adjust(IndexLayout.valueBytesOffset, by: content.value.count - Int(slot.valueBytes))
             adjustLive(slot.location, by: -Int(slot.frameBytes))
@@ -256,21 +282,22 @@ extension ArchiveEngine {
         } else {
             index.beginStructureChange()
             // Room was reserved before the frame was written.
-            let fresh = index.allocateEntry()
+            number = index.allocateEntry()
             crashPoint(.entryAllocated)
-            if let slot = index.entry(fresh) {
+            if let slot = index.entry(number) {
                 fill(slot, content, frameBytes: frameBytes)
                 slot.tag = tag
                 slot.location = location
-                index.forgetResidency(fresh)
-                index.insertIntoBucket(fresh, slot)
-                index.linkAsMostRecent(fresh, slot)
+                index.forgetResidency(number)
+                index.insertIntoBucket(number, slot)
+                index.linkAsMostRecent(number, slot)
                 adjust(IndexLayout.valueBytesOffset, by: content.value.count)
                 adjust(IndexLayout.entryCountOffset, by: 1)
             }
             index.endStructureChange()
         }
         adjustLive(location, by: frameBytes)
+        return number
     }
 
     @inline(__always)

@@ -199,6 +199,8 @@ final class ArchiveEngine: Sendable {
         return limit == .max ? nil : limit
     }
 
+    var memoryLimit: UInt64 { index.word64(IndexLayout.memoryLimitOffset) }
+
     @inline(__always)
     func adjust(_ offset: Int, by amount: Int) {
         let sum = Int64(bitPattern: index.word64(offset)) &+ Int64(amount)

@@ -51,6 +51,8 @@ extension EventCause {
         case .damage: "damage"
         case .processEnded: "processEnded"
         case .undo: "undo"
+        case .unencodable: "unencodable"
+        case .undecodable: "undecodable"
         }
     }
 
@@ -66,6 +68,8 @@ extension EventCause {
         case .damage: "its bytes could not be read"
         case .processEnded: "only one process had it in memory, and that ended"
         case .undo: "an action was undone"
+        case .unencodable: "the object could not be encoded"
+        case .undecodable: "its value could not be decoded as the type that was asked for; it stays on disk"
         }
     }
 }

@@ -98,7 +98,7 @@ import Testing
         await withTaskGroup(of: Void.self) { group in
             for key in 0..<4 {
                 group.addTask {
-                    let held = try? archive.withAccessToHold("\(key)") { $1 }
+                    let held = try? archive.access(toHold: "\(key)")
                     for _ in 0..<500 { if let held = held ?? nil { try? archive.hold(held, bytes: key) } }
                 }
             }

@@ -180,7 +180,7 @@ import Testing
             archive.close()
             let again = try reopened(folder, removingIndex: true)
             #expect(try again.metadata("kept")?.owner == "me")
-            let held = try again.withAccessToHold("kept") { $1 }
+            let held = try again.access(toHold: "kept")
             #expect(held?.memoryInterval == 5_000_000)
             hand.pass(.seconds(61))
             #expect(try again.peek("kept") == nil)

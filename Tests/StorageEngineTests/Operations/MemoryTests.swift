@@ -14,7 +14,7 @@ import Testing
     }
 
     private func hold(_ key: String, _ archive: Archive) throws -> HeldEntry {
-        let found = try archive.withAccessToHold(key) { $1 }
+        let found = try archive.access(toHold: key)
         let held = try #require(found)
         try archive.hold(held, bytes: 1)
         return held
@@ -76,7 +76,9 @@ import Testing
         let folder = try TemporaryFolder()
         let (one, two) = try handles(folder)
         try one.put([9], forKey: "a")
-        let held = try one.recordInMemoryOnly("a", bytes: 5_000, attributes: EntryAttributes(owner: "o"))
+        let held = try one.withHashed("a") { (key) throws(StorageError) in
+            try one.recordInMemoryOnly(key, bytes: 5_000, attributes: EntryAttributes(owner: "o"))
+        }
         #expect(try one.access(held) == .current)
         #expect(try two.access("a") == nil, "its bytes are nowhere else")
         let metadata = try #require(try two.metadata("a"))

@@ -18,7 +18,7 @@ struct StandingTests {
         let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
         #expect(try observer.standing(of: "nothing") == nil)
         #expect(try observer.standing(of: "k")?.holders == [])
-        let held = try #require(try archive.withAccessToHold("k") { $1 })
+        let held = try #require(try archive.access(toHold: "k"))
         try archive.hold(held, bytes: 1)
         let standing = try #require(try observer.standing(of: "k"))
         #expect(standing.holders.map(\.name) == ["holder"] && !standing.isExpired && standing.expires == nil)

@@ -1,0 +1,58 @@
+import Foundation
+
+/// What every archive of objects can do. ``ArchiveManager`` is the one that the library brings; a test may bring
+/// another.
+///
+/// None of these calls throws, as in a cache that may always forget: what could not be done is logged and counted.
+public protocol Archivist<Archive> {
+    associatedtype Archive: Archivable
+
+    /// Most bytes that the encoded objects of both tiers may have together.
+    var maxSize: Int { get }
+    /// Bytes that the encoded objects of both tiers have together.
+    var currentSize: Int { get }
+    /// When the object of this key was last recorded or accessed; `nil` if there is none.
+    func latestAccessedTime(for key: String) -> Date?
+    /// Deletes the objects whose last access is longer ago than this many seconds.
+    func deleteAllInvalidateArchives(invalidateTimeInterval: TimeInterval)
+    /// Stores the object, replacing the one of its key, and makes it the most recent.
+    func record(_ object: Archive)
+    /// As ``record(_:)``, and an object that was there keeps its creation time.
+    func update(_ object: Archive)
+    /// The object of this key, which becomes the most recent; `nil` if there is none.
+    func access(archiveWithKey key: String) -> Archive?
+    /// The most recent objects, at most `limit`, the most recent first. Counts as an access of each.
+    func accessAll(limitedBy limit: Int) -> [Archive]
+    /// All objects, the most recent first. Counts as an access of each.
+    func accessAll() -> [Archive]
+    func delete(archiveWithKey key: String)
+    func deleteAll()
+    /// What the queries leave of all objects, one query after the other. Counts as an access of what it returns.
+    func process(queries: [Query<Archive>]) -> [Archive]
+}
+
+extension Archivist {
+    public func latestAccessedTime(for object: Archive) -> Date? {
+        latestAccessedTime(for: object.primaryKey)
+    }
+
+    public func insert(_ objects: Archive...) { insert(all: objects) }
+
+    public func insert(all objects: [Archive]) {
+        for object in objects { record(object) }
+    }
+
+    public func delete(_ object: Archive) { delete(archiveWithKey: object.primaryKey) }
+
+    public func delete(_ objects: Archive...) { delete(all: objects) }
+
+    public func delete(all objects: [Archive]) {
+        for object in objects { delete(archiveWithKey: object.primaryKey) }
+    }
+
+    public func delete(keys: String...) { delete(allKeys: keys) }
+
+    public func delete(allKeys keys: [String]) {
+        for key in keys { delete(archiveWithKey: key) }
+    }
+}

@@ -1,0 +1,2 @@
+/// One step of a query over objects.
+public struct Query<Result> {}
