@@ -51,4 +51,10 @@ enum TagNumber {
     static let unsignedBignum: UInt64 = 2
     static let negativeBignum: UInt64 = 3
     static let decimalFraction: UInt64 = 4
+    /// Seconds since 1970.
+    static let epochTime: UInt64 = 1
+    static let url: UInt64 = 32
+    static let uuid: UInt64 = 37
+    /// Extended time (RFC 9581, section 3).
+    static let extendedTime: UInt64 = 1001
 }

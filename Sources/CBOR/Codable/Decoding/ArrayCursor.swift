@@ -1,0 +1,41 @@
+/// A value type, for one thread. Goes through the items of an array.
+struct ArrayCursor {
+    /// Items; nil for an indefinite length.
+    let count: Int?
+    /// The next item.
+    private(set) var offset: Int
+    private(set) var index = 0
+
+    /// `first`: behind the array's head.
+    init(count: Int?, first: Int) {
+        self.count = count
+        offset = first
+    }
+
+    /// `reader` is any reader of the input.
+    @inline(__always)
+    func isAtEnd(_ reader: CBORReader) -> Bool {
+        if let count { return index >= count }
+        let bytes = reader.bytes
+        return offset >= bytes.count || bytes[offset] == SimpleByte.break
+    }
+
+    /// Goes on to the next item, which begins at `next`.
+    @inline(__always)
+    mutating func advance(to next: Int) {
+        offset = next
+        index += 1
+    }
+
+    /// Where the array ends.
+    func end(of start: CBORReader) throws(ReadFault) -> Int {
+        var reader = start
+        reader.offset = offset
+        var place = index
+        while !reader.readEnd(count: count, read: place) {
+            try reader.checked { reader throws(CBORError) in try reader.skipItem() }
+            place += 1
+        }
+        return reader.offset
+    }
+}

@@ -1,0 +1,100 @@
+/// What containers ask of an item: its kind, its tags, where it ends.
+extension CBORReader {
+    init(_ bytes: UnsafeRawBufferPointer, at offset: Int, maximumDepth: Int) {
+        self.init(bytes, maximumDepth: maximumDepth)
+        self.offset = offset
+    }
+
+    /// A call of another of the reader's functions, with its error as a fault.
+    @inline(__always)
+    mutating func checked<Result>(
+        _ body: (inout CBORReader) throws(CBORError) -> Result
+    ) throws(ReadFault) -> Result {
+        do throws(CBORError) { return try body(&self) } catch { throw .malformed(error) }
+    }
+
+    /// The first byte of the next item, nil at the end of the input.
+    @inline(__always)
+    var initialByte: UInt8? { offset < bytes.count ? bytes[offset] : nil }
+
+    /// Steps over the tags before an item. O(tags), however many there are.
+    @inline(__always)
+    mutating func skipTags() throws(ReadFault) {
+        while let initial = initialByte, MajorType(of: initial) == .tag { _ = try nextTag() }
+    }
+
+    /// Steps over the tag before an item, if there is one.
+    mutating func nextTag() throws(ReadFault) -> UInt64? {
+        guard let initial = initialByte, MajorType(of: initial) == .tag else { return nil }
+        return try checked { reader throws(CBORError) in
+            let start = reader.offset
+            _ = try reader.readInitialByte()
+            return try reader.readArgument(initial & 0x1f, of: start)
+        }
+    }
+
+    /// The type of the next item; `expected` is for the fault if there is none.
+    func nextType(_ expected: any Any.Type) throws(ReadFault) -> MajorType {
+        guard let initialByte else { throw .malformed(CBORError(offset: bytes.count, reason: .truncated)) }
+        return MajorType(of: initialByte)
+    }
+
+    /// Steps over null, or undefined, if that is the next item.
+    @inline(__always)
+    mutating func readNull() throws(ReadFault) -> Bool {
+        if let initialByte, MajorType(of: initialByte) == .tag {
+            let start = offset
+            try skipTags()
+            if isAtNull { offset += 1 } else { offset = start }
+            return offset != start
+        }
+        if isAtNull {
+            offset += 1
+            return true
+        }
+        return false
+    }
+
+    private var isAtNull: Bool { initialByte == SimpleByte.null || initialByte == SimpleByte.undefined }
+
+    /// Reads the head of a map, with its tags. The outer nil means another kind of item, which is not stepped over, the
+    /// inner one an indefinite length.
+    mutating func openMap() throws(ReadFault) -> Int?? {
+        try skipTags()
+        guard let initialByte, MajorType(of: initialByte) == .map else { return .none }
+        guard case .map(let count) = try checked({ reader throws(CBORError) in try reader.readHead() }) else {
+            return .none
+        }
+        return .some(count)
+    }
+
+    /// As ``openMap()``, of an array.
+    mutating func openArray() throws(ReadFault) -> Int?? {
+        try skipTags()
+        guard let initialByte, MajorType(of: initialByte) == .array else { return .none }
+        guard case .array(let count) = try checked({ reader throws(CBORError) in try reader.readHead() }) else {
+            return .none
+        }
+        return .some(count)
+    }
+
+    /// The fault of the next item being of another kind than `expected`.
+    mutating func mismatch(_ expected: any Any.Type) throws(ReadFault) -> ReadFault {
+        let head = try checked { reader throws(CBORError) in
+            while let initial = reader.initialByte, MajorType(of: initial) == .tag { _ = try reader.readHead() }
+            return try reader.readHead()
+        }
+        return switch head {
+        case .null, .undefined: .null(expected)
+        case .unsigned, .negative: .mismatch(expected, found: "an integer")
+        case .bytes: .mismatch(expected, found: "a byte string")
+        case .text: .mismatch(expected, found: "a text")
+        case .array: .mismatch(expected, found: "an array")
+        case .map: .mismatch(expected, found: "a map")
+        case .tag: .mismatch(expected, found: "a tag")
+        case .simple: .mismatch(expected, found: "a simple value")
+        case .boolean: .mismatch(expected, found: "a boolean")
+        case .float: .mismatch(expected, found: "a float")
+        }
+    }
+}

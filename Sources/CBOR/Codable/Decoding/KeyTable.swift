@@ -1,0 +1,118 @@
+/// For one thread. The entries of a map by the hashes of their keys; of equal keys the first. Memory: in proportion to
+/// the keys that differ.
+final class KeyTable {
+    struct Entry {
+        /// Where the key and the value stand.
+        let key: Int
+        let value: Int
+        let index: Int
+    }
+
+    /// In the map's order.
+    private var entries: [Entry] = []
+    /// Indexes of entries, -1 for none; a power of two of them, at least twice the entries. Collisions go to the next.
+    private var slots: [Int32] = Array(repeating: -1, count: 16)
+    /// Whether all keys are texts and no two are equal.
+    private(set) var isUnique = true
+
+    init(count: Int?, first: Int, _ start: CBORReader) throws(ReadFault) {
+        var reader = start
+        reader.offset = first
+        var place = 0
+        while !reader.readEnd(count: count, read: place) {
+            let offset = reader.offset
+            let key = try reader.readMapKey()
+            try add(key, Entry(key: offset, value: reader.offset, index: place), start)
+            try reader.skipValue(isIndefinite: count == nil)
+            place += 1
+        }
+    }
+
+    private func add(_ key: MapKey, _ entry: Entry, _ reader: CBORReader) throws(ReadFault) {
+        if case .other = key { return }
+        if case .integer = key { isUnique = false }
+        if 2 * entries.count >= slots.count { try grow(reader) }
+        guard let slot = try freeSlot(for: key, reader) else {
+            isUnique = false
+            return
+        }
+        slots[slot] = Int32(truncatingIfNeeded: entries.count)
+        entries.append(entry)
+    }
+
+    private func grow(_ reader: CBORReader) throws(ReadFault) {
+        slots = Array(repeating: -1, count: 2 * slots.count)
+        for (number, entry) in entries.enumerated() {
+            if let slot = try freeSlot(for: try key(of: entry, reader), reader) {
+                slots[slot] = Int32(truncatingIfNeeded: number)
+            }
+        }
+    }
+
+    /// The slot for a new key; nil if an equal one is there.
+    private func freeSlot(for key: MapKey, _ reader: CBORReader) throws(ReadFault) -> Int? {
+        var slot = Self.hash(key) & (slots.count - 1)
+        while slots[slot] >= 0 {
+            if try self.key(of: entries[Int(slots[slot])], reader).isSame(as: key) { return nil }
+            slot = (slot + 1) & (slots.count - 1)
+        }
+        return slot
+    }
+
+    /// The first entry with this text or number as key.
+    func entry(_ name: UnsafeRawBufferPointer, number: Int?, _ reader: CBORReader) throws(ReadFault) -> Entry? {
+        let byName = try entry(.text(name), reader)
+        guard let number, let byNumber = try entry(.integer(number), reader) else { return byName }
+        guard let byName, byName.index < byNumber.index else { return byNumber }
+        return byName
+    }
+
+    private func entry(_ key: MapKey, _ reader: CBORReader) throws(ReadFault) -> Entry? {
+        var slot = Self.hash(key) & (slots.count - 1)
+        while slots[slot] >= 0 {
+            let entry = entries[Int(slots[slot])]
+            if try self.key(of: entry, reader).isSame(as: key) { return entry }
+            slot = (slot + 1) & (slots.count - 1)
+        }
+        return nil
+    }
+
+    /// All keys that differ, in the map's order.
+    func keys(_ reader: CBORReader) throws(ReadFault) -> [MapKey] {
+        var keys: [MapKey] = []
+        keys.reserveCapacity(entries.count)
+        for entry in entries { keys.append(try key(of: entry, reader)) }
+        return keys
+    }
+
+    private func key(of entry: Entry, _ reader: CBORReader) throws(ReadFault) -> MapKey {
+        var reader = reader
+        reader.offset = entry.key
+        return try reader.readMapKey()
+    }
+
+    /// Hashes that nobody can foresee, so that no input makes all keys collide.
+    private static func hash(_ key: MapKey) -> Int {
+        var hasher = Hasher()
+        switch key {
+        case .text(let bytes): hasher.combine(bytes: bytes)
+        case .assembled(let bytes): bytes.withUnsafeBytes { hasher.combine(bytes: $0) }
+        case .integer(let number): hasher.combine(number)
+        case .other: break
+        }
+        return hasher.finalize()
+    }
+}
+
+extension MapKey {
+    /// Whether both are the same text or both the same integer.
+    func isSame(as other: MapKey) -> Bool {
+        switch other {
+        case .text(let bytes): isEqual(to: bytes, number: nil)
+        case .assembled(let bytes): bytes.withUnsafeBytes { isEqual(to: $0, number: nil) }
+        case .integer(let number):
+            if case .integer(number) = self { true } else { false }
+        case .other: false
+        }
+    }
+}

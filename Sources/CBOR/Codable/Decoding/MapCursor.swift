@@ -1,0 +1,153 @@
+/// A value type, for one thread. Finds the entries of a map by their keys, in one pass if they are asked for in the order
+/// in which they stand.
+///
+/// The next key that is asked for is compared with the next one of the map, in place. Of equal keys the first counts, so
+/// a match is only taken if no earlier key can be the same; that is what the signatures of all keys before the cursor
+/// tell. Without a match the keys are looked through, and when that was done too often, a table of all of them is made.
+struct MapCursor {
+    /// Entries; nil for an indefinite length.
+    let count: Int?
+    /// Where the first key stands.
+    private let first: Int
+    /// The key that is compared next.
+    private var offset: Int
+    private var index = 0
+    /// Of the entry that was found last: its index and its key's signature.
+    private var foundIndex = 0
+    private var foundSignature: UInt128 = 0
+    /// The signatures of all keys before the cursor; of all keys there are if the map has been seen to its end.
+    private var signatures: UInt128 = 0
+    private var isSeen = false
+    /// Keys that searches have stepped over.
+    private var steps = 0
+    private var table: KeyTable?
+    /// The decoder of the entry at the cursor, which knows where its value ends.
+    private var pending: ValueDecoder?
+
+    /// So many steps cost about as much as a table of a few dozen keys.
+    private static let stepsBeforeTable = 1024
+
+    /// `first`: behind the map's head.
+    init(count: Int?, first: Int) {
+        self.count = count
+        self.first = first
+        offset = first
+    }
+
+    // MARK: Finding
+
+    /// Where the value with this key begins, if the key is the next one. `reader` is any reader of the input.
+    @inline(__always)
+    mutating func next(_ name: UnsafeRawBufferPointer, _ reader: CBORReader) -> Int? {
+        let bytes = reader.bytes
+        let length = name.count
+        // Longer names have longer heads, and go the longer way.
+        guard pending == nil, length < Int(AdditionalInformation.oneByte), index != count,
+            offset < bytes.count - length, bytes[offset] == MajorType.text.rawValue | UInt8(length),
+            name.hasSameBytes(as: UnsafeRawBufferPointer(rebasing: bytes[offset + 1..<offset + 1 + length]))
+        else { return nil }
+        let signature = KeySignature.bit(of: name)
+        guard signatures & signature == 0 || table?.isUnique == true else { return nil }
+        foundIndex = index
+        foundSignature = signature
+        return offset + 1 + length
+    }
+
+    /// Where the value with this key begins; nil without one.
+    @inline(never)
+    mutating func search(
+        _ name: UnsafeRawBufferPointer, number: Int?, _ reader: CBORReader
+    ) throws(ReadFault) -> Int? {
+        try settle()
+        let signature = KeySignature.bit(of: name)
+        if table == nil, steps > Self.stepsBeforeTable { table = try KeyTable(count: count, first: first, reader) }
+        if let table {
+            guard let entry = try table.entry(name, number: number, reader) else { return nil }
+            found(entry, signature)
+            return entry.value
+        }
+        let mayBeBefore = signatures & signature != 0
+        if isSeen, !mayBeBefore { return nil }
+        return try walk(name, number: number, reader, fromFirst: mayBeBefore, signature)
+    }
+
+    private mutating func walk(
+        _ name: UnsafeRawBufferPointer, number: Int?, _ start: CBORReader, fromFirst: Bool, _ signature: UInt128
+    ) throws(ReadFault) -> Int? {
+        var reader = start
+        reader.offset = fromFirst ? first : offset
+        var place = fromFirst ? 0 : index
+        while !reader.readEnd(count: count, read: place) {
+            let keyOffset = reader.offset
+            let key = try reader.readMapKey()
+            if key.isEqual(to: name, number: number) {
+                found(.init(key: keyOffset, value: reader.offset, index: place), signature)
+                return reader.offset
+            }
+            signatures |= key.signature
+            try reader.skipValue(isIndefinite: count == nil)
+            place += 1
+            steps += 1
+        }
+        isSeen = true
+        return nil
+    }
+
+    private mutating func found(_ entry: KeyTable.Entry, _ signature: UInt128) {
+        offset = entry.key
+        index = entry.index
+        foundIndex = entry.index
+        foundSignature = signature
+    }
+
+    /// The keys of all entries, each once, in the map's order.
+    mutating func keys(_ reader: CBORReader) throws(ReadFault) -> [MapKey] {
+        try settle()
+        if table == nil { table = try KeyTable(count: count, first: first, reader) }
+        return try table?.keys(reader) ?? []
+    }
+
+    // MARK: Going on
+
+    /// Goes to the entry after the one that was found, whose value ends at `end`.
+    @inline(__always)
+    mutating func advance(to end: Int) {
+        offset = end
+        index = foundIndex + 1
+        signatures |= foundSignature
+    }
+
+    /// Notes that the value which was found is read by a decoder of its own, at its own pace.
+    mutating func wait(for decoder: ValueDecoder) { pending = decoder }
+
+    private mutating func settle() throws(ReadFault) {
+        guard let decoder = pending else { return }
+        pending = nil
+        let end = try decoder.endOrFault()
+        advance(to: end)
+    }
+
+    /// Where the map ends.
+    mutating func end(of start: CBORReader) throws(ReadFault) -> Int {
+        try settle()
+        var reader = start
+        reader.offset = offset
+        var place = index
+        while !reader.readEnd(count: count, read: place) {
+            try reader.checked { reader throws(CBORError) in try reader.skipItem() }
+            try reader.skipValue(isIndefinite: count == nil)
+            place += 1
+        }
+        return reader.offset
+    }
+}
+
+extension CBORReader {
+    /// Steps over the value of a map's entry.
+    mutating func skipValue(isIndefinite: Bool) throws(ReadFault) {
+        try checked { reader throws(CBORError) in
+            if isIndefinite { try reader.expectValueAfterKey() }
+            try reader.skipItem()
+        }
+    }
+}

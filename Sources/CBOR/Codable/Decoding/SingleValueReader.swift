@@ -1,0 +1,78 @@
+/// For one thread. The one item that a value consists of.
+struct SingleValueReader {
+    let decoder: ValueDecoder
+}
+
+extension SingleValueReader: SingleValueDecodingContainer {
+    var codingPath: [any CodingKey] { decoder.codingPath }
+
+    func decodeNil() -> Bool { decoder.isNull() }
+
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value { try decoder.decode(type) }
+
+    // MARK: Scalars
+
+    func decode(_ type: Bool.Type) throws -> Bool {
+        try decoder.scalar { reader throws(ReadFault) in try reader.decodeBool() }
+    }
+
+    func decode(_ type: String.Type) throws -> String {
+        try decoder.scalar { reader throws(ReadFault) in try reader.decodeText() }
+    }
+
+    func decode(_ type: Double.Type) throws -> Double {
+        try decoder.scalar { reader throws(ReadFault) in try reader.decodeFloat(Double.self) }
+    }
+
+    func decode(_ type: Float.Type) throws -> Float {
+        try decoder.scalar { reader throws(ReadFault) in try reader.decodeFloat(Float.self) }
+    }
+
+    func decode(_ type: Int.Type) throws -> Int {
+        try decoder.scalar { reader throws(ReadFault) in try reader.decodeInteger(Int.self) }
+    }
+
+    func decode(_ type: Int8.Type) throws -> Int8 {
+        try decoder.scalar { reader throws(ReadFault) in try reader.decodeInteger(Int8.self) }
+    }
+
+    func decode(_ type: Int16.Type) throws -> Int16 {
+        try decoder.scalar { reader throws(ReadFault) in try reader.decodeInteger(Int16.self) }
+    }
+
+    func decode(_ type: Int32.Type) throws -> Int32 {
+        try decoder.scalar { reader throws(ReadFault) in try reader.decodeInteger(Int32.self) }
+    }
+
+    func decode(_ type: Int64.Type) throws -> Int64 {
+        try decoder.scalar { reader throws(ReadFault) in try reader.decodeInteger(Int64.self) }
+    }
+
+    func decode(_ type: UInt.Type) throws -> UInt {
+        try decoder.scalar { reader throws(ReadFault) in try reader.decodeInteger(UInt.self) }
+    }
+
+    func decode(_ type: UInt8.Type) throws -> UInt8 {
+        try decoder.scalar { reader throws(ReadFault) in try reader.decodeInteger(UInt8.self) }
+    }
+
+    func decode(_ type: UInt16.Type) throws -> UInt16 {
+        try decoder.scalar { reader throws(ReadFault) in try reader.decodeInteger(UInt16.self) }
+    }
+
+    func decode(_ type: UInt32.Type) throws -> UInt32 {
+        try decoder.scalar { reader throws(ReadFault) in try reader.decodeInteger(UInt32.self) }
+    }
+
+    func decode(_ type: UInt64.Type) throws -> UInt64 {
+        try decoder.scalar { reader throws(ReadFault) in try reader.decodeInteger(UInt64.self) }
+    }
+
+    func decode(_ type: Int128.Type) throws -> Int128 {
+        try decoder.scalar { reader throws(ReadFault) in try reader.decodeInteger(Int128.self) }
+    }
+
+    func decode(_ type: UInt128.Type) throws -> UInt128 {
+        try decoder.scalar { reader throws(ReadFault) in try reader.decodeInteger(UInt128.self) }
+    }
+}

@@ -1,0 +1,249 @@
+/// For one thread. The input of one call, for all its decoders.
+final class DecodingSource {
+    /// Empty once the call is over.
+    private(set) var bytes: UnsafeRawBufferPointer
+    let maximumDepth: Int
+    let userInfo: [CodingUserInfoKey: any Sendable]
+
+    init(
+        _ bytes: UnsafeRawBufferPointer, userInfo: [CodingUserInfoKey: any Sendable], maximumDepth: Int
+    ) {
+        self.bytes = bytes
+        self.userInfo = userInfo
+        self.maximumDepth = maximumDepth
+    }
+
+    func close() { bytes = UnsafeRawBufferPointer(start: nil, count: 0) }
+
+    /// A reader before the item at `offset`. All reading of the input is its own, and checked against its bounds.
+    @inline(__always)
+    func reader(at offset: Int) -> CBORReader {
+        CBORReader(bytes, at: offset, maximumDepth: maximumDepth)
+    }
+}
+
+/// For one thread. Decodes the item at one place of the input, and remembers how far its container has been read, so that
+/// nothing is looked at twice as long as it is asked for in order.
+final class ValueDecoder {
+    /// From the parent's place to this one.
+    enum Step {
+        case same
+        case index(Int)
+        case key(any CodingKey)
+    }
+
+    let source: DecodingSource
+    /// Where the item begins, with its tags.
+    let start: Int
+    private let parent: ValueDecoder?
+    private let step: Step
+    private let depth: Int
+    /// Where the item ends, once that is known.
+    private var knownEnd: Int?
+    /// The item's entries or items, once a container for them has been asked for.
+    var map: MapCursor?
+    var array: ArrayCursor?
+
+    init(source: DecodingSource) {
+        self.source = source
+        start = 0
+        parent = nil
+        step = .same
+        depth = 0
+    }
+
+    /// Throws if the item would be nested too deep.
+    private init(at offset: Int, _ step: Step, within parent: ValueDecoder) throws {
+        source = parent.source
+        start = offset
+        self.parent = parent
+        self.step = step
+        depth = parent.depth + 1
+        guard depth <= source.maximumDepth else {
+            let reason = CBORError.Reason.nestingTooDeep(limit: source.maximumDepth)
+            throw parent.error(.malformed(CBORError(offset: offset, reason: reason)), step)
+        }
+    }
+
+    /// A decoder for an item within this one.
+    func child(at offset: Int, _ step: Step) throws -> ValueDecoder {
+        try ValueDecoder(at: offset, step, within: self)
+    }
+
+    @inline(__always)
+    func reader(at offset: Int) -> CBORReader { source.reader(at: offset) }
+
+    // MARK: Values
+
+    /// A value of the item at `offset`, and the offset behind it.
+    func decode<Value: Decodable>(
+        _ type: Value.Type, at offset: Int, _ step: @autoclosure () -> Step
+    ) throws -> (Value, end: Int) {
+        var reader = reader(at: offset)
+        do throws(ReadFault) {
+            if let value = try reader.decodeNative(type) { return (value, reader.offset) }
+        } catch {
+            throw self.error(error, step())
+        }
+        let child = try child(at: offset, step())
+        let value = try Value(from: child)
+        return (value, try child.end())
+    }
+
+    /// The value that this decoder's own item is.
+    func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
+        let (value, end) = try decode(type, at: start, .same)
+        knownEnd = end
+        return value
+    }
+
+    /// A scalar that this decoder's own item is.
+    @inline(__always)
+    func scalar<Value>(_ read: (inout CBORReader) throws(ReadFault) -> Value) throws -> Value {
+        var reader = reader(at: start)
+        do throws(ReadFault) {
+            let value = try read(&reader)
+            knownEnd = reader.offset
+            return value
+        } catch {
+            throw self.error(error, .same)
+        }
+    }
+
+    // MARK: Ends
+
+    /// Where the item ends.
+    func end() throws -> Int {
+        do throws(ReadFault) { return try endOrFault() } catch { throw self.error(error, .same) }
+    }
+
+    /// Where the item ends. Only what has not been read is stepped over.
+    func endOrFault() throws(ReadFault) -> Int {
+        if let knownEnd { return knownEnd }
+        var reader = reader(at: start)
+        if map != nil {
+            reader.offset = try map?.end(of: reader) ?? start
+        } else if let array {
+            reader.offset = try array.end(of: reader)
+        } else {
+            try reader.checked { reader throws(CBORError) in try reader.skipItem() }
+        }
+        knownEnd = reader.offset
+        return reader.offset
+    }
+
+    /// Throws if the input goes on behind the item.
+    func expectEnd() throws {
+        var reader = reader(at: try end())
+        do throws(ReadFault) {
+            try reader.checked { reader throws(CBORError) in try reader.expectEnd() }
+        } catch {
+            throw self.error(error, .same)
+        }
+    }
+
+    // MARK: Errors
+
+    /// The fault of the item one step from here.
+    func error(_ fault: ReadFault, _ step: Step) -> DecodingError {
+        fault.decodingError(at: path(step))
+    }
+
+    func path(_ step: Step) -> [any CodingKey] {
+        switch step {
+        case .same: codingPath
+        case .index(let index): codingPath + [IndexKey(index)]
+        case .key(let key): codingPath + [key]
+        }
+    }
+}
+
+extension ValueDecoder: Decoder {
+    var codingPath: [any CodingKey] {
+        var steps: [any CodingKey] = []
+        var decoder: ValueDecoder? = self
+        while let current = decoder {
+            switch current.step {
+            case .same: break
+            case .index(let index): steps.append(IndexKey(index))
+            case .key(let key): steps.append(key)
+            }
+            decoder = current.parent
+        }
+        return steps.reversed()
+    }
+
+    var userInfo: [CodingUserInfoKey: Any] { source.userInfo }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
+        if map == nil { try openMap() }
+        return KeyedDecodingContainer(KeyedReader<Key>(decoder: self))
+    }
+
+    func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
+        UnkeyedReader(decoder: self, cursor: try openArray())
+    }
+
+    func singleValueContainer() -> any SingleValueDecodingContainer { SingleValueReader(decoder: self) }
+}
+
+extension ValueDecoder {
+    private func openMap() throws {
+        map = try scalar { reader throws(ReadFault) in
+            guard let count = try reader.openMap() else { throw try reader.mismatch([String: Any].self) }
+            return MapCursor(count: count, first: reader.offset)
+        }
+        knownEnd = nil
+    }
+
+    private func openArray() throws -> ArrayCursor {
+        let cursor = try scalar { reader throws(ReadFault) in
+            guard let count = try reader.openArray() else { throw try reader.mismatch([Any].self) }
+            return ArrayCursor(count: count, first: reader.offset)
+        }
+        knownEnd = nil
+        if array == nil { array = cursor }
+        return cursor
+    }
+}
+
+extension ValueDecoder {
+    /// Looks for the key among all that the map has.
+    @inline(never)
+    func search(_ name: inout String, _ key: some CodingKey) throws -> Int? {
+        let reader = reader(at: 0)
+        let number = key.intValue
+        do throws(ReadFault) {
+            return try name.withRawUTF8 { bytes throws(ReadFault) in
+                try map?.search(bytes, number: number, reader)
+            }
+        } catch {
+            throw self.error(error, .same)
+        }
+    }
+
+    /// Whether this decoder's own item is null.
+    func isNull() -> Bool {
+        var reader = reader(at: start)
+        guard (try? reader.readNull()) == true else { return false }
+        knownEnd = reader.offset
+        return true
+    }
+}
+
+extension String {
+    /// `withUTF8`, whose own declaration loses the type of the error.
+    @inline(__always)
+    fileprivate mutating func withRawUTF8<Result, Failure: Error>(
+        _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let outcome = withUTF8 { bytes in
+            do throws(Failure) {
+                return Swift.Result<Result, Failure>.success(try body(UnsafeRawBufferPointer(bytes)))
+            } catch {
+                return Swift.Result<Result, Failure>.failure(error)
+            }
+        }
+        return try outcome.get()
+    }
+}

@@ -1,0 +1,130 @@
+/// For one thread. A map's entries, one after the other.
+struct KeyedWriter<Key: CodingKey> {
+    let encoder: ValueEncoder
+    /// Of the scope that the map belongs to.
+    let number: Int
+}
+
+extension KeyedWriter: KeyedEncodingContainerProtocol {
+    var codingPath: [any CodingKey] { encoder.codingPath }
+
+    mutating func encode<Value: Encodable>(_ value: Value, forKey key: Key) throws {
+        let place = encoder.writer.bytes.count
+        try encoder.beginEntry(key.stringValue, in: number)
+        do {
+            try encoder.encode(value, under: key)
+        } catch {
+            encoder.cancel(from: place)
+            throw error
+        }
+    }
+
+    mutating func encodeNil(forKey key: Key) throws {
+        try encoder.beginEntry(key.stringValue, in: number)
+        encoder.writer.writeNull()
+    }
+
+    // MARK: Containers within
+
+    mutating func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type, forKey key: Key
+    ) -> KeyedEncodingContainer<Nested> {
+        openPart(key).container(keyedBy: type)
+    }
+
+    mutating func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+        openPart(key).unkeyedContainer()
+    }
+
+    mutating func superEncoder() -> any Encoder { openPart(SuperKey()) }
+
+    mutating func superEncoder(forKey key: Key) -> any Encoder { openPart(key) }
+
+    private func openPart(_ key: some CodingKey) -> ValueEncoder {
+        // What went wrong is kept and thrown when the value is complete.
+        try? encoder.beginEntry(key.stringValue, in: number)
+        return encoder.openPart(key)
+    }
+
+    // MARK: Scalars
+
+    mutating func encode(_ value: Bool, forKey key: Key) throws {
+        try encoder.beginEntry(key.stringValue, in: number)
+        encoder.writer.write(value)
+    }
+
+    mutating func encode(_ value: String, forKey key: Key) throws {
+        try encoder.beginEntry(key.stringValue, in: number)
+        encoder.writer.write(value)
+    }
+
+    mutating func encode(_ value: Double, forKey key: Key) throws {
+        try encoder.beginEntry(key.stringValue, in: number)
+        encoder.writer.write(value)
+    }
+
+    mutating func encode(_ value: Float, forKey key: Key) throws {
+        try encoder.beginEntry(key.stringValue, in: number)
+        encoder.writer.write(single: value)
+    }
+
+    mutating func encode(_ value: Int, forKey key: Key) throws {
+        try encoder.beginEntry(key.stringValue, in: number)
+        encoder.writer.write(integer: Int64(value))
+    }
+
+    mutating func encode(_ value: Int8, forKey key: Key) throws {
+        try encoder.beginEntry(key.stringValue, in: number)
+        encoder.writer.write(integer: Int64(value))
+    }
+
+    mutating func encode(_ value: Int16, forKey key: Key) throws {
+        try encoder.beginEntry(key.stringValue, in: number)
+        encoder.writer.write(integer: Int64(value))
+    }
+
+    mutating func encode(_ value: Int32, forKey key: Key) throws {
+        try encoder.beginEntry(key.stringValue, in: number)
+        encoder.writer.write(integer: Int64(value))
+    }
+
+    mutating func encode(_ value: Int64, forKey key: Key) throws {
+        try encoder.beginEntry(key.stringValue, in: number)
+        encoder.writer.write(integer: Int64(value))
+    }
+
+    mutating func encode(_ value: UInt, forKey key: Key) throws {
+        try encoder.beginEntry(key.stringValue, in: number)
+        encoder.writer.write(unsigned: UInt64(value))
+    }
+
+    mutating func encode(_ value: UInt8, forKey key: Key) throws {
+        try encoder.beginEntry(key.stringValue, in: number)
+        encoder.writer.write(unsigned: UInt64(value))
+    }
+
+    mutating func encode(_ value: UInt16, forKey key: Key) throws {
+        try encoder.beginEntry(key.stringValue, in: number)
+        encoder.writer.write(unsigned: UInt64(value))
+    }
+
+    mutating func encode(_ value: UInt32, forKey key: Key) throws {
+        try encoder.beginEntry(key.stringValue, in: number)
+        encoder.writer.write(unsigned: UInt64(value))
+    }
+
+    mutating func encode(_ value: UInt64, forKey key: Key) throws {
+        try encoder.beginEntry(key.stringValue, in: number)
+        encoder.writer.write(unsigned: UInt64(value))
+    }
+
+    mutating func encode(_ value: Int128, forKey key: Key) throws {
+        try encoder.beginEntry(key.stringValue, in: number)
+        encoder.writer.write(wide: value)
+    }
+
+    mutating func encode(_ value: UInt128, forKey key: Key) throws {
+        try encoder.beginEntry(key.stringValue, in: number)
+        encoder.writer.write(wide: value)
+    }
+}

@@ -1,0 +1,129 @@
+/// For one thread. An array's items, one after the other.
+struct UnkeyedWriter {
+    let encoder: ValueEncoder
+    /// Of the scope that the array belongs to.
+    let number: Int
+}
+
+extension UnkeyedWriter: UnkeyedEncodingContainer {
+    var codingPath: [any CodingKey] { encoder.codingPath }
+
+    /// 0 for an array that can't be written to any more.
+    var count: Int { number == encoder.scope.number ? encoder.scope.count : 0 }
+
+    mutating func encode<Value: Encodable>(_ value: Value) throws {
+        let place = encoder.writer.bytes.count
+        try encoder.beginItem(in: number)
+        do {
+            try encoder.encode(value, under: IndexKey(count - 1))
+        } catch {
+            encoder.cancel(from: place)
+            throw error
+        }
+    }
+
+    mutating func encodeNil() throws {
+        try encoder.beginItem(in: number)
+        encoder.writer.writeNull()
+    }
+
+    // MARK: Containers within
+
+    mutating func nestedContainer<Nested: CodingKey>(
+        keyedBy type: Nested.Type
+    ) -> KeyedEncodingContainer<Nested> {
+        openPart().container(keyedBy: type)
+    }
+
+    mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer { openPart().unkeyedContainer() }
+
+    mutating func superEncoder() -> any Encoder { openPart() }
+
+    private func openPart() -> ValueEncoder {
+        // What went wrong is kept and thrown when the value is complete.
+        try? encoder.beginItem(in: number)
+        return encoder.openPart(IndexKey(count - 1))
+    }
+
+    // MARK: Scalars
+
+    mutating func encode(_ value: Bool) throws {
+        try encoder.beginItem(in: number)
+        encoder.writer.write(value)
+    }
+
+    mutating func encode(_ value: String) throws {
+        try encoder.beginItem(in: number)
+        encoder.writer.write(value)
+    }
+
+    mutating func encode(_ value: Double) throws {
+        try encoder.beginItem(in: number)
+        encoder.writer.write(value)
+    }
+
+    mutating func encode(_ value: Float) throws {
+        try encoder.beginItem(in: number)
+        encoder.writer.write(single: value)
+    }
+
+    mutating func encode(_ value: Int) throws {
+        try encoder.beginItem(in: number)
+        encoder.writer.write(integer: Int64(value))
+    }
+
+    mutating func encode(_ value: Int8) throws {
+        try encoder.beginItem(in: number)
+        encoder.writer.write(integer: Int64(value))
+    }
+
+    mutating func encode(_ value: Int16) throws {
+        try encoder.beginItem(in: number)
+        encoder.writer.write(integer: Int64(value))
+    }
+
+    mutating func encode(_ value: Int32) throws {
+        try encoder.beginItem(in: number)
+        encoder.writer.write(integer: Int64(value))
+    }
+
+    mutating func encode(_ value: Int64) throws {
+        try encoder.beginItem(in: number)
+        encoder.writer.write(integer: Int64(value))
+    }
+
+    mutating func encode(_ value: UInt) throws {
+        try encoder.beginItem(in: number)
+        encoder.writer.write(unsigned: UInt64(value))
+    }
+
+    mutating func encode(_ value: UInt8) throws {
+        try encoder.beginItem(in: number)
+        encoder.writer.write(unsigned: UInt64(value))
+    }
+
+    mutating func encode(_ value: UInt16) throws {
+        try encoder.beginItem(in: number)
+        encoder.writer.write(unsigned: UInt64(value))
+    }
+
+    mutating func encode(_ value: UInt32) throws {
+        try encoder.beginItem(in: number)
+        encoder.writer.write(unsigned: UInt64(value))
+    }
+
+    mutating func encode(_ value: UInt64) throws {
+        try encoder.beginItem(in: number)
+        encoder.writer.write(unsigned: UInt64(value))
+    }
+
+    mutating func encode(_ value: Int128) throws {
+        try encoder.beginItem(in: number)
+        encoder.writer.write(wide: value)
+    }
+
+    mutating func encode(_ value: UInt128) throws {
+        try encoder.beginItem(in: number)
+        encoder.writer.write(wide: value)
+    }
+}

@@ -1,0 +1,60 @@
+/// Collections whose elements have no order of their own.
+private protocol Unordered {
+    /// Items of the encoded array that belong together, if it is encoded as one.
+    static var unit: Int { get }
+}
+
+extension Set: Unordered {
+    fileprivate static var unit: Int { 1 }
+}
+
+extension Dictionary: Unordered {
+    fileprivate static var unit: Int { 2 }
+}
+
+/// Tells the types whose encoded items must be sorted.
+struct UnorderedTypes {
+    /// The last types that were found to be no such collections: the answer for a type costs more than its encoding, and
+    /// few types occur again and again.
+    private var ordered = [ObjectIdentifier?](repeating: nil, count: 8)
+
+    /// The sorted unit of the type's array; 0 for types with an order.
+    mutating func unit(of type: any Any.Type) -> Int {
+        let identifier = ObjectIdentifier(type)
+        let place = Int(truncatingIfNeeded: UInt(bitPattern: identifier) >> 4) & 7
+        if ordered[place] == identifier { return 0 }
+        if let unordered = type as? any Unordered.Type { return unordered.unit }
+        ordered[place] = identifier
+        return 0
+    }
+}
+
+/// The type of key under which the standard library encodes the entries of dictionaries. It has no public name, so an
+/// empty dictionary is asked for it, once.
+enum DictionaryKey {
+    private static let type: (any Any.Type)? = {
+        let probe = KeyProbe()
+        try? [String: Bool]().encode(to: probe)
+        return probe.type
+    }()
+
+    @inline(__always)
+    static func matches(_ candidate: any Any.Type) -> Bool { candidate == type }
+}
+
+/// Notes the type of the keys that it is asked for.
+private final class KeyProbe: Encoder {
+    var type: (any Any.Type)?
+    let codingPath: [any CodingKey] = []
+    let userInfo: [CodingUserInfoKey: Any] = [:]
+    private let encoder = ValueEncoder(userInfo: [:], maximumDepth: 1)
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        self.type = type
+        return KeyedEncodingContainer(KeyedWriter<Key>(encoder: encoder, number: 0))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer { encoder.unkeyedContainer() }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer { encoder.singleValueContainer() }
+}

@@ -1,0 +1,109 @@
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+extension ValueEncoder {
+    /// Writes a value of a type that CBOR has a form of its own for. Returns false, with nothing written, for all others.
+    ///
+    /// The scalars are here too because containers are asked for them by their generic function as well: an array does
+    /// so for each element.
+    @inline(never)
+    func writeNative<Value: Encodable>(_ value: Value) throws -> Bool {
+        if let text = exactly(value, String.self) {
+            writer.write(text)
+        } else if let number = exactly(value, Int.self) {
+            writer.write(integer: Int64(number))
+        } else if let number = exactly(value, Double.self) {
+            writer.write(number)
+        } else if let flag = exactly(value, Bool.self) {
+            writer.write(flag)
+        } else if let texts = exactly(value, [String].self) {
+            writer.beginArray(count: texts.count)
+            for text in texts { writer.write(text) }
+        } else if let numbers = exactly(value, [Int].self) {
+            writer.beginArray(count: numbers.count)
+            for number in numbers { writer.write(integer: Int64(number)) }
+        } else if let numbers = exactly(value, [Double].self) {
+            writer.beginArray(count: numbers.count)
+            for number in numbers { writer.write(number) }
+        } else if let bytes = exactly(value, [UInt8].self) {
+            writer.write(bytes: bytes)
+        } else {
+            return writeFoundation(value) || writeNumber(value)
+        }
+        return true
+    }
+
+    @inline(__always)
+    private func writeFoundation<Value>(_ value: Value) -> Bool {
+        if let date = exactly(value, Date.self) {
+            writer.write(date)
+        } else if let data = exactly(value, Data.self) {
+            data.withUnsafeBytes { writer.write(bytes: $0) }
+        } else if let identifier = exactly(value, UUID.self) {
+            writer.write(identifier)
+        } else if let url = exactly(value, URL.self) {
+            return writer.write(url)
+        } else if let number = exactly(value, Decimal.self) {
+            writer.write(number)
+        } else {
+            return false
+        }
+        return true
+    }
+
+    @inline(__always)
+    private func writeNumber<Value>(_ value: Value) -> Bool {
+        if let number = exactly(value, Float.self) {
+            writer.write(single: number)
+        } else if let number = exactly(value, UInt8.self) {
+            writer.write(unsigned: UInt64(number))
+        } else if let number = exactly(value, UInt16.self) {
+            writer.write(unsigned: UInt64(number))
+        } else if let number = exactly(value, UInt32.self) {
+            writer.write(unsigned: UInt64(number))
+        } else if let number = exactly(value, UInt64.self) {
+            writer.write(unsigned: number)
+        } else if let number = exactly(value, UInt.self) {
+            writer.write(unsigned: UInt64(number))
+        } else if let number = exactly(value, Int8.self) {
+            writer.write(integer: Int64(number))
+        } else if let number = exactly(value, Int16.self) {
+            writer.write(integer: Int64(number))
+        } else if let number = exactly(value, Int32.self) {
+            writer.write(integer: Int64(number))
+        } else if let number = exactly(value, Int64.self) {
+            writer.write(integer: number)
+        } else if let number = exactly(value, Int128.self) {
+            writer.write(wide: number)
+        } else if let number = exactly(value, UInt128.self) {
+            writer.write(wide: number)
+        } else {
+            return false
+        }
+        return true
+    }
+}
+
+extension CBORWriter {
+    mutating func write(single number: Float) {
+        write(FloatWidths.double(fromSingle: number.bitPattern))
+    }
+
+    /// Writes an integer item where one holds the number, else a bignum.
+    mutating func write(wide number: some FixedWidthInteger) {
+        // Both of CBOR's negative forms hold -1 - n, which is what the inverted bits are.
+        let isNegative = number < 0
+        let argument = UInt128(truncatingIfNeeded: isNegative ? ~number : number)
+        if let word = UInt64(exactly: argument) {
+            writeHead(isNegative ? .negative : .unsigned, word)
+        } else {
+            write(tag: isNegative ? TagNumber.negativeBignum : TagNumber.unsignedBignum)
+            withUnsafeBytes(of: argument.bigEndian) { bytes in
+                write(bytes: UnsafeRawBufferPointer(rebasing: bytes.drop { $0 == 0 }))
+            }
+        }
+    }
+}

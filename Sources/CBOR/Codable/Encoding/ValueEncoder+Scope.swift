@@ -1,0 +1,123 @@
+extension ValueEncoder {
+    /// Announces an entry of the scope's map and writes its key.
+    @inline(__always)
+    func beginEntry(_ name: String, in number: Int) throws {
+        guard number == scope.number else { throw notCurrent() }
+        if scope.sortedUnit > 0 { marks.append(writer.bytes.count) }
+        scope.count += 1
+        var name = name
+        name.withUTF8 { bytes in
+            let content = UnsafeRawBufferPointer(bytes)
+            let signature = KeySignature.bit(of: content)
+            if scope.signatures & signature != 0 { scope.mayRepeat = true }
+            scope.signatures |= signature
+            writer.write(utf8: content)
+        }
+    }
+
+    /// Announces an item of the scope's array.
+    @inline(__always)
+    func beginItem(in number: Int) throws {
+        guard number == scope.number else { throw notCurrent() }
+        if scope.sortedUnit > 0, scope.count % scope.sortedUnit == 0 { marks.append(writer.bytes.count) }
+        scope.count += 1
+    }
+
+    /// Takes back what the last entry or item, which began at `place`, announced and wrote.
+    func cancel(from place: Int) {
+        removeAll(from: place)
+        scope.count -= 1
+        if marks.count > scope.firstMark, marks.last == place { marks.removeLast() }
+    }
+
+    /// Announces the value of a single value container.
+    @inline(__always)
+    func beginSingle(in number: Int) throws {
+        guard number == scope.number else { throw notCurrent() }
+        guard scope.shape == .undecided else {
+            throw misused((), "A single value container takes one value, and nothing may be encoded beside it.")
+        }
+        scope.shape = .single
+    }
+
+    /// Writes a value as the next item; `key` is its step in the coding path. Native types don't need the path.
+    @inline(__always)
+    func encode<Value: Encodable>(_ value: Value, under key: @autoclosure () -> any CodingKey) throws {
+        if try writeNative(value) { return }
+        codingPath.append(key())
+        defer { codingPath.removeLast() }
+        try encodeInScope(value)
+    }
+
+    private func notCurrent() -> EncodingError {
+        misused((), "The container's value is complete, or another value is being encoded within it.")
+    }
+
+    // MARK: End of a scope
+
+    /// Puts the parts in their places, sorts what has no order and completes the container's head.
+    func finishScope() throws {
+        if parts.count > scope.firstPart { try insertParts() }
+        switch scope.shape {
+        case .undecided: writer.beginMap(count: 0)
+        case .single: break
+        case .array:
+            if scope.sortedUnit > 0 { sortUnits() }
+            writer.endDeferred(.array, at: scope.start, count: scope.count)
+        case .map:
+            if scope.mayRepeat { try checkForRepeatedKeys() }
+            if scope.sortedUnit > 0 { sortUnits() }
+            writer.endDeferred(.map, at: scope.start, count: scope.count)
+        }
+    }
+
+    /// Scopes that are sorted have no parts: only collections of the standard library are, and those open none.
+    private func insertParts() throws {
+        let start = scope.start
+        let content = Array(writer.bytes[start...])
+        removeAll(from: start)
+        var copied = 0
+        for part in parts[scope.firstPart...] {
+            writer.bytes.append(contentsOf: content[copied..<part.place - start])
+            copied = part.place - start
+            writer.bytes.append(contentsOf: try part.encoder.finishPart())
+        }
+        writer.bytes.append(contentsOf: content[copied...])
+        parts.removeSubrange(scope.firstPart...)
+    }
+
+    /// Keys and items are never a prefix of each other, so the order of units is the order of what they begin with.
+    private func sortUnits() {
+        let starts = marks[scope.firstMark...]
+        defer { marks.removeSubrange(scope.firstMark...) }
+        guard let first = starts.first, starts.count > 1 else { return }
+        let ends = starts.dropFirst() + [writer.bytes.count]
+        let content = Array(writer.bytes[first...])
+        let sorted = content.withUnsafeBytes { bytes in
+            zip(starts, ends).map { $0 - first..<$1 - first }.sorted {
+                UnsafeRawBufferPointer(rebasing: bytes[$0])
+                    .lexicographicallyPrecedes(UnsafeRawBufferPointer(rebasing: bytes[$1]))
+            }
+        }
+        removeAll(from: first)
+        for range in sorted { writer.bytes.append(contentsOf: content[range]) }
+    }
+
+    /// Two keys have the same signature, so they may be the same. O(entries).
+    private func checkForRepeatedKeys() throws {
+        var names = Set<[UInt8]>(minimumCapacity: scope.count)
+        try writer.bytes.withUnsafeBytes { bytes in
+            var reader = CBORReader(bytes, maximumDepth: .max)
+            reader.offset = scope.start + 1
+            for _ in 0..<scope.count {
+                let start = reader.offset
+                try reader.skipItem()
+                let name = bytes[start..<reader.offset]
+                guard names.insert(Array(name)).inserted else {
+                    throw misused((), "A key is encoded twice: \(String(decoding: name.dropFirst(), as: UTF8.self))")
+                }
+                try reader.skipItem()
+            }
+        }
+    }
+}

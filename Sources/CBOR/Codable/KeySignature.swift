@@ -1,0 +1,11 @@
+/// One of 128 bits that tells most keys of a map from each other. Of two keys with different bits it is certain that they
+/// differ, so that most questions whether a key was there before need no look at the others.
+enum KeySignature {
+    @inline(__always)
+    static func bit(of key: UnsafeRawBufferPointer) -> UInt128 {
+        let count = key.count
+        guard count > 0 else { return 1 }
+        let sum = count &* 37 &+ Int(key[0]) &* 11 &+ Int(key[count - 1]) &* 59 &+ Int(key[count >> 1]) &* 23
+        return 1 << UInt128(truncatingIfNeeded: sum & 127)
+    }
+}
