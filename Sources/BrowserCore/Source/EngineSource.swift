@@ -22,7 +22,7 @@ public final class EngineSource: StoreSource {
 
     public func stores() throws(SourceError) -> [StoreSummary] {
         var summaries: [StoreSummary] = []
-        for name in try CachesFolder.contents(of: folder) {
+        for name in try FolderContents.names(in: folder) {
             let path = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
             guard Store.isStore(at: path) else { continue }
             var summary = StoreSummary(name: name, path: path)

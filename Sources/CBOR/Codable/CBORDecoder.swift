@@ -52,7 +52,16 @@ public struct CBORDecoder: Sendable {
     public func decode<Value: Decodable>(
         _ type: Value.Type, from bytes: UnsafeRawBufferPointer
     ) throws -> Value {
+        var sawReference = false
+        return try decode(type, from: bytes, sawReference: &sawReference)
+    }
+
+    /// The same, and says whether the value is an object of a class, or holds one.
+    package func decode<Value: Decodable>(
+        _ type: Value.Type, from bytes: UnsafeRawBufferPointer, sawReference: inout Bool
+    ) throws -> Value {
         let source = DecodingSource(bytes, userInfo: userInfo, maximumDepth: maximumDepth)
+        defer { sawReference = source.sawReference }
         // What a type may have kept of its decoder must not reach the memory any more.
         defer { source.close() }
         let root = ValueDecoder(source: source)

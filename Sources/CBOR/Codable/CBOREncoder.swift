@@ -52,9 +52,23 @@ public struct CBOREncoder: Sendable {
         return try encoder.encodeWhole(value)
     }
 
+    /// As ``encode(_:)``, and tells `watcher` of each value that isn't written natively, the whole one included.
+    package func encode<Value: Encodable>(
+        _ value: Value, watcher: any EncodingWatcher
+    ) throws -> [UInt8] {
+        let encoder = ValueEncoder(userInfo: userInfo, maximumDepth: maximumDepth)
+        encoder.watcher = watcher
+        return try encoder.encodeWhole(value)
+    }
+
     /// Appends the encoding of `value` to what the writer holds; after an error the writer is as it was.
     public func encode<Value: Encodable>(_ value: Value, into writer: inout CBORWriter) throws {
         let bytes = try encode(value)
         writer.bytes.append(contentsOf: bytes)
     }
+}
+
+/// Sees the structures, classes and enums within a value while it is encoded.
+package protocol EncodingWatcher: AnyObject {
+    func willEncode<Value: Encodable>(_ value: Value, at path: [any CodingKey])
 }

@@ -63,7 +63,15 @@ extension Archive {
         try engine().noteRejection(key.bytes, tag: key.tag, bytes: bytes, cause)
     }
 
+    /// Tells of a value that is not what was asked for; it stays.
+    package func noteUndecodable(_ key: HashedKey) throws(StorageError) {
+        try engine().noteEvent(.rejection, .undecodable, key.bytes, tag: key.tag, bytes: 0)
+    }
+
     // MARK: Reading
+
+    /// Counts a look-up that found nothing of use.
+    package func countMiss() throws(StorageError) { try engine().processSlot?.addMiss() }
 
     /// As ``withAccess(_:_:)``, and says what to ask ``access(_:)`` for as long as the object is kept.
     package func withAccessToHold(
@@ -116,11 +124,25 @@ extension Archive {
     /// It left it.
     package func letGo(_ held: HeldEntry) throws(StorageError) { try engine().setHeld(held, false) }
 
+    /// Removes the entry of an object that only this process' memory held, unless it was recorded anew.
+    package func remove(_ held: HeldEntry, forKey key: String) throws(StorageError) {
+        _ = try delete(key, ifSequence: held.sequence)
+    }
+
+    /// Microseconds on the clock that deadlines run on.
+    package static func bootTime() -> Int64 { Clock.boot() }
+
     /// Bytes that this process' memory tier uses now, for others to see.
     package func setMemoryUse(bytes: UInt64) throws(StorageError) { try engine().setMemoryUse(bytes: bytes) }
 
     /// Most bytes that the values in this process' memory tier may have, as it is now for all processes.
     package func memoryLimit() throws(StorageError) -> UInt64 { try engine().memoryLimit }
+
+    /// Most bytes that the values on disk may have, as it is now for all processes; `nil`: no limit.
+    package func diskLimit() throws(StorageError) -> UInt64? { try engine().diskLimit }
+
+    /// Sum of the sizes of all values on disk, in bytes.
+    package func diskBytes() throws(StorageError) -> UInt64 { try engine().valueBytes }
 
     /// Changes with every change of an entry, by whatever process.
     package func changeMark() throws(StorageError) -> UInt64 { try engine().head.raw }

@@ -89,6 +89,15 @@ public struct EntryList: Sendable, RandomAccessCollection {
         engine.withFrame(at: references[index].location) { String(decoding: $0.key, as: UTF8.self) }
     }
 
+    /// As ``key(at:)``, and finds the entry also where its bytes were only moved since.
+    package func presentKey(at index: Int) -> String? {
+        if let key = key(at: index) { return key }
+        guard let slot = engine.index.entry(references[index].number), slot.isLive,
+            slot.recency >= references[index].recency
+        else { return nil }
+        return engine.withFrame(at: slot.location) { String(decoding: $0.key, as: UTF8.self) }
+    }
+
     /// All that is known of the entry at `index`; `nil` when it was removed or stored anew since.
     public func metadata(at index: Int) -> EntryMetadata? {
         let reference = references[index]

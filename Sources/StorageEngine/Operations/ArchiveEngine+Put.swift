@@ -100,9 +100,15 @@ extension ArchiveEngine {
 
     func noteRejection(_ key: UnsafeRawBufferPointer, tag: UInt32, bytes: Int, _ cause: EventCause) {
         index.add(.rejections)
+        noteEvent(.rejection, cause, key, tag: tag, bytes: bytes)
+    }
+
+    /// An event that is about no frame.
+    func noteEvent(
+        _ kind: EventKind, _ cause: EventCause, _ key: UnsafeRawBufferPointer, tag: UInt32, bytes: Int
+    ) {
         index.note(
-            .rejection, cause, tag: tag, bytes: bytes, location: .none, pid: pid, time: Clock.wall(), key: key
-        )
+            kind, cause, tag: tag, bytes: bytes, location: .none, pid: pid, time: Clock.wall(), key: key)
     }
 
     /// What the index keeps of an owner's name; 0 for none.

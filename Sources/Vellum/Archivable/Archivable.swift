@@ -12,7 +12,7 @@ import Foundation
 ///     var age: Int
 /// }
 /// ```
-public protocol Archivable {
+public protocol Archivable: SendableMetatype {
     /// The name of the archive of this type, 1 to 200 bytes of UTF-8 (what is no letter or digit is escaped in the
     /// name of its folder). By default the type's own name, `City` for `Geo.City`.
     static var archiveName: String { get }

@@ -4,6 +4,8 @@ final class DecodingSource {
     private(set) var bytes: UnsafeRawBufferPointer
     let maximumDepth: Int
     let userInfo: [CodingUserInfoKey: any Sendable]
+    /// An object of a class was asked for.
+    var sawReference = false
 
     init(
         _ bytes: UnsafeRawBufferPointer, userInfo: [CodingUserInfoKey: any Sendable], maximumDepth: Int
@@ -85,6 +87,7 @@ final class ValueDecoder {
         } catch {
             throw self.error(error, step())
         }
+        if Value.self is AnyObject.Type { source.sawReference = true }
         let child = try child(at: offset, step())
         let value = try Value(from: child)
         return (value, try child.end())

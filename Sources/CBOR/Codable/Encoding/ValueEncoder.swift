@@ -44,6 +44,7 @@ final class ValueEncoder {
     /// Where sorted units begin.
     var marks: [Int] = []
     var codingPath: [any CodingKey]
+    var watcher: (any EncodingWatcher)?
     /// The first misuse, kept because not every call that can be wrong can throw.
     private(set) var misuse: EncodingError?
     private var unordered = UnorderedTypes()
@@ -73,6 +74,7 @@ final class ValueEncoder {
     /// Writes one item of a type that isn't written natively. After an error nothing of it is left.
     func encodeInScope<Value: Encodable>(_ value: Value, isWhole: Bool = false) throws {
         guard depth < maximumDepth else { throw tooDeep(value) }
+        watcher?.willEncode(value, at: codingPath)
         let outer = scope
         lastNumber += 1
         scope = Scope(
@@ -104,6 +106,7 @@ final class ValueEncoder {
         let child = ValueEncoder(
             userInfo: sendableUserInfo, maximumDepth: maximumDepth, depth: depth + 1,
             codingPath: codingPath + [key])
+        child.watcher = watcher
         if depth < maximumDepth {
             parts.append(Part(place: writer.bytes.count, encoder: child))
         } else {

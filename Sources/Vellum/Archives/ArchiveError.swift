@@ -1,0 +1,35 @@
+import StorageEngine
+
+/// Why an archive could not do what was asked. Each description is one line that says what, and what to do about it.
+/// What the store itself refuses is a ``StorageEngine/StorageError``.
+public enum ArchiveError: Error {
+    /// The object's own encoding failed. Nothing was stored; what was there before stays.
+    case unencodable(type: String, key: String, underlying: any Error)
+    /// What is stored under the key is not a value of this type (any more). It stays on disk.
+    case undecodable(type: String, key: String, underlying: any Error)
+    /// `deArchive(fromData:)` returned an object of another type.
+    case otherType(wanted: String, found: String)
+    /// The type is not `Codable` and has neither `archive()` nor `archiveData()`, or not the way back.
+    case noCoding(type: String)
+    /// Two types have the same `archiveName`.
+    case nameInUse(archive: String, by: String, wanted: String)
+}
+
+extension ArchiveError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .unencodable(let type, let key, let underlying):
+            "an object of type \(type) with the key \"\(key)\" can't be encoded: \(underlying)"
+        case .undecodable(let type, let key, let underlying):
+            "what is stored under \"\(key)\" is no \(type) any more: \(underlying); it stays on disk until it is "
+                + "recorded anew or deleted"
+        case .otherType(let wanted, let found):
+            "deArchive(fromData:) of \(wanted) returned an object of type \(found)"
+        case .noCoding(let type):
+            "\(type) can't be archived: make it Codable, or implement archive() and deArchive(fromData:)"
+        case .nameInUse(let archive, let type, let wanted):
+            "the archive \"\(archive)\" holds objects of type \(type) and can't hold \(wanted) as well; give one of "
+                + "them an archiveName of its own"
+        }
+    }
+}

@@ -1,0 +1,168 @@
+import Foundation
+import StorageEngine
+
+/// The archive of one type: objects in memory and on disk, bounded in bytes, the least recently used evicted first.
+/// ``ArchivesFactory`` gives it out. Safe from any thread, and shared with other processes that open the store.
+///
+/// Storing: the object is encoded, takes the place of the one of its key in both tiers and becomes the most recent in
+/// both; what then doesn't fit is evicted, in each tier. Looking up: memory; else disk, and then into memory; else
+/// `nil`. What one process deletes, replaces or lets expire, no other returns from its memory afterwards.
+///
+/// Objects are values here: one of a class, or with parts that are, is copied on its way in and on its way out, so that
+/// changing it changes nothing in the archive until it is recorded again.
+///
+/// The calls here don't throw. What could not be done is logged (``ArchivesFactory/logger``), counted, and shown by the
+/// browser. Each has a twin that throws in ``throwing``, and one that doesn't block its caller in ``asynchronous``.
+public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Sendable {
+    let core: ArchiveCore<Archive>
+
+    init(archive: StorageEngine.Archive, core: ArchivesFactory.Core) {
+        self.core = ArchiveCore(archive: archive, factory: core)
+    }
+
+    /// The same calls, which throw.
+    public var throwing: ThrowingArchives<Archive> { ThrowingArchives(core: core) }
+
+    /// The same calls, which throw and let their caller's thread go while they wait for the disk or another process.
+    public var asynchronous: AsynchronousArchives<Archive> { AsynchronousArchives(core: core) }
+
+    /// Runs `body`, and logs what it throws.
+    private func attempt<Value>(
+        _ operation: StaticString, _ key: String? = nil, else fallback: Value, _ body: () throws -> Value
+    ) -> Value {
+        do {
+            return try body()
+        } catch {
+            core.log("\(operation)", key, error)
+            return fallback
+        }
+    }
+
+    // MARK: Storing
+
+    public func record(_ object: Archive) {
+        attempt("record", object.primaryKey, else: ()) { try core.store(object, keepsCreation: false) }
+    }
+
+    public func update(_ object: Archive) {
+        attempt("update", object.primaryKey, else: ()) { try core.store(object, keepsCreation: true) }
+    }
+
+    /// As ``record(_:)`` for an object that has an owner, by which objects that belong together can be deleted.
+    /// - Parameter owner: 1 to 255 bytes of UTF-8; `nil`: none.
+    public func record(_ object: Archive, owner: String?) {
+        record(object, Terms(owner: owner))
+    }
+
+    /// As ``record(_:)`` for an object that expires after this many seconds; then it is found no more.
+    public func record(_ object: Archive, expiresIn seconds: TimeInterval, owner: String? = nil) {
+        record(object, Terms(lifetime: .seconds(seconds), owner: owner))
+    }
+
+    /// As ``record(_:)`` for an object that expires.
+    /// - Parameters:
+    ///   - lifetime: after this the object is found no more.
+    ///   - memoryLifetime: after this the object leaves the memory of a process, and is read from disk when it is
+    ///     accessed again, from when it counts anew; `nil`: it stays as long as there is room.
+    public func record(
+        _ object: Archive, expiresIn lifetime: Duration, inMemory memoryLifetime: Duration? = nil,
+        owner: String? = nil
+    ) {
+        record(object, Terms(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner))
+    }
+
+    private func record(_ object: Archive, _ terms: Terms) {
+        attempt("record", object.primaryKey, else: ()) {
+            try core.store(object, keepsCreation: false, attributes: terms.attributes)
+        }
+    }
+
+    // MARK: Reading
+
+    public func access(archiveWithKey key: String) -> Archive? {
+        attempt("access", key, else: nil) { try core.access(key) }
+    }
+
+    /// The object of a key without any trace: it does not become more recent, is not counted, and stays in the tier
+    /// that it is in.
+    public func peek(archiveWithKey key: String) -> Archive? {
+        attempt("peek", key, else: nil) { try core.peek(key) }
+    }
+
+    public func accessAll(limitedBy limit: Int) -> [Archive] {
+        attempt("access all", else: []) { try core.accessAll(limit: limit) }
+    }
+
+    public func accessAll() -> [Archive] { accessAll(limitedBy: .max) }
+
+    public func process(queries: [Query<Archive>]) -> [Archive] {
+        attempt("process queries", else: []) { try core.process(queries) }
+    }
+
+    public func latestAccessedTime(for key: String) -> Date? {
+        attempt("look up", key, else: nil) { try core.latestAccess(key) }
+    }
+
+    // MARK: Deleting
+
+    public func delete(archiveWithKey key: String) {
+        attempt("delete", key, else: ()) { try core.delete(key) }
+    }
+
+    public func deleteAll() {
+        attempt("delete all", else: ()) { try core.deleteAll() }
+    }
+
+    /// Deletes all objects of an owner.
+    public func deleteAll(ofOwner owner: String) {
+        attempt("delete all of an owner", else: ()) { try core.deleteAll(ofOwner: owner) }
+    }
+
+    public func deleteAllInvalidateArchives(invalidateTimeInterval: TimeInterval) {
+        attempt("delete idle objects", else: ()) { try core.deleteIdle(longerThan: .seconds(invalidateTimeInterval)) }
+    }
+
+    // MARK: Sizes
+
+    public var maxSize: Int { attempt("read the sizes", else: 0) { try core.maxSizes().both } }
+    public var currentSize: Int { attempt("read the sizes", else: 0) { try core.currentSizes().both } }
+
+    /// Most bytes that the encoded objects in this process' memory may have together.
+    public var maxMemorySize: Int { attempt("read the sizes", else: 0) { try core.maxSizes().memory } }
+    /// Most bytes that the encoded objects on disk may have together.
+    public var maxDiskSize: Int { attempt("read the sizes", else: 0) { try core.maxSizes().disk } }
+    /// Bytes of the encoded objects in this process' memory. Costs a look at each if anything has changed since.
+    public var currentMemorySize: Int { attempt("read the sizes", else: 0) { try core.currentSizes().memory } }
+    /// Bytes of the encoded objects on disk.
+    public var currentDiskSize: Int { attempt("read the sizes", else: 0) { try core.currentSizes().disk } }
+
+    /// Changes the limits, for all processes and for good; what no longer fits is evicted at once, in the memory of
+    /// another process with its next call. `nil` leaves a limit as it is.
+    public func resize(memory: Int? = nil, disk: Int? = nil) {
+        attempt("resize", else: ()) { try core.resize(memory: memory, disk: disk) }
+    }
+
+    /// What happened in the archive since it was made, and what it holds now.
+    public var statistics: ArchiveStatistics? {
+        attempt("read the statistics", else: nil) { try core.statistics() }
+    }
+}
+
+/// On which terms an object is stored.
+struct Terms {
+    var lifetime: Duration?
+    var memoryLifetime: Duration?
+    var owner: String?
+
+    var attributes: EntryAttributes {
+        EntryAttributes(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
+    }
+}
+
+extension Duration {
+    /// Seconds as a `TimeInterval` has them; what no duration has is the longest one, and what is none is none.
+    static func seconds(_ interval: TimeInterval) -> Duration {
+        guard interval > 0 else { return .zero }
+        return interval < 1e15 ? .microseconds(Int64(interval * 1e6)) : .microseconds(Int64.max)
+    }
+}

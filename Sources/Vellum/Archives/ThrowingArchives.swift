@@ -1,0 +1,54 @@
+import Foundation
+
+/// The calls of an ``ArchiveManager`` as ones that throw: `try users.throwing.record(user)`. Each does the same as the
+/// one of its name there, and costs the same.
+///
+/// All throw `StorageError`: `invalidKey` (a key is 1 to 1,024 bytes), `valueTooLarge` (larger than the limits of both
+/// tiers; nothing was evicted), `noSpace`, `closed`, `corrupted` and what else the store refuses. Storing throws also
+/// ``ArchiveError/unencodable(type:key:underlying:)``. A stored value that is no object of the type any more is `nil`
+/// here too, and logged: a cache may forget.
+public struct ThrowingArchives<Archive: Archivable>: @unchecked Sendable {
+    let core: ArchiveCore<Archive>
+
+    public func record(
+        _ object: Archive, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
+        owner: String? = nil
+    ) throws {
+        let terms = Terms(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
+        try core.store(object, keepsCreation: false, attributes: terms.attributes)
+    }
+
+    public func update(
+        _ object: Archive, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
+        owner: String? = nil
+    ) throws {
+        let terms = Terms(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
+        try core.store(object, keepsCreation: true, attributes: terms.attributes)
+    }
+
+    public func access(archiveWithKey key: String) throws -> Archive? { try core.access(key) }
+
+    public func peek(archiveWithKey key: String) throws -> Archive? { try core.peek(key) }
+
+    public func accessAll(limitedBy limit: Int = .max) throws -> [Archive] { try core.accessAll(limit: limit) }
+
+    public func process(queries: [Query<Archive>]) throws -> [Archive] { try core.process(queries) }
+
+    public func latestAccessedTime(for key: String) throws -> Date? { try core.latestAccess(key) }
+
+    public func delete(archiveWithKey key: String) throws { try core.delete(key) }
+
+    public func deleteAll() throws { try core.deleteAll() }
+
+    public func deleteAll(ofOwner owner: String) throws { try core.deleteAll(ofOwner: owner) }
+
+    public func deleteAllInvalidateArchives(invalidateTimeInterval: TimeInterval) throws {
+        try core.deleteIdle(longerThan: .seconds(invalidateTimeInterval))
+    }
+
+    public func resize(memory: Int? = nil, disk: Int? = nil) throws {
+        try core.resize(memory: memory, disk: disk)
+    }
+
+    public func statistics() throws -> ArchiveStatistics { try core.statistics() }
+}

@@ -1,0 +1,110 @@
+import Dispatch
+import Foundation
+import StorageEngine
+
+/// One thing that happened in an archive, by whatever process.
+public struct ArchiveChange: Sendable, Hashable {
+    public enum Kind: Sendable, Hashable {
+        case recorded, updated
+        /// A process took the object into its memory.
+        case promoted
+        case evicted, expired, deleted
+        /// An object was not stored, or a stored value could not be decoded.
+        case rejected
+        case lifetimeChanged
+        /// What had been deleted or expired is back.
+        case restored
+        case resized
+        /// This many changes were overwritten before they could be read: the archive keeps the last 2,048.
+        case lost(Int)
+    }
+
+    public var kind: Kind
+    /// `nil` for what is about no object, or about all of them. Of a key longer than 24 bytes perhaps its beginning only
+    /// (``keyIsComplete``), when its object is gone.
+    public var key: String?
+    public var keyIsComplete: Bool
+    /// Size of the encoded object.
+    public var bytes: Int
+    public var time: Date
+    /// The process that did it.
+    public var process: Int32
+}
+
+/// The changes of an archive from now on, as they happen in any process: `for await change in users.changes`.
+///
+/// Each loop follows by itself, without holding up anyone; one that is slower than the archive's writers is told how many
+/// changes it lost. It ends when its task is cancelled or the archive is closed.
+public struct ArchiveChanges: AsyncSequence, Sendable {
+    public typealias Element = ArchiveChange
+
+    let archive: Archive
+
+    public func makeAsyncIterator() -> Iterator {
+        Iterator(archive: archive, next: try? archive.nextEvent())
+    }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        let archive: Archive
+        /// The event to ask for; `nil`: there will be no more.
+        var next: UInt64?
+        private var waiting: ArraySlice<ArchiveChange> = []
+
+        init(archive: Archive, next: UInt64?) {
+            self.archive = archive
+            self.next = next
+        }
+
+        /// How long a thread waits before it looks whether anyone still wants to know.
+        private static let patience = Duration.milliseconds(200)
+
+        public mutating func next() async -> ArchiveChange? {
+            while waiting.isEmpty {
+                guard let next, !Task.isCancelled else { return nil }
+                let archive = archive
+                let batch = await withCheckedContinuation { continuation in
+                    DispatchQueue.global().async {
+                        continuation.resume(
+                            returning: try? archive.waitForEvents(from: next, atMost: Iterator.patience))
+                    }
+                }
+                self.next = batch?.next
+                guard let batch else { return nil }
+                waiting = batch.events.compactMap(ArchiveChange.init)[...]
+                if batch.lost > 0 { waiting.insert(ArchiveChange(lost: Int(clamping: batch.lost)), at: 0) }
+            }
+            return waiting.popFirst()
+        }
+    }
+}
+
+extension ArchiveChange {
+    init(lost count: Int) {
+        self.init(kind: .lost(count), key: nil, keyIsComplete: false, bytes: 0, time: Date(), process: 0)
+    }
+
+    init?(_ event: ArchiveEvent) {
+        let kind: Kind
+        switch event.kind {
+        case .record: kind = .recorded
+        case .update: kind = .updated
+        case .promotion: kind = .promoted
+        case .eviction: kind = .evicted
+        case .expiry: kind = .expired
+        case .delete: kind = .deleted
+        case .rejection: kind = .rejected
+        case .deadline: kind = .lifetimeChanged
+        case .restore: kind = .restored
+        case .resize: kind = .resized
+        case .append: return nil
+        }
+        self.init(
+            kind: kind, key: event.key, keyIsComplete: event.keyIsComplete, bytes: event.bytes,
+            time: Date(timeIntervalSince1970: event.time.secondsSince1970), process: event.pid)
+    }
+}
+
+extension ArchiveManager {
+    /// The changes of this archive, by whatever process, from when a loop over them begins.
+    public var changes: ArchiveChanges { ArchiveChanges(archive: core.archive) }
+}

@@ -1,0 +1,96 @@
+import CBOR
+import Foundation
+import Synchronization
+
+extension Archivable where Self: Codable {
+    public func archive() throws -> Data {
+        CodecProbe.current?.note(.archive, of: Self.self)
+        return try archiveData()
+    }
+
+    public func archiveData() throws -> Data {
+        if let probe = CodecProbe.current, probe.note(.archiveData, of: Self.self) { return Data() }
+        return Data(try CBOREncoder().encode(self))
+    }
+
+    public static func deArchive(fromData data: Data) throws -> Archivable {
+        CodecProbe.current?.note(.deArchive, of: Self.self)
+        return try decode(archive: data)
+    }
+
+    public static func decode(archive data: Data) throws -> Archivable {
+        if let probe = CodecProbe.current, probe.note(.decode, of: Self.self) { throw CodecProbe.Reached() }
+        return try CBORDecoder().decode(Self.self, from: data)
+    }
+}
+
+extension Archivable {
+    public func archive() throws -> Data {
+        try OtherSpelling.ask(Self.self) { try archiveData() }
+    }
+
+    public func archiveData() throws -> Data {
+        try OtherSpelling.ask(Self.self) { try archive() }
+    }
+
+    public static func deArchive(fromData data: Data) throws -> Archivable {
+        try OtherSpelling.ask(Self.self) { try decode(archive: data) }
+    }
+
+    public static func decode(archive data: Data) throws -> Archivable {
+        try OtherSpelling.ask(Self.self) { try deArchive(fromData: data) }
+    }
+}
+
+/// Keeps a type that implements neither of two spellings from going back and forth between them for ever.
+private enum OtherSpelling {
+    @TaskLocal private static var asking: ObjectIdentifier?
+
+    static func ask<Value>(_ type: any Archivable.Type, _ body: () throws -> Value) throws -> Value {
+        guard asking != ObjectIdentifier(type) else { throw ArchiveError.noCoding(type: String(reflecting: type)) }
+        return try $asking.withValue(ObjectIdentifier(type), operation: body)
+    }
+}
+
+/// Finds out, once for a type, whether it writes its own `archive()`. A type that doesn't is encoded straight into the
+/// archive's bytes, and what is within it is seen on the way.
+final class CodecProbe: Sendable {
+    enum Step: Sendable { case archive, archiveData, deArchive, decode }
+
+    /// The library's own last step was reached: nobody else's code came first.
+    struct Reached: Error {}
+
+    @TaskLocal static var current: CodecProbe?
+
+    private let type: ObjectIdentifier
+    private let steps = Mutex<[Step]>([])
+
+    private init(_ type: any Archivable.Type) { self.type = ObjectIdentifier(type) }
+
+    /// Returns whether that was the second of the library's own two steps, one after the other.
+    @discardableResult
+    func note(_ step: Step, of type: any Archivable.Type) -> Bool {
+        guard ObjectIdentifier(type) == self.type else { return false }
+        return steps.withLock { steps in
+            steps.append(step)
+            return steps == [.archive, .archiveData] || steps == [.deArchive, .decode]
+        }
+    }
+
+    private var sawBoth: Bool {
+        steps.withLock { $0 == [.archive, .archiveData] || $0 == [.deArchive, .decode] }
+    }
+
+    /// Whether an object is encoded by the library. Where it isn't, its own code ran once for nothing.
+    static func isEncodedByLibrary<Object: Archivable>(_ object: Object) -> Bool {
+        let probe = CodecProbe(Object.self)
+        _ = $current.withValue(probe) { try? object.archive() }
+        return probe.sawBoth
+    }
+
+    static func isDecodedByLibrary<Object: Archivable>(_ type: Object.Type) -> Bool {
+        let probe = CodecProbe(type)
+        _ = $current.withValue(probe) { try? type.deArchive(fromData: Data()) }
+        return probe.sawBoth
+    }
+}

@@ -1,0 +1,101 @@
+import CBOR
+import Foundation
+import StorageEngine
+import Synchronization
+
+/// An object as bytes, and what was learnt on the way.
+struct EncodedObject {
+    var bytes: [UInt8]
+    var encoding: ValueEncoding
+    /// The object is a reference, or has parts that are: whoever holds it could change it.
+    var isShared: Bool
+    /// Its properties that have archives of their own.
+    var properties: [any Archivable]
+}
+
+/// An object of bytes.
+struct DecodedObject<Object> {
+    var object: Object
+    /// As ``EncodedObject/isShared``.
+    var isShared: Bool
+}
+
+/// Makes objects of one type into bytes and back, by the type's own `archive()` and `deArchive(fromData:)`.
+/// Safe from any thread.
+class ArchiveCoder<Object: Archivable>: @unchecked Sendable {
+    /// The coder that fits the type best.
+    static func coder() -> ArchiveCoder<Object> {
+        func codable<Type: ArchiveCodable>(_: Type.Type) -> AnyObject { CodableCoder<Type>() }
+        guard let type = Object.self as? any ArchiveCodable.Type else { return ArchiveCoder() }
+        return codable(type) as? ArchiveCoder<Object> ?? ArchiveCoder()
+    }
+
+    fileprivate init() {}
+
+    func encode(_ object: Object) throws -> EncodedObject {
+        EncodedObject(
+            bytes: [UInt8](try object.archive()), encoding: .unknown, isShared: Object.self is AnyObject.Type,
+            properties: properties(of: object))
+    }
+
+    func decode(_ bytes: UnsafeRawBufferPointer) throws -> DecodedObject<Object> {
+        let decoded = try Object.deArchive(fromData: Data(bytes))
+        guard let object = decoded as? Object else {
+            throw ArchiveError.otherType(
+                wanted: String(reflecting: Object.self), found: String(reflecting: type(of: decoded)))
+        }
+        return DecodedObject(object: object, isShared: Object.self is AnyObject.Type)
+    }
+
+    /// Only what is stored in the object shows which properties it has; that costs some microseconds an object.
+    private func properties(of object: Object) -> [any Archivable] {
+        guard Object.archivePropertyBehavior != .ignore else { return [] }
+        return sequence(first: Mirror(reflecting: object), next: \.superclassMirror)
+            .flatMap(\.children).compactMap { $0.value as? any Archivable }
+    }
+}
+
+/// The coder of types that are `Codable`. What such a type leaves to the library is encoded as CBOR at once.
+private final class CodableCoder<Object: ArchiveCodable>: ArchiveCoder<Object>, @unchecked Sendable {
+    private let isEncodedByLibrary = Mutex<Bool?>(nil)
+    private let isDecodedByLibrary = CodecProbe.isDecodedByLibrary(Object.self)
+    private let watchesProperties = Object.archivePropertyBehavior != .ignore
+
+    override func encode(_ object: Object) throws -> EncodedObject {
+        let isOurs = isEncodedByLibrary.withLock { known -> Bool in
+            if let known { return known }
+            let found = CodecProbe.isEncodedByLibrary(object)
+            known = found
+            return found
+        }
+        guard isOurs else { return try super.encode(object) }
+        let parts = PartsOfObject()
+        let bytes = try CBOREncoder().encode(object, watcher: parts)
+        return EncodedObject(
+            bytes: bytes, encoding: .cbor, isShared: parts.areShared || Object.self is AnyObject.Type,
+            properties: watchesProperties ? parts.properties : [])
+    }
+
+    override func decode(_ bytes: UnsafeRawBufferPointer) throws -> DecodedObject<Object> {
+        guard isDecodedByLibrary else { return try super.decode(bytes) }
+        var isShared = false
+        let object = try CBORDecoder().decode(Object.self, from: bytes, sawReference: &isShared)
+        return DecodedObject(object: object, isShared: isShared)
+    }
+}
+
+/// Sees what an object consists of while it is encoded, so that nothing has to be looked for.
+private final class PartsOfObject: EncodingWatcher {
+    private(set) var areShared = false
+    private(set) var properties: [any Archivable] = []
+
+    func willEncode<Value: Encodable>(_ value: Value, at path: [any CodingKey]) {
+        guard !path.isEmpty else { return }
+        if Value.self is AnyObject.Type { areShared = true }
+        // A property, the superclass' ones included, and no element of one.
+        guard let archivable = value as? any Archivable,
+            path.count(where: { $0.stringValue != "super" }) == 1, path.last?.intValue == nil
+        else { return }
+        properties.append(archivable)
+    }
+}

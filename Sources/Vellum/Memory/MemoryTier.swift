@@ -1,0 +1,150 @@
+import StorageEngine
+import Synchronization
+
+/// The decoded objects of one archive in this process, under one lock. It knows no types.
+///
+/// What it holds is the archive's as long as the index says so: another process' delete, update or expiry is seen at
+/// the next call, and nothing has to be sent for it (S9). Its limit is of the encoded sizes (S3), and the objects that
+/// this process has not used for longest go first (S5).
+final class MemoryTier: Sendable {
+    private struct State {
+        var objects = ObjectTable()
+        var hits: UInt64 = 0
+        /// The archive's change mark when all objects were last compared with the index.
+        var compared: UInt64?
+    }
+
+    private let archive: Archive
+    private let state = Mutex(State())
+
+    init(archive: Archive) { self.archive = archive }
+
+    // MARK: Looking up
+
+    /// The object of a key, which becomes the most recent one in both tiers and counts as a hit (S5).
+    func access(_ key: HashedKey, named name: String) throws(StorageError) -> HeldObject? {
+        try state.withLock { (state) throws(StorageError) -> HeldObject? in
+            let place = state.objects.find(key.hash, name)
+            guard place != ObjectTable.none else { return nil }
+            var standing = HeldState.gone
+            if state.objects.nodes[place].end == .max {
+                standing = try archive.access(state.objects.nodes[place].held)
+            }
+            // What is gone may only have been moved, and what has a deadline here is looked at first.
+            if standing == .gone, try isValid(place, key, &state.objects) {
+                standing = try archive.access(state.objects.nodes[place].held)
+            }
+            guard standing == .current else { return nil }
+            state.objects.makeNewest(place)
+            state.hits &+= 1
+            return state.objects.nodes[place].object
+        }
+    }
+
+    /// The same without any trace.
+    func peek(_ key: HashedKey, named name: String) throws(StorageError) -> HeldObject? {
+        try state.withLock { (state) throws(StorageError) -> HeldObject? in
+            let place = state.objects.find(key.hash, name)
+            guard place != ObjectTable.none, try isValid(place, key, &state.objects) else { return nil }
+            return state.objects.nodes[place].object
+        }
+    }
+
+    /// Whether the object at a place may still be used; if not, it goes.
+    private func isValid(
+        _ place: Int, _ key: HashedKey, _ objects: inout ObjectTable
+    ) throws(StorageError) -> Bool {
+        let isOver = objects.nodes[place].end != .max && Archive.bootTime() >= objects.nodes[place].end
+        if !isOver, try archive.state(of: objects.nodes[place].held) == .current { return true }
+        // Its frame may only have been moved.
+        if !isOver, let held = try archive.follow(objects.nodes[place].held, key: key) {
+            objects.follow(held, at: place)
+            return true
+        }
+        try drop(place, &objects)
+        return false
+    }
+
+    // MARK: Holding
+
+    /// How an object got into memory: only what was read is a promotion.
+    enum Origin {
+        case recorded, read
+    }
+
+    /// Keeps an object, evicting the least recent ones until it fits. One that is larger than the limit is not kept, and
+    /// evicts nothing (S4).
+    func keep(
+        _ object: HeldObject, _ key: HashedKey, named name: String, held: HeldEntry, bytes: Int,
+        origin: Origin, isOnlyHere: Bool = false
+    ) throws(StorageError) {
+        try change { (objects) throws(StorageError) in
+            let limit = Int(clamping: try archive.memoryLimit())
+            let place = objects.find(key.hash, name)
+            if place != ObjectTable.none { try drop(place, &objects) }
+            guard bytes <= limit else { return }
+            try evict(downTo: limit - bytes, &objects)
+            objects.insert(
+                ObjectTable.Node(
+                    key: name, hash: key.hash, object: object, held: held, bytes: bytes,
+                    end: held.memoryInterval > 0 ? Archive.bootTime() + held.memoryInterval : .max,
+                    isOnlyHere: isOnlyHere))
+            switch origin {
+            case .recorded: try archive.holdRecorded(held)
+            case .read: try archive.hold(held, bytes: bytes)
+            }
+        }
+    }
+
+    /// Forgets the object of a key that was deleted.
+    func forget(_ key: HashedKey, named name: String) throws(StorageError) {
+        try change { (objects) throws(StorageError) in
+            let place = objects.find(key.hash, name)
+            if place != ObjectTable.none { try drop(place, &objects) }
+        }
+    }
+
+    func forgetAll() throws(StorageError) {
+        try change { (objects) throws(StorageError) in try evict(downTo: -1, &objects) }
+    }
+
+    /// Bytes of the objects that are still the archive's. Compares all with the index if anything has changed there
+    /// since the last time, and evicts what a limit that was lowered, by whatever process, leaves no room for.
+    func currentBytes() throws(StorageError) -> Int {
+        let mark = try archive.changeMark()
+        try state.withLock { (state) throws(StorageError) in
+            guard state.compared != mark else { return }
+            for place in state.objects.nodes.indices where state.objects.nodes[place].object != nil {
+                try archive.withHashed(state.objects.nodes[place].key) { (key) throws(StorageError) in
+                    _ = try isValid(place, key, &state.objects)
+                }
+            }
+            state.compared = mark
+        }
+        try change { (objects) throws(StorageError) in
+            try evict(downTo: Int(clamping: try archive.memoryLimit()), &objects)
+        }
+        return state.withLock { $0.objects.bytes }
+    }
+
+    /// Objects that are held, and look-ups that found one, since the archive was opened.
+    var counts: (objects: Int, hits: UInt64) { state.withLock { ($0.objects.count, $0.hits) } }
+
+    private func change(_ body: (inout ObjectTable) throws(StorageError) -> Void) throws(StorageError) {
+        try state.withLock { (state) throws(StorageError) in
+            try body(&state.objects)
+            try archive.setMemoryUse(bytes: UInt64(state.objects.bytes))
+        }
+    }
+
+    /// Evicts the least recent objects until those that are left have at most `limit` bytes.
+    private func evict(downTo limit: Int, _ objects: inout ObjectTable) throws(StorageError) {
+        while objects.bytes > limit, objects.oldest != ObjectTable.none { try drop(objects.oldest, &objects) }
+    }
+
+    private func drop(_ place: Int, _ objects: inout ObjectTable) throws(StorageError) {
+        let node = objects.remove(place)
+        try archive.letGo(node.held)
+        if node.isOnlyHere { try archive.remove(node.held, forKey: node.key) }
+    }
+}
