@@ -56,7 +56,9 @@ let package = Package(
             name: "StoreWorker", dependencies: ["StorageEngine", "CPlatform"], path: "Tests/StoreWorker",
             swiftSettings: strict),
         .testTarget(
-            name: "VellumTests", dependencies: ["Vellum", "StorageEngine", "CBOR"], swiftSettings: strict),
+            name: "VellumTests",
+            dependencies: ["Vellum", "StorageEngine", "CBOR", .product(name: "Logging", package: "swift-log")],
+            swiftSettings: strict),
         .testTarget(
             name: "TerminalKitTests", dependencies: ["TerminalKit"], exclude: ["Fixtures", "Golden"],
             swiftSettings: strict),

@@ -11,7 +11,7 @@ import Synchronization
 final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     let archive: Archive
     private let factory: ArchivesFactory.Core
-    private let memory: MemoryTier
+    let memory: MemoryTier
     private let coder = ArchiveCoder<Object>.coder()
     /// Guards nothing else.
     private let failures = Mutex(ArchiveFailures())

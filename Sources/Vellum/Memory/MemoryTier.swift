@@ -130,6 +130,9 @@ final class MemoryTier: Sendable {
     /// Objects that are held, and look-ups that found one, since the archive was opened.
     var counts: (objects: Int, hits: UInt64) { state.withLock { ($0.objects.count, $0.hits) } }
 
+    /// The keys of what is held, the most recent first.
+    var keys: [String] { state.withLock { $0.objects.keys } }
+
     private func change(_ body: (inout ObjectTable) throws(StorageError) -> Void) throws(StorageError) {
         try state.withLock { (state) throws(StorageError) in
             try body(&state.objects)

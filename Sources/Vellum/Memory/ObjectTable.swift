@@ -46,6 +46,15 @@ struct ObjectTable {
         return ObjectTable.none
     }
 
+    /// The keys, the most recent first.
+    var keys: [String] {
+        sequence(state: newest) { place in
+            guard place != ObjectTable.none else { return nil }
+            defer { place = nodes[place].older }
+            return nodes[place].key
+        }.map(\.self)
+    }
+
     mutating func follow(_ held: HeldEntry, at place: Int) { nodes[place].held = held }
 
     mutating func makeNewest(_ place: Int) {

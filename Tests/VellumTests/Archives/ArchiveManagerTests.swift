@@ -1,0 +1,242 @@
+import Foundation
+import StorageEngine
+import Synchronization
+import Testing
+
+@testable import Vellum
+
+@Suite struct ArchiveManagerTests {
+    private struct Unwilling: ArchiveCodable {
+        struct Refusal: Error {}
+        var primaryKey: String
+        func encode(to encoder: any Encoder) throws { throw Refusal() }
+    }
+
+    @Test func sizesCountAtTheFirstCreationOnly() throws {
+        let store = TemporaryStore()
+        let factory = store.factory()
+        let archives = try factory.archives(
+            for: Note.self, trySetMaxMemorySize: 10.kiloByte, trySetMaxDiskSize: 20.kiloByte)
+        let same: ArchiveManager<Note> = try factory.archives(
+            trySetMaxMemorySize: 1.megaByte, trySetMaxDiskSize: 2.megaByte)
+        #expect(archives === same)
+        #expect(archives.maxMemorySize == 10_240 && archives.maxDiskSize == 20_480)
+        #expect(archives.maxSize == 30_720)
+        let elsewhere = try store.factory().archives(for: Note.self, trySetMaxDiskSize: 7.megaByte)
+        #expect(elsewhere.maxSize == 30_720)
+        elsewhere.resize(memory: 1_000, disk: 2_000)
+        #expect(archives.maxSize == 3_000)
+    }
+
+    @Test func defaultsAreOneAndTwoMegabytes() throws {
+        let archives = try TemporaryStore().factory().archives(for: Note.self)
+        #expect(archives.maxMemorySize == 1_048_576 && archives.maxDiskSize == 2_097_152)
+        #expect(archives.currentSize == 0)
+    }
+
+    @Test func aNameIsOfOneTypeOnly() throws {
+        enum Other { struct Note: ArchiveCodable { var primaryKey: String } }
+        let factory = TemporaryStore().factory()
+        _ = try factory.archives(for: Note.self)
+        let error = #expect(throws: ArchiveError.self) { try factory.archives(for: Other.Note.self) }
+        #expect("\(try #require(error))".contains("archiveName"))
+    }
+
+    @Test(arguments: ["a/b", "..", "a\0b", "👩‍👩‍👧", "é", "e\u{301}", String(repeating: "k", count: 1_024)])
+    func keysOfAnyKind(key: String) throws {
+        let store = TemporaryStore()
+        let archives = try store.factory().archives(for: Note.self)
+        archives.record(Note(primaryKey: key, text: "1"))
+        #expect(archives.access(archiveWithKey: key)?.text == "1")
+        let elsewhere = try store.factory().archives(for: Note.self)
+        #expect(elsewhere.access(archiveWithKey: key)?.text == "1")
+        #expect(elsewhere.accessAll().map(\.primaryKey) == [key])
+        archives.delete(archiveWithKey: key)
+        #expect(elsewhere.access(archiveWithKey: key) == nil)
+    }
+
+    @Test func keysThatDifferInBytesAreDifferent() throws {
+        let archives = try TemporaryStore().factory().archives(for: Note.self)
+        archives.insert(Note(primaryKey: "é", text: "1"), Note(primaryKey: "e\u{301}", text: "2"))
+        #expect(archives.access(archiveWithKey: "é")?.text == "1")
+        #expect(archives.access(archiveWithKey: "e\u{301}")?.text == "2")
+    }
+
+    @Test(arguments: ["", String(repeating: "k", count: 1_025)])
+    func keysThatNobodyMayHave(key: String) throws {
+        let archives = try TemporaryStore().factory().archives(for: Note.self)
+        #expect(throws: StorageError.self) {
+            try archives.throwing.record(Note(primaryKey: key, text: ""))
+        }
+        #expect(throws: StorageError.self) { try archives.throwing.access(archiveWithKey: key) }
+        archives.record(Note(primaryKey: key, text: ""))
+        #expect(archives.access(archiveWithKey: key) == nil)
+        #expect(archives.statistics?.failedCalls == 2)
+        #expect(archives.currentSize == 0)
+    }
+
+    @Test func anObjectThatCannotBeEncodedIsReportedAndCounted() async throws {
+        let factory = TemporaryStore().factory()
+        let messages = LoggedMessages()
+        factory.logger = messages.logger
+        let archives = try factory.archives(for: Unwilling.self)
+        #expect(throws: ArchiveError.self) { try archives.throwing.record(Unwilling(primaryKey: "k")) }
+        archives.record(Unwilling(primaryKey: "k"))
+        let statistics = try archives.throwing.statistics()
+        #expect(statistics.unencodable == 2 && statistics.rejections == 2 && statistics.failedCalls == 1)
+        #expect(messages.all.count == 1 && messages.all[0].contains("Refusal"))
+        #expect(archives.currentSize == 0)
+        let history = try archives.core.archive.history(of: "k").events
+        #expect(history.map(\.kind) == [.rejection, .rejection] && history[0].cause == .unencodable)
+    }
+
+    @Test func aValueThatNoLongerDecodesIsAMissAndStays() throws {
+        enum Old { struct Thing: ArchiveCodable { var primaryKey: String; var number: String } }
+        enum New { struct Thing: ArchiveCodable { var primaryKey: String; var number: Int } }
+        let store = TemporaryStore()
+        try store.factory().archives(for: Old.Thing.self).throwing.record(.init(primaryKey: "k", number: "one"))
+        let factory = store.factory()
+        let messages = LoggedMessages()
+        factory.logger = messages.logger
+        let archives = try factory.archives(for: New.Thing.self)
+        #expect(archives.access(archiveWithKey: "k") == nil)
+        #expect(archives.accessAll().isEmpty)
+        #expect(messages.all.count == 2 && messages.all[0].contains("number"))
+        let statistics = try archives.throwing.statistics()
+        #expect(statistics.undecodable == 2 && statistics.misses == 1 && statistics.hits == 0)
+        #expect(statistics.objects == 1)
+        #expect(try store.factory().archives(for: Old.Thing.self).access(archiveWithKey: "k")?.number == "one")
+        archives.record(.init(primaryKey: "k", number: 1))
+        #expect(archives.access(archiveWithKey: "k")?.number == 1)
+    }
+
+    @Test func valuesThatOneTierHasNoRoomFor() throws {
+        let store = TemporaryStore()
+        let archives = try store.factory().archives(
+            for: Note.self, trySetMaxMemorySize: 1_000, trySetMaxDiskSize: 500)
+        let small = Note.sized("small", 100)
+        archives.record(small)
+        let forMemory = Note.sized("memory", 800)
+        archives.record(forMemory)
+        #expect(archives.access(archiveWithKey: "memory") == forMemory)
+        #expect(archives.access(archiveWithKey: "small") == small, "nothing was evicted for it")
+        #expect(archives.currentDiskSize == 100 && archives.currentMemorySize == 900)
+        let elsewhere = try store.factory().archives(for: Note.self)
+        #expect(elsewhere.access(archiveWithKey: "memory") == nil, "its bytes are in one process only")
+        #expect(throws: StorageError.self) { try archives.throwing.record(.sized("none", 1_200)) }
+        #expect(archives.access(archiveWithKey: "small") == small)
+        #expect(archives.currentMemorySize == 900)
+        archives.record(Note.sized("other", 400))
+        archives.record(Note.sized("third", 400))
+        #expect(archives.access(archiveWithKey: "memory") == nil, "evicted from memory, it was nowhere else")
+        #expect(try archives.core.archive.metadata("memory") == nil)
+    }
+
+    @Test func aValueThatMemoryHasNoRoomForIsOnDisk() throws {
+        let archives = try TemporaryStore().factory().archives(
+            for: Note.self, trySetMaxMemorySize: 500, trySetMaxDiskSize: 5_000)
+        archives.record(Note.sized("a", 200))
+        let large = Note.sized("large", 900)
+        archives.record(large)
+        #expect(archives.core.memory.keys == ["a"])
+        #expect(archives.access(archiveWithKey: "large") == large)
+        #expect(archives.core.memory.keys == ["a"])
+        archives.record(Note.sized("a", 900))
+        #expect(archives.core.memory.keys == [], "the smaller version must not be served any more")
+        #expect(archives.access(archiveWithKey: "a") == Note.sized("a", 900))
+    }
+
+    @Test func deletingWhatWasIdleForLonger() throws {
+        let archives = try TemporaryStore().factory().archives(for: Note.self)
+        archives.insert(Note(primaryKey: "a", text: ""), Note(primaryKey: "b", text: ""))
+        archives.deleteAllInvalidateArchives(invalidateTimeInterval: 60)
+        #expect(archives.accessAll().count == 2)
+        Thread.sleep(forTimeInterval: 0.3)
+        _ = archives.access(archiveWithKey: "a")
+        archives.deleteAllInvalidateArchives(invalidateTimeInterval: 0.2)
+        #expect(archives.accessAll().map(\.primaryKey) == ["a"])
+        #expect(archives.core.memory.keys == ["a"])
+    }
+
+    @Test func convenienceCalls() throws {
+        let archives = try TemporaryStore().factory().archives(for: Note.self)
+        let notes = (0..<6).map { Note(primaryKey: "\($0)", text: "") }
+        archives.insert(notes[0], notes[1])
+        archives.insert(all: Array(notes[2...]))
+        #expect(archives.accessAll().count == 6)
+        let time = try #require(archives.latestAccessedTime(for: notes[0]))
+        #expect(abs(time.timeIntervalSinceNow) < 5)
+        archives.delete(notes[0])
+        archives.delete(notes[1], notes[2])
+        archives.delete(keys: "3", "4")
+        #expect(archives.accessAll().map(\.primaryKey) == ["5"])
+        archives.delete(allKeys: ["5"])
+        #expect(archives.accessAll().isEmpty && archives.latestAccessedTime(for: "5") == nil)
+    }
+
+    @Test func ownersAndExpiry() throws {
+        let archives = try TemporaryStore().factory().archives(for: Note.self)
+        archives.record(Note(primaryKey: "a", text: ""), owner: "ada")
+        archives.record(Note(primaryKey: "b", text: ""), expiresIn: 3_600, owner: "ada")
+        archives.record(Note(primaryKey: "c", text: ""), expiresIn: .milliseconds(50))
+        archives.record(Note(primaryKey: "d", text: ""))
+        #expect(try archives.core.archive.metadata("b")?.owner == "ada")
+        #expect(try archives.core.archive.metadata("b")?.expires != nil)
+        Thread.sleep(forTimeInterval: 0.1)
+        #expect(archives.access(archiveWithKey: "c") == nil, "memory must not serve it either")
+        archives.deleteAll(ofOwner: "ada")
+        #expect(archives.accessAll().map(\.primaryKey) == ["d"])
+        #expect(archives.core.memory.keys == ["d"])
+    }
+
+    @Test func aMemoryLifetimeIsArmedAnewByReading() throws {
+        let archives = try TemporaryStore().factory().archives(for: Note.self)
+        archives.record(Note(primaryKey: "a", text: "1"), expiresIn: .seconds(60), inMemory: .milliseconds(60))
+        #expect(archives.core.memory.keys == ["a"])
+        Thread.sleep(forTimeInterval: 0.1)
+        #expect(archives.peek(archiveWithKey: "a")?.text == "1")
+        #expect(archives.core.memory.keys == [], "its time in memory was over")
+        #expect(archives.access(archiveWithKey: "a")?.text == "1")
+        #expect(archives.core.memory.keys == ["a"])
+    }
+
+    @Test func peekingLeavesNoTrace() throws {
+        let store = TemporaryStore()
+        try store.factory().archives(for: Note.self).throwing.record(Note(primaryKey: "a", text: "1"))
+        let archives = try store.factory().archives(for: Note.self)
+        archives.record(Note(primaryKey: "b", text: "2"))
+        let before = try archives.throwing.statistics()
+        #expect(archives.peek(archiveWithKey: "a")?.text == "1")
+        #expect(archives.peek(archiveWithKey: "b")?.text == "2")
+        #expect(archives.peek(archiveWithKey: "c") == nil)
+        #expect(try archives.throwing.statistics() == before)
+        #expect(try archives.keysByUse() == ["b", "a"])
+    }
+
+    @Test func asynchronousCalls() async throws {
+        let archives = try TemporaryStore().factory().archives(for: Person.self)
+        try await archives.asynchronous.record(Person(name: "ada", age: 36), owner: "o")
+        #expect(try await archives.asynchronous.access(archiveWithKey: "ada")?.age == 36)
+        try await archives.asynchronous.delete(archiveWithKey: "ada")
+        #expect(try await archives.asynchronous.accessAll().isEmpty)
+        await #expect(throws: StorageError.self) { try await archives.asynchronous.access(archiveWithKey: "") }
+    }
+
+    @Test func changesAreFollowed() async throws {
+        let store = TemporaryStore()
+        let archives = try store.factory().archives(for: Note.self)
+        let elsewhere = try store.factory().archives(for: Note.self)
+        var changes = archives.changes.makeAsyncIterator()
+        elsewhere.record(Note(primaryKey: "a", text: "1"))
+        elsewhere.delete(archiveWithKey: "a")
+        let first = try #require(await changes.next())
+        #expect(first.kind == .recorded && first.key == "a" && first.keyIsComplete)
+        #expect(await changes.next()?.kind == .deleted)
+        let task = Task {
+            var iterator = archives.changes.makeAsyncIterator()
+            return await iterator.next()
+        }
+        task.cancel()
+        #expect(await task.value == nil)
+    }
+}
