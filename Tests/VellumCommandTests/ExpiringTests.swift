@@ -65,6 +65,10 @@ struct ExpiringTests {
         #expect(try keys("--owner", "unknown").isEmpty)
         #expect(try entries("--owner", "other").first?["owner"] as? String == "other")
         #expect(try store.run("keys", "A", "--owner", "").status == 2)
+        let none = try store.run("keys", "A", "--owner", "nobody")
+        #expect(none.status == 1 && none.output.isEmpty)
+        #expect(none.errors.contains("has no entry of owner \"nobody\""))
+        #expect(try store.run("keys", "A", "--owner", "nobody", "--limit", "0").status == 1)
         #expect(try store.run("put", "A", "k", "--owner", String(repeating: "x", count: 256)).status == 2)
     }
 

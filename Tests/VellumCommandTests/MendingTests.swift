@@ -44,8 +44,11 @@ struct MendingTests {
         try FileManager.default.removeItem(atPath: store.path + "/A.archive/descriptor")
         let repair = try store.done("check", "--repair")
         #expect(repair.text.hasPrefix("A: mended, 5 entries, 20 bytes, 1 damaged\n"))
-        #expect(repair.text.contains("limits were lost"))
+        #expect(repair.text.contains("The archive is a collection now"))
         #expect(try store.archives()["A"]?["kind"] as? String == "collection")
+        // What the report advises can be done.
+        #expect(repair.text.contains("resize --memory"))
+        try store.done("resize", "A", "--memory", "2MB")
     }
 
     @Test func leavesACleanStoreAlone() throws {
@@ -53,5 +56,76 @@ struct MendingTests {
         let before = try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? Int
         try store.done("check", "--repair")
         #expect(try FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? Int == before)
+    }
+
+    @Test func aLogWithoutItsDescriptorStaysOne() throws {
+        for number in 0..<30 { try store.done("append", "L", "message \(number)", "--disk", "100") }
+        let before = try store.done("tail", "L", "-n", "100").text
+        #expect(before.hasSuffix("message 29\n"))
+        try FileManager.default.removeItem(atPath: store.path + "/L.archive/descriptor")
+        let repair = try store.done("check", "--repair")
+        #expect(repair.text.contains("The archive is a log"))
+        #expect(try store.done("tail", "L", "-n", "100").text == before)
+        #expect(try store.archives()["L"]?["entries"] as? Int == before.split(separator: "\n").count)
+    }
+
+    /// Looking used to make a check find nothing wrong.
+    @Test func aLogThatWasCutOffIsDamageUntilItIsRepaired() throws {
+        try Data().write(to: URL(fileURLWithPath: store.path + "/A.archive/00000001.segment"))
+        for look in [["ls"], ["keys", "A"], ["stats"]] {
+            _ = try Vellum.run(["--store", store.path] + look)
+        }
+        let check = try store.run("check")
+        #expect(check.status == 1)
+        #expect(check.text.contains("A: NOT CLEAN") && check.text.contains("the log is missing from byte 64 of"))
+        let repair = try store.done("check", "--repair")
+        #expect(repair.text.contains("A: mended, 0 entries") && repair.text.contains("the log is missing from"))
+        #expect(try store.done("check").text.hasPrefix("A: clean, 0 entries"))
+    }
+
+    @Test func aFolderWhereAFileShouldBe() throws {
+        let path = store.path + "/A.archive/attached"
+        try FileManager.default.removeItem(atPath: path)
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        #expect(try store.run("put", "A", "k9", input: "1").status == 3)
+        let check = try store.run("check")
+        #expect(check.status == 1 && check.text.contains("attached: not a regular file"))
+        let repair = try store.done("check", "--repair")
+        #expect(repair.text.contains("renamed to attached.damaged"))
+        try store.done("put", "A", "k9", input: "1")
+        #expect(try store.done("check").text.hasPrefix("A: clean, 6 entries"))
+    }
+
+    @Test(arguments: ["Vellum store, format 1", "Vellum store, format 1\r\n", ""])
+    func theMarkerIsWrittenAnew(text: String) throws {
+        let marker = URL(fileURLWithPath: store.path + "/vellum-store")
+        try Data(text.utf8).write(to: marker)
+        for command in [["ls"], ["check"], ["check", "--repair", "--dry-run"]] {
+            let refused = try Vellum.run(["--store", store.path] + command)
+            #expect(refused.status == 3)
+            #expect(refused.errors.contains("check --repair") && !refused.errors.contains("update the program"))
+        }
+        let report = try JSON.object(store.done("check", "--repair", "--json").text)
+        #expect(report["clean"] as? Bool == true && report["damaged"] as? Int == 1)
+        #expect((report["problems"] as? [String])?.first?.contains("vellum-store: written anew") == true)
+        #expect(try store.keys("A").count == 5)
+        try FileManager.default.removeItem(at: marker)
+        #expect(try store.done("check", "--repair").text.contains("vellum-store: written anew (it was missing)"))
+        #expect(try JSON.object(store.done("check", "--json").text)["problems"] as? [String] == [])
+    }
+
+    @Test func aFolderOfOtherFilesIsNoStore() throws {
+        let other = try TemporaryFolder()
+        _ = try other.file("notes", "x")
+        let refused = try Vellum.run(["--store", other.path, "check", "--repair"])
+        #expect(refused.status == 3 && !refused.errors.contains("anew"))
+        #expect(!FileManager.default.fileExists(atPath: other / "vellum-store"))
+    }
+
+    @Test func oneBadArchiveDoesNotHideTheOthers() throws {
+        try Data("x".utf8).write(to: URL(fileURLWithPath: store.path + "/A.archive/descriptor"))
+        let list = try store.run("ls", "--json")
+        #expect(list.status == 3 && list.errors.contains("vellum: A: "))
+        #expect(try JSON.array(list.output).map { $0["archive"] as? String } == ["B"])
     }
 }

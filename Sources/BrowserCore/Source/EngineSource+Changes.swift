@@ -27,23 +27,13 @@ extension EngineSource {
             var last = clock.now
             var reached = 0
             var isStopped = false
-            let outcome: PlanOutcome
-            do throws(StorageError) {
-                outcome = try archive.carryOut(EngineSource.action(change), on: entries) { done in
-                    let now = clock.now
-                    result.longestCall = max(result.longestCall, (now - last) / .seconds(1))
-                    reached = done
-                    isStopped = !checkpoint(done)
-                    last = clock.now
-                    return !isStopped
-                }
-            } catch {
-                guard reached > 0 else { throw error }
-                // What was done before stays done, so it is told together with the error.
-                result.stopped = "Stopped after \(reached) of \(entries.count): \(error.description)"
-                let actions = try archive.reversibleActions()
-                result.isReversible = !actions.isEmpty
-                return result
+            let outcome = try archive.carryOut(EngineSource.action(change), on: entries) { done in
+                let now = clock.now
+                result.longestCall = max(result.longestCall, (now - last) / .seconds(1))
+                reached = done
+                isStopped = !checkpoint(done)
+                last = clock.now
+                return !isStopped
             }
             result.longestCall = max(result.longestCall, (clock.now - last) / .seconds(1))
             result.entries = outcome.entries
@@ -56,7 +46,12 @@ extension EngineSource {
                     result.changed.append(key)
                 }
             }
-            if isStopped { result.stopped = "Stopped after \(reached) of \(entries.count)." }
+            if let failure = outcome.failure {
+                // What was done before stays done, so it is told together with the error.
+                result.stopped = "Stopped after \(outcome.entries) of \(entries.count): \(failure.description)"
+            } else if isStopped {
+                result.stopped = "Stopped after \(reached) of \(entries.count)."
+            }
             return result
         }
     }

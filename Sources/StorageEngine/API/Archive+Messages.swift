@@ -1,7 +1,8 @@
 /// An archive of kind `log` is a ring of messages: appended at one end, dropped at the other when the limit
 /// leaves no room.
 extension Archive {
-    /// Appends a message and returns its number, which grows with each message. The message survives the death of
+    /// Appends a message and returns its number, which is higher than that of every message before; numbers may be
+    /// skipped. The message survives the death of
     /// this process as soon as the call returns.
     /// - Throws: `valueTooLarge`, and then nothing is dropped; `wrongKind` for an archive that is no log.
     @discardableResult
@@ -24,18 +25,22 @@ extension Archive {
         return number
     }
 
-    /// Messages from a cursor on, oldest first, at most `most`; `nil`: from the oldest. Leaves no trace. Damaged
+    /// Messages from a cursor on, oldest first, at most `most`; `nil`: from the oldest. With `end`, only those before
+    /// it: a cursor from ``cursor(beforeLast:)`` with 0 is the end of the log as it is then. Leaves no trace. Damaged
     /// messages are passed over. To follow the log, wait with ``waitForEvents(from:atMost:)`` and read on from
     /// ``MessageBatch/next``.
-    public func messages(after cursor: MessageCursor? = nil, most: Int = 1000) throws(StorageError)
-        -> MessageBatch
-    {
-        try logEngine().messages(from: cursor, most: max(0, most))
+    public func messages(
+        after cursor: MessageCursor? = nil, before end: MessageCursor? = nil, most: Int = 1000
+    ) throws(StorageError) -> MessageBatch {
+        try logEngine().messages(from: cursor, before: end, most: max(0, most))
     }
 
-    /// Where the last `count` messages begin. Costs as much as passing over them.
-    public func cursor(beforeLast count: Int) throws(StorageError) -> MessageCursor {
-        try logEngine().cursor(beforeLast: count)
+    /// Where the last `count` messages begin, of all or of those before another cursor. Costs as much as passing over
+    /// them.
+    public func cursor(
+        beforeLast count: Int, of end: MessageCursor? = nil
+    ) throws(StorageError) -> MessageCursor {
+        try logEngine().cursor(beforeLast: count, of: end)
     }
 
     private func logEngine() throws(StorageError) -> ArchiveEngine {

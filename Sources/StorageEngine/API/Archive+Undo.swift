@@ -1,7 +1,10 @@
 extension Archive {
     /// Does what a person planned, in a way that ``undo(_:)`` takes back. Entries that were stored anew, expired
     /// or went since they were seen are left alone and listed. Other processes get at the archive every few
-    /// hundred entries; `progress` is told then how many are done, and ends it by `false`.
+    /// hundred entries; `progress` is told then how many are done, and ends it by `false`. An entry that is named
+    /// twice counts once.
+    ///
+    /// Throws only while nothing has been done; later an error is in the outcome (``PlanOutcome/failure``).
     public func carryOut(
         _ action: PlannedAction, on entries: [PlannedEntry], progress: (Int) -> Bool = { _ in true }
     ) throws(StorageError) -> PlanOutcome {

@@ -1,6 +1,7 @@
 /// A message of a log archive.
 public struct LogMessage: Sendable, Hashable {
-    /// Grows with each message of the archive.
+    /// Grows with each message of the archive. Numbers may be skipped (that of an append that was cut short by the
+    /// death of its process is not given again), so a gap doesn't mean that a message was lost.
     public var sequence: UInt64
     public var time: Timestamp
     public var bytes: [UInt8]

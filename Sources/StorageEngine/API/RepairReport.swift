@@ -18,8 +18,9 @@ extension Store {
     /// order, so that ``Archive/check()`` finds nothing any more.
     ///
     /// Nothing is thrown away: bytes that belong to no intact entry are kept in files of the archive's folder whose
-    /// names end in `.damaged`. An archive whose descriptor was lost becomes a collection without limits, so that
-    /// nothing is evicted. An intact archive loses the recency and the counters since each entry's last write.
+    /// names end in `.damaged`. An archive whose descriptor was lost becomes what its frames tell: a log if they are
+    /// messages, a cache if entries were evicted for a limit, each with a disk limit that evicts nothing of what is
+    /// there, else a collection. What is known to be lost of the log is reported, and no longer by a check. An intact archive loses the recency and the counters since each entry's last write.
     /// Killed half way, it can be run again. Costs reading the archive's files twice.
     ///
     /// - Throws: `busy` while anyone, this process included, has the archive open for writing; `readOnly`,

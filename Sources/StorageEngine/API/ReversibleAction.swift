@@ -71,6 +71,8 @@ public struct PlanOutcome: Sendable, Hashable {
     public var skipped: [String]
     /// For ``Archive/undo(_:)``; `nil` when nothing was done.
     public var action: ReversibleAction?
+    /// Why it ended early, when some entries had been done already: `entries`, `bytes` and `action` tell of these.
+    public var failure: StorageError?
 }
 
 /// What the entries of one owner come to.

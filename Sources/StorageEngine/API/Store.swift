@@ -10,9 +10,6 @@ public final class Store: Sendable {
     let options: StoreOptions
     private let archives = Mutex<[String: Archive]>([:])
 
-    static let markerName = "vellum-store"
-    private static let marker = "Vellum store, format 1\n"
-
     private init(path: String, mode: AccessMode, folder: OpenFile, options: StoreOptions) {
         self.path = path
         self.mode = mode
@@ -35,39 +32,65 @@ public final class Store: Sendable {
         if mode == .readWrite, status.owner != ProcessIdentity.effectiveUser {
             throw .ownedByAnotherUser(path: path)
         }
-        if try folder.hasEntry(named: markerName) {
-            let file = try folder.file(named: markerName, writable: false)
-            let bytes = try file.read(atMost: 256)
-            guard let text = String(validating: bytes, as: UTF8.self), text.hasPrefix("Vellum store, format ")
-            else {
-                throw .notAStore(path: path, reason: "its marker file \(markerName) is something else")
+        switch try StoreMarker.state(in: folder) {
+        case .right: break
+        case .version(let version):
+            throw .unsupportedVersion(
+                path: path + "/" + StoreMarker.fileName, found: version, supported: 1)
+        case .damaged(let reason):
+            throw .notAStore(
+                path: path,
+                reason: "its marker file \(StoreMarker.fileName) is no such file (\(reason))"
+                    + (try advice(folder)))
+        case .missing:
+            let advice = try advice(folder)
+            guard mayCreate, advice.isEmpty else {
+                throw .notAStore(
+                    path: path, reason: "the folder has no file \(StoreMarker.fileName)\(advice)")
             }
-            guard text == marker else {
-                let version = text.dropFirst("Vellum store, format ".count).prefix { $0.isNumber }
-                throw .unsupportedVersion(path: file.path, found: UInt32(version) ?? 0, supported: 1)
-            }
-        } else {
-            guard mayCreate else {
-                throw .notAStore(path: path, reason: "the folder has no file \(markerName)")
-            }
-            guard try folder.names().allSatisfy({ $0.hasPrefix(markerName) }) else {
+            guard try folder.names().allSatisfy({ $0.hasPrefix(StoreMarker.fileName) }) else {
                 throw .notAStore(
                     path: path, reason: "the folder has other files in it; use an empty or a new one")
             }
-            let temporary = markerName + "." + String(ProcessIdentity.current().pid)
-            try folder.unlink(temporary)
-            do throws(StorageError) {
-                let file = try folder.newFile(named: temporary)
-                try file.write(Array(marker.utf8))
-                try file.synchronize()
-                try folder.rename(temporary, to: markerName)
-                crashPoint(.markerRenamed)
-            } catch {
-                try? folder.unlink(temporary)
-                throw error
-            }
+            try StoreMarker.make(in: folder)
         }
         return Store(path: path, mode: mode, folder: folder, options: options)
+    }
+
+    /// What to do about a store without its marker; empty where there is nothing that a store would have.
+    private static func advice(_ folder: OpenFile) throws(StorageError) -> String {
+        try archiveNames(in: folder).isEmpty
+            ? "" : "; it holds archives, so check --repair writes the marker anew"
+    }
+
+    /// Writes the marker file of a store anew that has lost it, or whose is damaged. Whatever is there under its name
+    /// is kept as `vellum-store.damaged`. Returns a line that says what was done; `nil` when the marker was right.
+    /// Costs looking into the folders of the archives.
+    ///
+    /// - Throws: `storeNotFound`; `notAStore` for a folder in which there is no archive; `unsupportedVersion` for the
+    ///   marker of another format, which is left as it is; `ownedByAnotherUser`, `permissionDenied`, `noSpace`, `system`.
+    public static func repairMarker(at path: String) throws(StorageError) -> String? {
+        let folder = try openFolder(at: path, mayCreate: false)
+        guard try folder.status().owner == ProcessIdentity.effectiveUser else {
+            throw .ownedByAnotherUser(path: path)
+        }
+        let file = path + "/" + StoreMarker.fileName
+        let state = try StoreMarker.state(in: folder)
+        switch state {
+        case .right: return nil
+        case .version(let version): throw .unsupportedVersion(path: file, found: version, supported: 1)
+        case .missing, .damaged: break
+        }
+        guard try !archiveNames(in: folder).isEmpty else {
+            throw .notAStore(path: path, reason: "it has no marker file, and no archive is in it")
+        }
+        var line = "\(file): written anew (it was missing)"
+        if case .damaged(let reason) = state {
+            let kept = try DamagedFile.setAside(StoreMarker.fileName, in: folder)
+            line = "\(file): written anew (\(reason)); what was there is kept as \(kept)"
+        }
+        try StoreMarker.make(in: folder)
+        return line
     }
 
     private static func openFolder(at path: String, mayCreate: Bool) throws(StorageError) -> OpenFile {
@@ -88,13 +111,16 @@ public final class Store: Sendable {
     /// Whether `path` is a folder that holds a store. Never throws: what cannot be read is none.
     public static func isStore(at path: String) -> Bool {
         guard let folder = try? OpenFile.folder(at: path) else { return false }
-        return (try? folder.hasEntry(named: markerName)) ?? false
+        return (try? folder.hasEntry(named: StoreMarker.fileName)) ?? false
     }
 
     /// Names of the archives, sorted.
-    public func archiveNames() throws(StorageError) -> [String] {
+    public func archiveNames() throws(StorageError) -> [String] { try Store.archiveNames(in: folder) }
+
+    private static func archiveNames(in folder: OpenFile) throws(StorageError) -> [String] {
         var names: [String] = []
-        for name in try folder.names().compactMap(ArchiveName.name(ofFolder:)) where try hasArchive(name) {
+        for name in try folder.names().compactMap(ArchiveName.name(ofFolder:))
+        where try hasArchive(name, in: folder) {
             names.append(name)
         }
         return names.sorted()
@@ -103,6 +129,10 @@ public final class Store: Sendable {
     /// Whether the folder of that archive holds one. Without a descriptor it is none (its maker is at work or
     /// was killed), unless it has segments: then it is one that nobody can read, and must not be made anew.
     func hasArchive(_ name: String) throws(StorageError) -> Bool {
+        try Store.hasArchive(name, in: folder)
+    }
+
+    private static func hasArchive(_ name: String, in folder: OpenFile) throws(StorageError) -> Bool {
         let path = ArchiveName.folder(for: name)
         if try folder.hasEntry(named: path + "/" + Descriptor.fileName) { return true }
         let names: [String]
@@ -174,7 +204,7 @@ public final class Store: Sendable {
         let inside = try folder.folder(named: folderName)
         // The descriptor goes first: without it the folder is no archive.
         try inside.unlink(Descriptor.fileName)
-        for file in try inside.names() { try inside.unlink(file) }
+        for file in try inside.names() { try inside.removeTree(file) }
         try folder.unlink(folderName, isFolder: true)
     }
 

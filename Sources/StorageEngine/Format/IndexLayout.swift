@@ -53,6 +53,8 @@ enum IndexLayout {
     static let eventWaitersOffset = 712
     static let firstMessageOffset = 720
     static let residencyUsedOffset = 728
+    static let lossFromOffset = 736
+    static let lossToOffset = 744
 
     // Tables
     static let processTableOffset = 4096

@@ -163,10 +163,14 @@ extension ArchiveEngine {
 
     // MARK: Reading, without the lock
 
-    /// Messages from a cursor on, at most `most`.
-    func messages(from cursor: MessageCursor?, most: Int) throws(StorageError) -> MessageBatch {
-        let end = head
-        var place = cursor.map { Location(raw: $0.place) } ?? firstMessage
+    /// Messages from a cursor on, and before another, at most `most`.
+    func messages(
+        from cursor: MessageCursor?, before last: MessageCursor? = nil, most: Int
+    ) throws(StorageError) -> MessageBatch {
+        let head = head
+        let end = last.map { min(Location(raw: $0.place), head) } ?? head
+        let start = cursor.map { Location(raw: $0.place) } ?? firstMessage
+        var place = start
         var expected = cursor?.expected
         // The ring has moved on past the place; whether a message was there, the next one's number tells.
         var isPassed = false
@@ -178,7 +182,11 @@ extension ArchiveEngine {
                 isPassed = isPassed || place != .none
                 place = first
             }
-            guard place != .none, place < end else { break }
+            guard place != .none, place < end else {
+                // All that was asked for may have gone.
+                if isPassed, last != nil, start < end { isLost = true }
+                break
+            }
             guard let (found, _) = try message(from: place, before: end), let pin = log.pin(found.segment)
             else {
                 // Dropped while it was looked for, or nothing is left that can be read.
@@ -205,10 +213,12 @@ extension ArchiveEngine {
             someAreLost: isLost)
     }
 
-    /// Where the last `count` messages begin. Reads the headers of as many segments as they fill.
-    func cursor(beforeLast count: Int) -> MessageCursor {
+    /// Where the last `count` messages begin, of all or of those before another place. Reads the headers of as many
+    /// segments as they fill.
+    func cursor(beforeLast count: Int, of last: MessageCursor? = nil) -> MessageCursor {
         let first = firstMessage
-        let end = head
+        let head = head
+        let end = last.map { min(Location(raw: $0.place), head) } ?? head
         guard first != .none, count > 0 else {
             return MessageCursor(place: end.raw, expected: index.word64(IndexLayout.sequenceOffset) &+ 1)
         }

@@ -11,26 +11,37 @@ extension ArchiveEngine {
 
     // MARK: Acting
 
-    /// Does what a person planned; entries that have changed since are left alone.
+    /// Does what a person planned; entries that have changed since are left alone. Throws only while nothing has
+    /// been done.
     func carryOut(
-        _ action: PlannedAction, on entries: [PlannedEntry], progress: (Int) -> Bool
+        _ action: PlannedAction, on planned: [PlannedEntry], progress: (Int) -> Bool
     ) throws(StorageError) -> PlanOutcome {
         var outcome = PlanOutcome(entries: 0, bytes: 0, skipped: [], action: nil)
         var group: UInt32 = 0
+        // An entry that is named twice would be counted twice, or be found gone the second time.
+        var seen = Set<PlannedEntry>(minimumCapacity: planned.count)
+        let entries = planned.filter { seen.insert($0).inserted }
         // One moment for all: by it entries that expire meanwhile are known to belong to this action.
         var deadline = Deadline.never
         if case .setLifetime(let lifetime) = action { deadline = ArchiveEngine.deadline(in: lifetime) }
         for start in stride(from: 0, to: entries.count, by: ArchiveEngine.actionBatch) {
             guard start == 0 || progress(start) else { break }
-            try acquire()
-            defer { release() }
-            _ = index.takeStampAndDrain()
-            if group == 0 { group = nextGroup() }
             let batch = entries[start..<min(start + ArchiveEngine.actionBatch, entries.count)]
-            switch action {
-            case .delete: try remove(batch, .delete, group: group, &outcome)
-            case .expireNow: try remove(batch, .expiry, group: group, &outcome)
-            case .setLifetime: try changeDeadlines(batch, to: deadline, group: group, &outcome)
+            do throws(StorageError) {
+                try acquire()
+                defer { release() }
+                _ = index.takeStampAndDrain()
+                if group == 0 { group = nextGroup() }
+                switch action {
+                case .delete: try remove(batch, .delete, group: group, &outcome)
+                case .expireNow: try remove(batch, .expiry, group: group, &outcome)
+                case .setLifetime: try changeDeadlines(batch, to: deadline, group: group, &outcome)
+                }
+            } catch {
+                // What was done stays done, and its caller has to know of it, and how to take it back.
+                guard outcome.entries > 0 else { throw error }
+                outcome.failure = error
+                break
             }
         }
         outcome.action = index.undoLine(of: group).map(describe)
@@ -310,9 +321,24 @@ extension ArchiveEngine {
         } ?? .another(key: "?")
     }
 
-    /// Gives the entries of an action the deadlines that they had, except where they were changed since.
+    /// A deadline that an action gave to the entry of a key, and the one that it replaced.
+    private struct DeadlineChange {
+        let key: String
+        let new: Int64
+        let old: Int64
+        /// Of the frame that says so: an entry with a later one was recorded after the action.
+        let sequence: UInt64
+    }
+
+    /// Gives the entries of an action the deadlines that they had, except where they were changed or recorded anew
+    /// since.
     private func undoDeadlines(_ line: UndoLine, _ outcome: inout UndoOutcome) throws(StorageError) {
-        var changes: [(key: String, new: Int64, old: Int64)] = []
+        for change in try deadlineChanges(of: line) { try undo(change, &outcome) }
+    }
+
+    /// What an action did to deadlines, by the word of the log up to its head. Needs the lock.
+    private func deadlineChanges(of line: UndoLine) throws(StorageError) -> [DeadlineChange] {
+        var changes: [DeadlineChange] = []
         var place = line.first
         let end = head
         while place < end, place.segment >= oldestSegment {
@@ -326,8 +352,10 @@ extension ArchiveEngine {
                     let now = Clock.read()
                     let new = FrameExtension.deadline(.deadline, of: frame)?.resolved(now: now)
                     let old = FrameExtension.deadline(.previousDeadline, of: frame)?.resolved(now: now)
-                    let key = String(decoding: frame.key, as: UTF8.self)
-                    changes.append((key, new ?? Deadline.never, old ?? Deadline.never))
+                    changes.append(
+                        DeadlineChange(
+                            key: String(decoding: frame.key, as: UTF8.self), new: new ?? Deadline.never,
+                            old: old ?? Deadline.never, sequence: frame.sequence))
                 }
                 offset += frame.bytes
             }
@@ -337,21 +365,40 @@ extension ArchiveEngine {
                 offset: SegmentHeader.bytes
             )
         }
-        for change in changes {
-            try undoDeadline(change.key, from: change.new, to: change.old, &outcome)
+        return changes
+    }
+
+    /// How much each change of deadlines was about, made anew: whoever died in one may have counted its last frame
+    /// already, which is behind the head and is replayed. Needs the lock and whole buckets.
+    func recountDeadlineActions() throws(StorageError) {
+        for line in index.undoLines
+        where line.kind == ReversibleAction.Kind.deadline.rawValue && isReversible(line) {
+            line.entries = 0
+            line.bytes = 0
+            for change in try deadlineChanges(of: line) {
+                line.entries += 1
+                let bytes: UInt64 = try withBytes(of: change.key) { (key) throws(StorageError) in
+                    guard let entry = try find(key, tag: UInt32(truncatingIfNeeded: hash(key))) else {
+                        return 0
+                    }
+                    defer { letGo(entry) }
+                    return UInt64(entry.slot.valueBytes)
+                }
+                line.bytes &+= bytes
+            }
         }
     }
 
-    private func undoDeadline(
-        _ key: String, from new: Int64, to old: Int64, _ outcome: inout UndoOutcome
-    ) throws(StorageError) {
-        let bytes: UInt64? = try withBytes(of: key) { (key) throws(StorageError) in
+    private func undo(_ change: DeadlineChange, _ outcome: inout UndoOutcome) throws(StorageError) {
+        let bytes: UInt64? = try withBytes(of: change.key) { (key) throws(StorageError) in
             guard let entry = try find(key, tag: UInt32(truncatingIfNeeded: hash(key))) else { return nil }
-            let isSame = entry.slot.deadline == new
+            // The deadline alone would not tell: what was recorded anew may have the same, or none like it.
+            let isSame = entry.slot.deadline == change.new && entry.frame.sequence < change.sequence
             let bytes = UInt64(entry.slot.valueBytes)
             letGo(entry)
             guard isSame,
-                try changeDeadline(of: key, to: old, ifSequence: nil, cause: .undo, evenExpired: true)
+                try changeDeadline(
+                    of: key, to: change.old, ifSequence: nil, cause: .undo, evenExpired: true)
                     == .deleted
             else { return nil }
             return bytes
@@ -360,7 +407,7 @@ extension ArchiveEngine {
             outcome.entries += 1
             outcome.bytes += bytes
         } else {
-            outcome.skip(key)
+            outcome.skip(change.key)
         }
     }
 

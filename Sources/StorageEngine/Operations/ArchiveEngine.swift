@@ -26,8 +26,6 @@ final class ArchiveEngine: Sendable {
     let attachment: OpenFile?
     /// The file of an observed index, to notice when another takes its place.
     let indexFile: OpenFile?
-    /// What was found wrong when this handle was opened, and can't be found any more; for ``check()``.
-    let openingProblems: [String]
     let pid: Int32
     let kind: ArchiveKind
     /// When this handle was made, on the monotonic clock.
@@ -45,8 +43,7 @@ final class ArchiveEngine: Sendable {
     init(
         name: String, kind: ArchiveKind, folder: OpenFile, hash: KeyHash, index: IndexMemory, log: SegmentLog,
         lock: ArchiveLock,
-        processSlot: ProcessSlot?, attachment: OpenFile?, indexFile: OpenFile? = nil,
-        openingProblems: [String] = []
+        processSlot: ProcessSlot?, attachment: OpenFile?, indexFile: OpenFile? = nil
     ) {
         self.name = name
         self.kind = kind
@@ -58,7 +55,6 @@ final class ArchiveEngine: Sendable {
         self.processSlot = processSlot
         self.attachment = attachment
         self.indexFile = indexFile
-        self.openingProblems = openingProblems
         pid = getpid()
         syncing = Syncing(folder: folder)
     }

@@ -32,8 +32,15 @@ extension ArchiveEngine {
         var said = LogWords()
         said.last.reserveCapacity(references.count)
         var findings = ReplayFindings()
-        for problem in openingProblems { findings.note(problem) }
-        for number in try log.segmentNumbers() {
+        for name in try Obstacle.all(in: folder) {
+            findings.note(Obstacle.description(name, in: folder) + "; the archive can't be opened for writing")
+        }
+        if let loss = index.loss { findings.note(loss.description(in: folder)) }
+        let numbers = try log.segmentNumbers()
+        for number in missingSegments(numbers, before: begin.segment) {
+            findings.note("\(log.path(of: number)): the segment is gone")
+        }
+        for number in numbers {
             if let problem = foreignSegment(number, newest: end.segment) { findings.note(problem) }
             guard number >= oldest, let pin = try log.pinIfPresent(number) else { continue }
             defer { log.unpin(pin) }
@@ -79,6 +86,20 @@ extension ArchiveEngine {
         return CheckReport(
             entries: isQuiet ? live.count : totals.0, valueBytes: isQuiet ? live.bytes : totals.1,
             damaged: findings.damaged, salvaged: 0, problems: findings.problems)
+    }
+
+    /// Segments that the index knows of, older than the newest, and that are not there. (Without its newest the index
+    /// would not be trusted.)
+    private func missingSegments(_ numbers: [UInt32], before newest: UInt32) -> [UInt32] {
+        let present = Set(numbers)
+        let oldest = oldestSegment
+        guard oldest > 0, oldest < newest, newest - oldest < UInt32(SegmentLayout.slots) else { return [] }
+        return (oldest..<newest).filter {
+            guard !present.contains($0) else { return false }
+            let isKnown = $0 == oldest || index.liveFrames(ofSegment: $0) >> IndexLayout.liveCountShift != 0
+            // Reclaimed meanwhile, it is no loss: then a younger one is the oldest.
+            return isKnown && $0 >= oldestSegment
+        }
     }
 
     /// What is wrong with a segment file whose header isn't one of this archive's.

@@ -12,6 +12,7 @@ extension ArchiveEngine {
         crashPoint(.repairRelinked)
         index.endStructureChange()
         try dropLeftovers()
+        try recountDeadlineActions()
         try replayBehindHead()
         crashPoint(.repairReplayed)
         sortRecencyList()

@@ -2,30 +2,6 @@ import CPlatform
 
 /// Whether an index that is there may be used as it is (F3). What each check is for: OnDiskFormat, "Opening".
 extension ArchiveOpening {
-    /// Fields of an index's header, as they are in its file.
-    private struct IndexHeader {
-        private let bytes: [UInt8]
-
-        init?(_ file: OpenFile) throws(StorageError) {
-            bytes = try file.read(atMost: 4096)
-            guard bytes.count == 4096 else { return nil }
-        }
-
-        func word32(_ offset: Int) -> UInt32 {
-            var reader = ByteReader(Array(bytes[offset..<offset + 4]))
-            return reader.uint32()
-        }
-
-        func word64(_ offset: Int) -> UInt64 {
-            var reader = ByteReader(Array(bytes[offset..<offset + 8]))
-            return reader.uint64()
-        }
-
-        func identity(_ offset: Int) -> [UInt8] { Array(bytes[offset..<offset + 16]) }
-
-        var head: Location { Location(raw: word64(IndexLayout.headOffset)) }
-    }
-
     /// The index file, if it is this archive's, of this boot, the very file it says it is, and agrees with
     /// the segments that are there; else `nil`.
     func trustedIndex(writable: Bool) throws(StorageError) -> OpenFile? {
@@ -33,20 +9,6 @@ extension ArchiveOpening {
             return nil
         }
         return file
-    }
-
-    /// What an index that is right in all else tells of a log that ends before the index's head: operations that
-    /// were acknowledged are gone. (A log without its index just ends.)
-    func lostHead() -> [String] {
-        guard let own = try? ownIndex(writable: false), let reaches = try? log(reaches: own.1.head), !reaches
-        else { return [] }
-        let header = own.1
-        let head = header.head
-        let path = folder.path + "/" + SegmentHeader.fileName(head.segment)
-        guard let file = try? folder.file(named: SegmentHeader.fileName(head.segment), writable: false),
-            let bytes = try? file.status().bytes
-        else { return ["\(path): the newest segment is gone"] }
-        return ["\(path): ends at byte \(bytes), the log went on to byte \(head.offset)"]
     }
 
     /// Where the index says that the log ends, if the index is this archive's.
@@ -67,17 +29,11 @@ extension ArchiveOpening {
             return nil
         }
         let capacity = header.word32(IndexLayout.entryCapacityOffset)
-        let boot = BootIdentity.current
         guard header.word64(IndexLayout.magicOffset) == IndexLayout.magic,
             header.word32(IndexLayout.versionOffset) == IndexLayout.version,
             header.word32(IndexLayout.stateOffset) == IndexLayout.State.ready.rawValue,
             header.identity(IndexLayout.identityOffset) == descriptor.identity,
-            boot.contains(where: { $0 != 0 }),
-            header.identity(IndexLayout.bootOffset) == boot,
-            header.word64(IndexLayout.deviceOffset) == status.device,
-            header.word64(IndexLayout.inodeOffset) == status.inode,
-            // The number of a removed file is used again, perhaps by its own copy.
-            header.word64(IndexLayout.birthOffset) == cp_birth_time(file.descriptor),
+            header.isOfThisBoot, header.isOf(file, status),
             Int(capacity) <= IndexLayout.chunks(inFileOf: status.bytes) * IndexLayout.chunkEntries,
             header.word32(IndexLayout.entryHighWaterOffset) <= capacity,
             Int(header.word32(IndexLayout.bucketCountOffset)) <= Int(capacity) / IndexLayout.chunkEntries
@@ -111,8 +67,9 @@ extension ArchiveOpening {
     ///
     /// Without this, a limit or a segment's count that had changed in a closed index made the next operation evict
     /// or drop what was intact.
-    func isSound(_ index: IndexMemory, attachment: OpenFile) throws(StorageError) -> Bool {
-        let mark = index.cleanMark
+    func isSound(
+        _ index: IndexMemory, mark: IndexMemory.CleanMark, attachment: OpenFile
+    ) throws(StorageError) -> Bool {
         index.removeCleanMark()
         let limits = descriptor.configuration
         guard index.word64(IndexLayout.diskLimitOffset) == limits.diskLimit ?? .max,

@@ -7,7 +7,7 @@ struct ArchiveOpening {
     static let newIndexName = "index.new"
     static let openingName = "opening"
     static let attachedName = "attached"
-    private static let lockName = "lock"
+    static let lockName = "lock"
 
     let folder: OpenFile
     let descriptor: Descriptor
@@ -126,10 +126,11 @@ struct ArchiveOpening {
         let attachment = try folder.fileMakingIfMissing(named: ArchiveOpening.attachedName)
         var isAlone = try attachment.lock(.exclusive, wait: false)
         var index = try trustedIndex(writable: true).map(mapForWriting)
-        let problems = index == nil ? lostHead() : []
         // Those who have it open have seen that it is sound.
+        var mark: IndexMemory.CleanMark?
         if isAlone, let candidate = index {
-            let isSound = try isSound(candidate, attachment: attachment)
+            mark = candidate.cleanMark
+            let isSound = try isSound(candidate, mark: mark ?? .none, attachment: attachment)
             if !isSound { index = nil }
         }
         if index == nil {
@@ -141,7 +142,8 @@ struct ArchiveOpening {
                     reason:
                         "its index was removed or replaced while it is in use; close those processes first")
             }
-            index = try mapForWriting(buildIndex(attachment: attachment))
+            let witness = IndexWitness(folder, descriptor, mark: mark)
+            index = try mapForWriting(buildIndex(attachment: attachment, witness: witness))
         }
         guard let index, try attachment.lock(.shared, wait: true) else {
             throw .closed(name: descriptor.name)
@@ -165,7 +167,7 @@ struct ArchiveOpening {
             name: descriptor.name, kind: descriptor.configuration.kind, folder: folder,
             hash: descriptor.hash(), index: index, log: log,
             lock: lock,
-            processSlot: slot, attachment: attachment, openingProblems: problems)
+            processSlot: slot, attachment: attachment)
     }
 
     private func mapForWriting(_ file: OpenFile) throws(StorageError) -> IndexMemory {
@@ -235,16 +237,15 @@ struct ArchiveOpening {
     /// that cannot be trusted, or that a dead process left half changed, is first put right if this user may
     /// write; else the log is read into memory of this process.
     func openForReading(mayWrite: Bool) throws(StorageError) -> ArchiveEngine {
-        if let engine = try observe([]) { return engine }
-        let problems = lostHead()
+        if let engine = try observe() { return engine }
         if mayWrite, let writer = try? openForWriting() {
             writer.detach()
-            if let engine = try observe(problems) { return engine }
+            if let engine = try observe() { return engine }
         }
-        return try readIntoMemory(problems)
+        return try readIntoMemory()
     }
 
-    private func observe(_ problems: [String]) throws(StorageError) -> ArchiveEngine? {
+    private func observe() throws(StorageError) -> ArchiveEngine? {
         guard let file = try trustedIndex(writable: false) else { return nil }
         let index = try IndexMemory(file: file, path: file.path, writable: false)
         let owner = index.word64(IndexLayout.sectionOwnerOffset)
@@ -255,10 +256,12 @@ struct ArchiveOpening {
             name: descriptor.name, kind: descriptor.configuration.kind, folder: folder,
             hash: descriptor.hash(), index: index, log: log,
             lock: ArchiveLock(robustMutexAt: index.base + IndexLayout.mutexOffset), processSlot: nil,
-            attachment: nil, indexFile: file, openingProblems: problems)
+            attachment: nil, indexFile: file)
     }
 
-    private func readIntoMemory(_ problems: [String]) throws(StorageError) -> ArchiveEngine {
+    private func readIntoMemory() throws(StorageError) -> ArchiveEngine {
+        // Before the log is read: what others append meanwhile only makes it longer.
+        let witness = IndexWitness(folder, descriptor)
         let index = try IndexMemory(file: nil, path: folder.path, writable: true)
         try initialize(index, file: nil)
         let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: false)
@@ -266,15 +269,18 @@ struct ArchiveOpening {
             name: descriptor.name, kind: descriptor.configuration.kind, folder: folder,
             hash: descriptor.hash(), index: index, log: log,
             lock: ArchiveLock(robustMutexAt: index.base + IndexLayout.mutexOffset), processSlot: nil,
-            attachment: nil, openingProblems: problems)
+            attachment: nil)
         _ = try engine.rebuild()
+        index.loss = witness?.loss(logEndsAt: engine.head, messages: engine.entryCount)
         index.set32(IndexLayout.stateOffset, IndexLayout.State.ready.rawValue)
         return engine
     }
 
     // MARK: Building
 
-    func buildIndex(attachment: OpenFile) throws(StorageError) -> OpenFile {
+    /// Makes the index anew from the log. It keeps what a witness, the index that is given up for it, knows of
+    /// losses.
+    func buildIndex(attachment: OpenFile, witness: IndexWitness?) throws(StorageError) -> OpenFile {
         try forgetUnwrittenBytes()
         try folder.unlink(ArchiveOpening.newIndexName)
         let file = try folder.newFile(named: ArchiveOpening.newIndexName)
@@ -290,6 +296,7 @@ struct ArchiveOpening {
                 attachment: attachment)
             crashPoint(.indexFileMade)
             _ = try engine.rebuild()
+            index.loss = witness?.loss(logEndsAt: engine.head, messages: engine.entryCount)
             if let limit = descriptor.configuration.diskLimit {
                 try engine.fit(into: limit)
             }

@@ -10,6 +10,8 @@ struct ArchiveRepair {
     let identity: [UInt8]
     /// Where the log ended by the word of an index that could be trusted.
     let knownHead: Location?
+    /// What the old index knows of losses.
+    let witness: IndexWitness?
     private(set) var damaged = 0
     private(set) var problems: [String] = []
     /// In which segments entries count as salvaged, and from which offset on.
@@ -18,6 +20,12 @@ struct ArchiveRepair {
     static func run(
         on folder: OpenFile, name: String, options: StoreOptions
     ) throws(StorageError) -> RepairReport {
+        // First, because the locks are such files. No process can have what is no file locked.
+        var obstacles: [String] = []
+        for name in try Obstacle.all(in: folder) {
+            let kept = try DamagedFile.setAside(name, in: folder)
+            obstacles.append(Obstacle.description(name, in: folder) + "; renamed to \(kept)")
+        }
         let opening = try folder.fileMakingIfMissing(named: ArchiveOpening.openingName)
         try ArchiveOpening.takeOpening(opening, archive: name)
         defer { opening.unlock() }
@@ -32,10 +40,8 @@ struct ArchiveRepair {
         let (descriptor, loss) = try ArchiveRepair.descriptor(of: folder, name: name, options: options)
         var repair = ArchiveRepair(
             folder: folder, name: name, identity: descriptor.identity,
-            knownHead: loss == nil ? known?.claimedHead : nil)
-        if loss == nil {
-            for problem in known?.lostHead() ?? [] { repair.note(problem + ": what was there is lost") }
-        }
+            knownHead: loss == nil ? known?.claimedHead : nil, witness: IndexWitness(folder, descriptor))
+        for obstacle in obstacles { repair.note(obstacle) }
         for name in [ArchiveOpening.indexName, ArchiveOpening.newIndexName] { try folder.unlink(name) }
         if let loss {
             try repair.replaceDescriptor(descriptor, loss)
@@ -45,11 +51,14 @@ struct ArchiveRepair {
             ArchiveOpening(folder: folder, options: options), attachment: attachment)
     }
 
-    private init(folder: OpenFile, name: String, identity: [UInt8], knownHead: Location?) {
+    private init(
+        folder: OpenFile, name: String, identity: [UInt8], knownHead: Location?, witness: IndexWitness?
+    ) {
         self.folder = folder
         self.name = name
         self.identity = identity
         self.knownHead = knownHead
+        self.witness = witness
     }
 
     mutating func note(_ problem: String) {
@@ -82,9 +91,9 @@ struct ArchiveRepair {
         if let present, identities.best == nil || identities.best == present.identity {
             return (present, nil)
         }
-        let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil, memoryLimit: nil)
         var identity = try RandomSource.bytes(16, for: folder.path)
         if let best = identities.best { identity = best }
+        let configuration = try LogContent(folder, identity: identity).configuration
         let descriptor = Descriptor(
             identity: identity, hashKey: try RandomSource.bytes(16, for: folder.path),
             created: Clock.wall(), name: name, configuration: configuration)
@@ -101,17 +110,23 @@ struct ArchiveRepair {
         }
         try ArchiveOpening.replaceDescriptor(descriptor, in: folder)
         note(
-            "\(folder.path)/\(file): bytes 0 to \(bytes): made anew (\(loss))\(kept). The archive is a collection now; "
-                + "limits were lost; set them with resize")
+            "\(folder.path)/\(file): bytes 0 to \(bytes): made anew (\(loss))\(kept). "
+                + LogContent.description(of: descriptor.configuration))
     }
 
     // MARK: The new index
 
-    private func finish(
+    private mutating func finish(
         _ opening: ArchiveOpening, attachment: OpenFile
     ) throws(StorageError) -> RepairReport {
-        let file = try opening.buildIndex(attachment: attachment)
+        // Without the witness: what it knows is said here, and from then on the log is whole as it is.
+        let file = try opening.buildIndex(attachment: attachment, witness: nil)
         let index = try IndexMemory(file: file, path: file.path, writable: true)
+        let entries = index.size(IndexLayout.entryCountOffset)
+        let end = Location(raw: index.word64(IndexLayout.headOffset))
+        if let loss = witness?.loss(logEndsAt: end, messages: entries) {
+            note(loss.description(in: folder) + "; from now on the log counts as whole without it")
+        }
         var salvaged = 0
         if !salvagedFrom.isEmpty {
             for number in 0..<index.usedEntries {
@@ -123,7 +138,7 @@ struct ArchiveRepair {
         }
         index.setCleanMark()
         return RepairReport(
-            entries: index.size(IndexLayout.entryCountOffset),
+            entries: entries,
             valueBytes: UInt64(index.size(IndexLayout.valueBytesOffset)), damaged: damaged,
             salvaged: salvaged,
             problems: problems)

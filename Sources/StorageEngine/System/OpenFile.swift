@@ -309,6 +309,13 @@ final class OpenFile: Sendable {
         }
     }
 
+    /// Removes a name, and if it is a folder (which someone else put there) all that is in it; follows no link (F9).
+    func removeTree(_ name: String) throws(StorageError) {
+        guard let inside = try? folder(named: name) else { return try unlink(name) }
+        for file in try inside.names() { try inside.removeTree(file) }
+        try unlink(name, isFolder: true)
+    }
+
     // MARK: Whole-file locks, which the kernel frees when their holder dies
 
     enum LockKind { case shared, exclusive }

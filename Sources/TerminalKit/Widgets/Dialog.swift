@@ -42,12 +42,14 @@ public struct Dialog: Widget {
     }
 
     /// Where everything stands in a screen. On a small one the border goes first, then the body; the buttons
-    /// stay.
+    /// stay, if need be with short labels, and side by side.
     public func places(in rect: Rect) -> Places {
         let columns = min(rect.columns, maximumColumns)
-        let hasBorder = rect.rows >= 5 && columns >= 12
+        // Buttons without a border around them have four columns more.
+        let hasRoom = columns - 4 >= Self.width(of: labels(in: columns))
+        let hasBorder = rect.rows >= 5 && columns >= 12 && hasRoom
         let margin = hasBorder ? 2 : 0
-        let labels = buttons.map(label)
+        let labels = labels(in: columns - 2 * margin)
         let lines = body.flatMap { TextWrap.lines($0, columns: columns - 2 * margin) }
         let buttonRows = buttons.isEmpty ? 0 : 1
         let wanted = lines.count + contentRows + buttonRows
@@ -55,7 +57,7 @@ public struct Dialog: Widget {
         let rows = wanted + (spaced ? 1 : 0) + (hasBorder ? 2 : 1)
         let widest = max(
             lines.map { TextWidth.width(of: $0) }.max() ?? 0, TextWidth.width(of: title) + 2,
-            labels.reduce(-1) { $0 + TextWidth.width(of: $1) + 1 }, contentRows > 0 ? columns : 0, 24)
+            Self.width(of: labels), contentRows > 0 ? columns : 0, 24)
         let box = rect.centered(Size(columns: min(columns, widest + 2 * margin), rows: rows))
         var inner =
             hasBorder ? box.inset(top: 1, left: margin, bottom: 1, right: margin) : box.split(top: 1).rest
@@ -92,12 +94,27 @@ public struct Dialog: Widget {
         }
         ScrollBar(total: places.lines.count, first: first, visible: places.body.rows).draw(
             into: &frame, in: places.body.inset(right: -1).intersection(places.box), look: look)
+        let inside = places.body.column > places.box.column ? 4 : 0
+        let labels = labels(in: places.box.columns - inside, ellipsis: look.glyphs.ellipsis)
         for (index, place) in places.buttons.enumerated() {
             let style = look[index == selectedButton ? .buttonDefault : .button]
-            frame.write(label(buttons[index]), at: place.origin, style: style, within: place)
+            frame.write(labels[index], at: place.origin, style: style, within: place)
         }
     }
 
-    /// Brackets make a button one without colors too.
-    private func label(_ title: String) -> String { "[ \(title) ]" }
+    /// The buttons as they are written in so many columns: spaced out, else without spaces, else with titles cut off so
+    /// that each has its share. Brackets make a button one without colors too.
+    private func labels(in columns: Int, ellipsis: String = "~") -> [String] {
+        let spaced = buttons.map { "[ \($0) ]" }
+        if Self.width(of: spaced) <= columns { return spaced }
+        let short = buttons.map { "[\($0)]" }
+        if Self.width(of: short) <= columns { return short }
+        let share = (columns + 1) / max(1, buttons.count) - 1
+        return buttons.map { "[\(TextWidth.truncate($0, to: max(1, share - 2), ellipsis: ellipsis))]" }
+    }
+
+    /// Of labels side by side, a column between two.
+    private static func width(of labels: [String]) -> Int {
+        labels.reduce(-1) { $0 + TextWidth.width(of: $1) + 1 }
+    }
 }

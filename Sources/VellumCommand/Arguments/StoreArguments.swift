@@ -25,11 +25,18 @@ struct StoreArguments: ParsableArguments {
     /// Opens the store to change it. Changing one takes naming it. `creating`: makes it if there is none.
     /// `name`: what other processes see of this one.
     func openForWriting(creating: Bool, as name: String = "vellum") throws -> Store {
+        try Store.open(
+            at: pathForWriting(), mode: .readWrite, createIfMissing: creating, options: StoreOptions(processName: name))
+    }
+
+    /// Makes the store's marker file whole; returns what was done, nil if it was right.
+    func repairMarker() throws -> String? { try Store.repairMarker(at: try pathForWriting()) }
+
+    private func pathForWriting() throws(CommandFailure) -> String {
         guard let named else {
             throw CommandFailure("say which store to change, with --store or VELLUM_STORE", status: .usage)
         }
-        return try Store.open(
-            at: named, mode: .readWrite, createIfMissing: creating, options: StoreOptions(processName: name))
+        return named
     }
 
     private func pathForLooking() throws -> String {

@@ -9,11 +9,14 @@ struct CheckCommand: ParsableCommand {
         discussion: """
             Without --repair changes nothing. Exit code 1 if anything is wrong, 3 if an archive could not be read for another reason \
             than damage; the others are checked all the same. With --json, one object: clean, entries, damaged, \
-            salvaged, and archives, an array of the same by archive with valueBytes and problems.
+            salvaged, problems of the store itself, and archives, an array of the same by archive with valueBytes and \
+            problems.
 
             --repair makes every archive whole that is not clean, and leaves the others alone. What is damaged is \
             kept in files of the archive's folder that end in .damaged; an archive that is open for writing is left \
-            as it is. Clean and the exit code then say how things are afterwards.
+            as it is. Clean and the exit code then say how things are afterwards. An archive without its descriptor \
+            becomes a log, a cache or a collection, as its entries tell, and loses nothing by it. A store whose marker \
+            file vellum-store is damaged or missing gets a new one, if there is an archive in the folder.
             """)
 
     @OptionGroup var store: StoreArguments
@@ -28,6 +31,7 @@ struct CheckCommand: ParsableCommand {
     var json = false
 
     func run() throws {
+        let marker = repair && !dryRun ? try store.repairMarker() : nil
         var (findings, isUnreadable) = try look(into: try store.openForLooking())
         if repair, !dryRun {
             let store = try store.openForWriting(creating: false)
@@ -44,9 +48,9 @@ struct CheckCommand: ParsableCommand {
         }
         let output = OutputWriter()
         if json {
-            try printJSON(findings, to: output)
+            try printJSON(findings, marker, to: output)
         } else {
-            try printText(findings, to: output)
+            try printText(findings, marker, to: output)
         }
         try output.flush()
         if isUnreadable { throw CommandFailure(nil, status: .storeFailure) }
@@ -69,7 +73,8 @@ struct CheckCommand: ParsableCommand {
         return (findings, isUnreadable)
     }
 
-    private func printText(_ findings: [Finding], to output: OutputWriter) throws {
+    private func printText(_ findings: [Finding], _ marker: String?, to output: OutputWriter) throws {
+        if let marker { try TerminalSafe.write(Array((marker + "\n").utf8), to: output) }
         for finding in findings {
             var line = "\(finding.name): \(finding.verdict), "
             line += HumanText.entries(finding.entries, bytes: finding.valueBytes)
@@ -81,12 +86,13 @@ struct CheckCommand: ParsableCommand {
         }
     }
 
-    private func printJSON(_ findings: [Finding], to output: OutputWriter) throws {
+    private func printJSON(_ findings: [Finding], _ marker: String?, to output: OutputWriter) throws {
         let total = Self.members(
             clean: findings.allSatisfy(\.clean), entries: findings.reduce(0) { $0 + $1.entries },
-            damaged: findings.reduce(0) { $0 + $1.damaged }, salvaged: findings.reduce(0) { $0 + $1.salvaged }
-        )
-        var text = "{\(total),\"archives\":["
+            damaged: findings.reduce(marker == nil ? 0 : 1) { $0 + $1.damaged },
+            salvaged: findings.reduce(0) { $0 + $1.salvaged })
+        let problem = marker.map(JSONText.string) ?? ""
+        var text = "{\(total),\"problems\":[\(problem)],\"archives\":["
         for (index, finding) in findings.enumerated() {
             let figures = Self.members(
                 clean: finding.clean, entries: finding.entries, damaged: finding.damaged,

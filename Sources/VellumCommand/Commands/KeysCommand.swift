@@ -10,7 +10,7 @@ struct KeysCommand: ParsableCommand {
             Columns in a pipe, and properties with --json: key, size, tier, created, accessed, expires, hits, owner, \
             rank. Sizes are bytes, times seconds since 1970; rank 1 is the most recent. In a pipe keys are printed as \
             they are, even if they hold tabs or line breaks; --json escapes them. On a terminal expires is the time \
-            that is left.
+            that is left. Exit code 1 if there is no entry of --owner.
 
             Example: vellum keys City --owner demo --order expires
             """)
@@ -54,20 +54,27 @@ struct KeysCommand: ParsableCommand {
             MetadataColumns.columns, layout: .fitting(output, json: json ? .jsonLines : nil), output: output)
         var left = limit ?? .max
         var missing = 0
+        var isAnyOwned = false
         let now = Timestamp.now()
         for index in order.arrange(entries, reversed: reverse) {
-            guard left > 0 else { break }
+            guard left > 0 || (owner != nil && !isAnyOwned) else { break }
             guard let metadata = entries.metadata(at: index) else {
                 if entries.isMissing(at: index) { missing += 1 }
                 continue
             }
             if let owner, metadata.owner != owner { continue }
+            isAnyOwned = true
+            guard left > 0 else { break }
             try printer.print(MetadataColumns.cells(metadata, now: now))
             left -= 1
         }
         try printer.finish()
         Narration.complainOfMissing(missing)
         if missing > 0 { throw CommandFailure(nil, status: .storeFailure) }
+        // As for rm and expire: who asks for an owner's entries learns that there are none.
+        if let owner, !isAnyOwned {
+            throw CommandFailure("\(archive.name) has no entry of owner \"\(owner)\"", status: .nothing)
+        }
     }
 }
 

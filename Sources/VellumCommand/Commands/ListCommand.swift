@@ -9,7 +9,8 @@ struct ListCommand: ParsableCommand {
         discussion: """
             Columns in a pipe, and properties with --json: archive, kind, type, entries, memoryBytes, memoryLimit, \
             diskBytes, diskLimit, footprint, hits, misses, evictions, expirations, rejections. Sizes are bytes; \
-            memoryBytes and diskBytes are sums of values, footprint is what the archive's files take.
+            memoryBytes and diskBytes are sums of values, footprint is what the archive's files take. An archive that can't be read is named on standard \
+            error; the others are listed all the same, and the exit code is 3.
             """)
 
     @OptionGroup var store: StoreArguments

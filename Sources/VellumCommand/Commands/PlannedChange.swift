@@ -48,6 +48,7 @@ struct PlannedChange: Sendable {
         }
         let outcome = try plan.apply(to: archive)
         report(outcome, archive.name)
+        if let failure = outcome.failure { throw failure }
         if outcome.entries == 0 { throw CommandFailure(nil, status: .nothing) }
     }
 

@@ -15,7 +15,8 @@ struct TailCommand: ParsableCommand {
         discussion: """
             In a pipe: number, time in seconds since 1970 and text, separated by tabs, the text as it is. --json prints an \
             object a line: sequence, time, and text, or data in base64 if the message isn't UTF-8. Looking leaves no \
-            trace. With --follow it goes on until Ctrl-C or until its reader leaves; what the ring drops before it could \
+            trace. Numbers grow, and some may be skipped. Without --follow it ends with the last message that is there \
+            when it begins. With --follow it goes on until Ctrl-C or until its reader leaves; what the ring drops before it could \
             be read is told on standard error.
 
             Example: vellum tail Builds -n 100 --follow
@@ -51,13 +52,17 @@ struct TailCommand: ParsableCommand {
         let output = OutputWriter()
         let printer = MessagePrinter(
             layout: raw ? .raw : json ? .json : output.isTerminal ? .human : .tabs, output: output)
-        var cursor = try archive.cursor(beforeLast: lines)
+        // Without --follow it ends with the last message that is there now, however fast others append.
+        let end = follow ? nil : try archive.cursor(beforeLast: 0)
+        var cursor = try archive.cursor(beforeLast: lines, of: end)
         /// The number of the last message that was printed: nothing is printed twice.
         var last: UInt64?
+        var hasWarned = false
         while true {
-            let batch = try archive.messages(after: cursor)
-            if batch.someAreLost {
+            let batch = try archive.messages(after: cursor, before: end)
+            if batch.someAreLost, follow || !hasWarned {
                 Narration.complain("some messages were dropped before they were read")
+                hasWarned = true
             }
             for message in batch.messages where last.map({ message.sequence > $0 }) ?? true {
                 try printer.print(message)

@@ -11,8 +11,8 @@ struct WhyCommand: ParsableCommand {
             archive's last 2,048 events reach back; accesses are no events. Exit code 1 if nothing is known of the key.
 
             --json prints one object: archive, key, present, meta (as keys --json has it, or null), heldBy, events \
-            (time, event, size, cause, pid, process), reachesBackTo and isCutOff: whether older events have been \
-            overwritten. In a pipe: properties, an empty line, and the events in these columns.
+            (time, event, size, cause, pid, and process: the name of that pid while it has the archive open), \
+            reachesBackTo and isCutOff: whether older events have been overwritten. In a pipe: properties, an empty line, and the events in these columns.
 
             Example: vellum why City 1642911
             """)

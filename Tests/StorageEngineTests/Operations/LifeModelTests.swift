@@ -8,6 +8,8 @@ import Testing
     struct Life: Equatable {
         var value: [UInt8]
         var stamp: Int
+        /// When it was stored, in the order of everything.
+        let recorded: Int
         /// On the test's clock; nil: never.
         var deadline: Int64?
         var owner: String?
@@ -17,6 +19,8 @@ import Testing
         var removed: [String: Life] = [:]
         /// What it changed, with the deadline that it set and the one before.
         var changed: [String: (new: Int64?, old: Int64?)] = [:]
+        /// When it was done; what was stored later stays as it is.
+        var moment = 0
         /// What expired by the deadline that it set, as it was.
         var expired: [String: Life] = [:]
     }
@@ -53,7 +57,8 @@ import Testing
         mutating func put(_ key: String, _ value: [UInt8], lifetime: Int64?, owner: String?) -> Bool {
             guard value.count <= limit else { return false }
             let stamp = stamp()
-            lives[key] = Life(value: value, stamp: stamp, deadline: lifetime.map { now + $0 }, owner: owner)
+            lives[key] = Life(
+                value: value, stamp: stamp, recorded: stamp, deadline: lifetime.map { now + $0 }, owner: owner)
             _ = evict(sparing: key)
             return true
         }
@@ -193,6 +198,7 @@ import Testing
         default:
             // No two actions set the same moment: the clock stands still between them.
             bench.model.stamps += 1
+            action.moment = bench.model.stamps
             let lifetime: Int64? = bench.chance(2) ? nil : 1_000_000 + Int64(bench.model.stamps)
             outcome = try bench.archive.carryOut(
                 .setLifetime(lifetime.map { .microseconds($0) }), on: planned)
@@ -231,10 +237,9 @@ import Testing
             back += 1
         }
         for (key, change) in action.changed where action.expired[key] == nil {
-            guard let life = bench.model.lives[key], life.deadline == change.new
-            else {
-                continue
-            }
+            guard let life = bench.model.lives[key], life.deadline == change.new,
+                life.recorded < action.moment
+            else { continue }
             bench.model.lives[key]?.deadline = change.old
             back += 1
         }
@@ -284,7 +289,7 @@ import Testing
             }
             let stamp = bench.model.stamp()
             bench.model.lives[metadata.key] = Life(
-                value: value, stamp: stamp, deadline: deadline, owner: metadata.owner)
+                value: value, stamp: stamp, recorded: stamp, deadline: deadline, owner: metadata.owner)
         }
         bench.model.actions = [:]
     }

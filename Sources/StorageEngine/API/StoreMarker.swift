@@ -1,0 +1,56 @@
+/// The file that makes a folder a store: one line that names the format. What it holds: OnDiskFormat, "Folders".
+enum StoreMarker {
+    static let fileName = "vellum-store"
+    private static let beginning = "Vellum store, format "
+    static let text = beginning + "1\n"
+
+    enum State {
+        case right, missing
+        /// A whole marker of another format.
+        case version(UInt32)
+        /// `reason` says from where on it is something else, and what it should be.
+        case damaged(reason: String)
+    }
+
+    static func state(in folder: OpenFile) throws(StorageError) -> State {
+        guard try folder.hasEntry(named: fileName) else { return .missing }
+        let bytes: [UInt8]
+        do throws(StorageError) {
+            bytes = try folder.file(named: fileName, writable: false).read(atMost: 256)
+        } catch {
+            guard case .corrupted(_, _, let reason) = error else { throw error }
+            return .damaged(reason: reason)
+        }
+        let expected = Array(text.utf8)
+        if bytes == expected { return .right }
+        if let version = version(String(decoding: bytes, as: UTF8.self)) { return .version(version) }
+        let place = zip(bytes, expected).prefix { $0 == $1 }.count
+        return .damaged(
+            reason: "damaged at byte \(place); it is the line \"\(text.dropLast())\" that ends with one line feed")
+    }
+
+    /// The number of another format, where the text is exactly what a marker of that format would be.
+    private static func version(_ text: String) -> UInt32? {
+        guard text.hasPrefix(beginning), text.utf8.last == UInt8(ascii: "\n"),
+            let version = UInt32(text.dropFirst(beginning.count).dropLast()),
+            text == beginning + String(version) + "\n"
+        else { return nil }
+        return version
+    }
+
+    /// Makes the marker, whole or not at all.
+    static func make(in folder: OpenFile) throws(StorageError) {
+        let temporary = fileName + "." + String(ProcessIdentity.current().pid)
+        try folder.unlink(temporary)
+        do throws(StorageError) {
+            let file = try folder.newFile(named: temporary)
+            try file.write(Array(text.utf8))
+            try file.synchronize()
+            try folder.rename(temporary, to: fileName)
+            crashPoint(.markerRenamed)
+        } catch {
+            try? folder.unlink(temporary)
+            throw error
+        }
+    }
+}

@@ -1,0 +1,61 @@
+/// What kind of archive a log was written by, for a repair that has no descriptor to go by. Costs reading all segments.
+struct LogContent {
+    private var messages = 0
+    private var entries = 0
+    private var evictions = 0
+    /// Sum of the sizes of all values, those included that were replaced since.
+    private var valueBytes: UInt64 = 0
+
+    init(_ folder: OpenFile, identity: [UInt8]) throws(StorageError) {
+        let log = try SegmentLog(folder: folder, identity: identity, writable: false)
+        for number in try log.segmentNumbers() {
+            guard let pin = try log.pinIfPresent(number) else { continue }
+            defer { log.unpin(pin) }
+            _ = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
+                if case .frame(let frame, _) = item { count(frame) }
+            }
+        }
+    }
+
+    private mutating func count(_ frame: Frame) {
+        let evicts = !FrameExtension.evictions(of: frame).isEmpty
+        switch frame.kind {
+        case .message: messages += 1
+        case .put, .move, .resident:
+            entries += 1
+            // Only a limit makes a put name other entries.
+            if evicts { evictions += 1 }
+        case .evict:
+            // What was removed for another reason says so.
+            let cause = RemovalNote(of: frame)?.cause ?? .limit
+            if evicts, cause == .limit { evictions += 1 }
+            return
+        default: return
+        }
+        valueBytes += UInt64(frame.valueBytes)
+    }
+
+    /// Evicts nothing of what is there: its disk limit is at least the sum of all values that the log holds.
+    var configuration: ArchiveConfiguration {
+        let kind: ArchiveKind = messages > entries ? .log : evictions > 0 ? .cache : .collection
+        let usual = ArchiveConfiguration().diskLimit ?? 0
+        let limit = min(max(valueBytes, usual), ArchiveConfiguration.maximumDiskLimit)
+        return ArchiveConfiguration(
+            kind: kind, diskLimit: kind == .collection ? nil : limit, memoryLimit: nil)
+    }
+
+    /// What a repair has made of an archive, for its report.
+    static func description(of configuration: ArchiveConfiguration) -> String {
+        let limit = configuration.diskLimit ?? 0
+        let known =
+            "with a disk limit of \(limit) bytes, in which all that is there has room, and no memory limit; "
+            + "set others with resize"
+        switch configuration.kind {
+        case .log: return "The archive is a log, for it holds messages, \(known)"
+        case .cache: return "The archive is a cache, for entries were evicted from it, \(known)"
+        case .collection:
+            return "The archive is a collection now, for nothing tells of another kind: it has no disk limit and "
+                + "evicts nothing; its memory limit was lost, set it with resize --memory"
+        }
+    }
+}

@@ -1,0 +1,229 @@
+import Foundation
+import StorageEngine
+import Testing
+
+/// A log that someone cut off or took segments from.
+///
+/// What broke: the index was made anew from the shorter log by the first look, which was all that knew of what had been
+/// there, and from then on a check found nothing wrong. Now the new index keeps a note until a repair reports it.
+@Suite struct LossTests {
+    private static let entries = 2400
+    private static let missing = "the log is missing from byte "
+
+    private static func value(_ number: Int) -> [UInt8] {
+        Array("value \(number) ".utf8) + [UInt8](repeating: 0x61, count: number % 200)
+    }
+
+    /// A closed archive of several segments.
+    private func filled(_ kind: ArchiveKind = .cache, syncing: Bool = false) throws -> TemporaryFolder {
+        let folder = try TemporaryFolder(inMemory: true)
+        let store = try Store.open(at: folder.store)
+        defer { store.close() }
+        let archive = try store.archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: kind, diskLimit: 4_000_000))
+        for number in 0..<LossTests.entries {
+            if kind == .log {
+                try archive.append(LossTests.value(number))
+            } else {
+                try archive.put(LossTests.value(number), forKey: "key \(number)")
+            }
+        }
+        if syncing { try archive.synchronize() }
+        return folder
+    }
+
+    private func segments(_ folder: TemporaryFolder) throws -> [String] {
+        let names = try folder.files(inArchive: "A").filter { $0.hasSuffix(".segment") }
+        try #require(names.count >= 4)
+        return names
+    }
+
+    private func remove(_ name: String, _ folder: TemporaryFolder) throws {
+        try FileManager.default.removeItem(atPath: folder.archivePath("A", name))
+    }
+
+    private func change(_ file: String, _ folder: TemporaryFolder, _ body: (inout Data) -> Void) throws {
+        let url = URL(fileURLWithPath: folder.archivePath("A", file))
+        var data = try Data(contentsOf: url)
+        body(&data)
+        // In place, so that the file stays the one it is.
+        let handle = try FileHandle(forUpdating: url)
+        defer { try? handle.close() }
+        try handle.write(contentsOf: data)
+        try handle.truncate(atOffset: UInt64(data.count))
+    }
+
+    private func check(_ folder: TemporaryFolder) throws -> CheckReport {
+        let store = try Store.open(at: folder.store, mode: .readOnly)
+        defer { store.close() }
+        return try store.archive(named: "A").check()
+    }
+
+    private func look(_ folder: TemporaryFolder, _ mode: AccessMode) throws {
+        let store = try Store.open(at: folder.store, mode: mode)
+        defer { store.close() }
+        _ = try store.archive(named: "A").status()
+    }
+
+    enum Cut: String, CaseIterable { case removed, shortened, emptied, lastTwoRemoved }
+
+    private func apply(_ cut: Cut, to folder: TemporaryFolder) throws {
+        let names = try segments(folder)
+        let newest = names[names.count - 1]
+        switch cut {
+        case .removed: try remove(newest, folder)
+        case .shortened: try change(newest, folder) { $0 = $0.prefix(3001) }
+        case .emptied: try change(newest, folder) { $0 = Data() }
+        case .lastTwoRemoved: for name in names.suffix(2) { try remove(name, folder) }
+        }
+    }
+
+    @Test(arguments: Cut.allCases, [ArchiveKind.cache, .log])
+    func aCutLogStaysReportedUntilItIsRepaired(cut: Cut, kind: ArchiveKind) throws {
+        for mode in [AccessMode.readOnly, .readWrite] {
+            let folder = try filled(kind)
+            try apply(cut, to: folder)
+            try look(folder, mode)
+            let first = try check(folder)
+            #expect(first.problems.filter { $0.contains(LossTests.missing) }.count == 1, "\(first)")
+            #expect(first.entries < LossTests.entries)
+
+            // What is stored afterwards takes the place of what was lost, and a new index knows only that.
+            let store = try Store.open(at: folder.store)
+            let archive = try store.archive(named: "A")
+            for number in 0..<LossTests.entries {
+                if kind == .log {
+                    try archive.append(LossTests.value(number))
+                } else {
+                    try archive.put(LossTests.value(number), forKey: "key \(number)")
+                }
+            }
+            store.close()
+            try change("index", folder) { $0[262_144 + 40] ^= 1 }
+            try look(folder, .readWrite)
+            let second = try check(folder)
+            #expect(second.problems == first.problems.filter { $0.contains(LossTests.missing) })
+
+            let again = try Store.open(at: folder.store)
+            defer { again.close() }
+            let report = try again.repair(archiveNamed: "A")
+            #expect(report.damaged == 1 && report.problems.count == 1, "\(report)")
+            #expect(report.problems[0].contains(LossTests.missing))
+            #expect(try check(folder).clean)
+            #expect(try again.repair(archiveNamed: "A").damaged == 0)
+        }
+    }
+
+    /// A repair before anyone has looked.
+    @Test(arguments: Cut.allCases)
+    func aRepairReportsWhatWasCut(cut: Cut) throws {
+        let folder = try filled()
+        try apply(cut, to: folder)
+        let store = try Store.open(at: folder.store)
+        defer { store.close() }
+        let report = try store.repair(archiveNamed: "A")
+        #expect(report.problems.filter { $0.contains(LossTests.missing) }.count == 1, "\(report)")
+        #expect(try check(folder).clean)
+    }
+
+    /// Who can't make the index anew, because others have the archive open, reports it as well.
+    @Test func anObserverReportsIt() throws {
+        let folder = try filled()
+        let store = try Store.open(at: folder.store)
+        defer { store.close() }
+        let archive = try store.archive(named: "A")
+        try apply(.removed, to: folder)
+        let report = try check(folder)
+        #expect(report.problems.contains { $0.contains(LossTests.missing) }, "\(report)")
+        withExtendedLifetime(archive) {}
+    }
+
+    /// After a restart only what was synced is known to have been there.
+    @Test(arguments: [false, true])
+    func anotherBoot(syncing: Bool) throws {
+        let folder = try filled(syncing: syncing)
+        try change("index", folder) { $0[32] ^= 1 }
+        try folder.remark("A", clean: true)
+        try apply(.removed, to: folder)
+        try look(folder, .readWrite)
+        #expect(try check(folder).clean == !syncing)
+    }
+
+    @Test func anotherBootLosesNothingByItself() throws {
+        let folder = try filled(syncing: true)
+        try change("index", folder) { $0[32] ^= 1 }
+        try folder.remark("A", clean: true)
+        try look(folder, .readWrite)
+        #expect(try check(folder).clean)
+        #expect(try check(folder).entries == LossTests.entries)
+    }
+
+    /// The index of a copy counts only if nobody wrote while it was made.
+    @Test(arguments: [false, true])
+    func aCopy(isOpen: Bool) throws {
+        let folder = try filled()
+        let store = isOpen ? try Store.open(at: folder.store) : nil
+        let archive = try store?.archive(named: "A")
+        let copy = try TemporaryFolder(inMemory: true)
+        try FileManager.default.copyItem(atPath: folder.store, toPath: copy.store)
+        try apply(.removed, to: copy)
+        try look(copy, .readWrite)
+        #expect(try check(copy).clean == isOpen)
+        withExtendedLifetime(archive) {}
+        store?.close()
+    }
+
+    @Test(arguments: [ArchiveKind.cache, .log])
+    func aSegmentInTheMiddle(kind: ArchiveKind) throws {
+        let folder = try filled(kind)
+        let names = try segments(folder)
+        try remove(names[1], folder)
+        let report = try check(folder)
+        #expect(!report.clean)
+        if kind == .cache {
+            #expect(report.problems.contains { $0.hasSuffix("\(names[1]): the segment is gone") }, "\(report)")
+        }
+        // And when the index is given up, because the newest goes as well.
+        try apply(.removed, to: folder)
+        try look(folder, .readWrite)
+        let after = try check(folder)
+        #expect(after.problems.count == 1)
+        #expect(after.problems[0].contains(LossTests.missing + "64 of \(names[1]) to byte"), "\(after)")
+        #expect(after.problems[0].contains("of \(names[names.count - 1]), or parts"))
+    }
+
+    @Test func theOldestSegment() throws {
+        let folder = try filled()
+        let names = try segments(folder)
+        try remove(names[0], folder)
+        let report = try check(folder)
+        #expect(report.problems.contains { $0.hasSuffix("\(names[0]): the segment is gone") }, "\(report)")
+        // Without its mark the index is added up, and that doesn't work out.
+        try folder.remark("A", clean: false)
+        try look(folder, .readWrite)
+        let after = try check(folder)
+        #expect(after.problems.count == 1)
+        #expect(after.problems[0].contains(LossTests.missing + "64 of \(names[0]) to byte"), "\(after)")
+    }
+
+    /// Reclaiming takes segments as well, and a check beside it finds nothing wrong.
+    @Test func reclaimedSegmentsAreNoLoss() throws {
+        let folder = try filled()
+        let before = try segments(folder)
+        let store = try Store.open(at: folder.store)
+        let archive = try store.archive(named: "A")
+        for round in 0..<40 {
+            for number in 0..<LossTests.entries {
+                try archive.put(LossTests.value(number + round), forKey: "key \(number)")
+            }
+        }
+        #expect(try check(folder).clean)
+        store.close()
+        #expect(try segments(folder).first != before.first)
+        #expect(try check(folder).clean)
+        try folder.remark("A", clean: false)
+        try change("index", folder) { $0[262_144 + 40] ^= 1 }
+        try look(folder, .readWrite)
+        #expect(try check(folder).clean)
+    }
+}

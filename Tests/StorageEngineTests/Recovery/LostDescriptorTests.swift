@@ -1,0 +1,90 @@
+import Foundation
+import StorageEngine
+import Testing
+
+/// An archive without its descriptor becomes what its frames tell.
+///
+/// What broke: a log became a collection, in which its messages are nothing; the report said that it was whole.
+@Suite struct LostDescriptorTests {
+    private func repaired(
+        _ configuration: ArchiveConfiguration, _ fill: (Archive) throws -> Void
+    ) throws -> (report: RepairReport, store: Store, folder: TemporaryFolder) {
+        let folder = try TemporaryFolder(inMemory: true)
+        let store = try Store.open(at: folder.store)
+        let archive = try store.archive(named: "A", orCreate: configuration)
+        try fill(archive)
+        archive.close()
+        try FileManager.default.removeItem(atPath: folder.archivePath("A", "descriptor"))
+        return (try store.repair(archiveNamed: "A"), store, folder)
+    }
+
+    @Test(arguments: [UInt64(20_000), 9_000_000])
+    func aLog(limit: UInt64) throws {
+        var kept: [LogMessage] = []
+        let (report, store, folder) = try repaired(ArchiveConfiguration(kind: .log, diskLimit: limit)) { archive in
+            for number in 0..<3000 { try archive.append([UInt8]("message \(number)".utf8)) }
+            try archive.append([UInt8](repeating: 7, count: 5000))
+            kept = try archive.messages(most: .max).messages
+        }
+        defer { withExtendedLifetime(folder) { store.close() } }
+        #expect(report.entries == kept.count)
+        let archive = try store.archive(named: "A")
+        let configuration = try archive.configuration()
+        #expect(configuration.kind == .log)
+        let limit = try #require(configuration.diskLimit)
+        #expect(limit >= report.valueBytes)
+        #expect(report.problems.contains { $0.contains("is a log") && $0.contains("\(limit) bytes") })
+        #expect(try archive.messages(most: .max).messages == kept)
+        #expect(try archive.check().clean)
+        try archive.append([1])
+        #expect(try archive.messages(most: .max).messages.last?.bytes == [1])
+    }
+
+    @Test func aCacheThatEvicted() throws {
+        var kept: [String] = []
+        let (report, store, folder) = try repaired(ArchiveConfiguration(kind: .cache, diskLimit: 3_000_000)) {
+            archive in
+            for number in 0..<400 { try archive.put([UInt8](repeating: 1, count: 10_000), forKey: "key \(number)") }
+            kept = try archive.entries().keys
+        }
+        defer { withExtendedLifetime(folder) { store.close() } }
+        #expect(kept.count == 300)
+        let archive = try store.archive(named: "A")
+        #expect(try archive.entries().keys == kept)
+        let configuration = try archive.configuration()
+        #expect(configuration.kind == .cache)
+        let limit = try #require(configuration.diskLimit)
+        #expect(limit >= 3_000_000)
+        #expect(report.problems.contains { $0.contains("is a cache") && $0.contains("\(limit) bytes") })
+        #expect(try archive.check().clean)
+    }
+
+    /// What a person deleted, what expired and what was kept for an undo is no eviction.
+    @Test func anythingElseIsACollection() throws {
+        let (report, store, folder) = try repaired(ArchiveConfiguration(kind: .cache, diskLimit: 3_000_000)) {
+            archive in
+            for number in 0..<40 {
+                try archive.put(
+                    [1], forKey: "key \(number)",
+                    attributes: EntryAttributes(lifetime: number < 10 ? .milliseconds(1) : nil, owner: "o"))
+            }
+            usleep(5000)
+            try archive.removeExpired()
+            let planned = try (10..<20).map { number in
+                PlannedEntry(
+                    key: "key \(number)",
+                    sequence: try #require(try archive.metadata("key \(number)")?.sequence))
+            }
+            #expect(try archive.carryOut(.delete, on: planned).entries == 10)
+        }
+        defer { withExtendedLifetime(folder) { store.close() } }
+        let archive = try store.archive(named: "A")
+        let configuration = try archive.configuration()
+        #expect(configuration.kind == .collection && configuration.diskLimit == nil)
+        #expect(report.entries == 20)
+        #expect(report.problems.contains { $0.contains("is a collection") && $0.contains("resize --memory") })
+        // As the report says it.
+        try archive.setLimits(disk: nil, memory: 1000)
+        #expect(try archive.configuration().memoryLimit == 1000)
+    }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import StorageEngine
+import Testing
+
+/// The marker of a store: another version is told from damage, and what is damaged can be mended.
+@Suite struct MarkerTests {
+    private static let right = "Vellum store, format 1\n"
+
+    private func filled() throws -> (folder: TemporaryFolder, marker: URL) {
+        let folder = try TemporaryFolder(inMemory: true)
+        let store = try Store.open(at: folder.store)
+        try store.archive(named: "A", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
+        store.close()
+        return (folder, URL(fileURLWithPath: folder.store + "/vellum-store"))
+    }
+
+    private func refusal(_ folder: TemporaryFolder, _ mode: AccessMode) -> StorageError? {
+        do throws(StorageError) {
+            try Store.open(at: folder.store, mode: mode).close()
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test(arguments: [
+        right + "garbage", "Vellum store, format 1\r\n", "Vellum store, format 1", "", "Vellum store, format \n",
+        "Vellum store, format 01\n", "Vellum store, format 99999999999\n", "hello\n", nil,
+    ])
+    func damageIsNamedAndMended(text: String?) throws {
+        let (folder, marker) = try filled()
+        if let text { try Data(text.utf8).write(to: marker) } else { try FileManager.default.removeItem(at: marker) }
+        for mode in [AccessMode.readOnly, .readWrite] {
+            let error = try #require(refusal(folder, mode))
+            guard case .notAStore(_, let reason) = error else {
+                Issue.record("\(error)")
+                continue
+            }
+            #expect(reason.contains("check --repair"))
+            if text != nil { #expect(reason.contains("\"Vellum store, format 1\"")) }
+        }
+        let line = try #require(try Store.repairMarker(at: folder.store))
+        #expect(line.contains("vellum-store: written anew"))
+        #expect(try String(contentsOf: marker, encoding: .utf8) == MarkerTests.right)
+        if let text {
+            let kept = try String(contentsOfFile: marker.path + ".damaged", encoding: .utf8)
+            #expect(kept == text && line.contains("vellum-store.damaged"))
+        }
+        let store = try Store.open(at: folder.store)
+        defer { store.close() }
+        #expect(try store.archive(named: "A").peek("a") == [1])
+        #expect(try Store.repairMarker(at: folder.store) == nil)
+    }
+
+    @Test func anotherVersionIsLeftAsItIs() throws {
+        let (folder, marker) = try filled()
+        try Data("Vellum store, format 2\n".utf8).write(to: marker)
+        let error = StorageError.unsupportedVersion(path: marker.path, found: 2, supported: 1)
+        #expect(refusal(folder, .readOnly) == error)
+        #expect(throws: error) { try Store.repairMarker(at: folder.store) }
+        #expect(try String(contentsOf: marker, encoding: .utf8) == "Vellum store, format 2\n")
+    }
+
+    @Test func aLinkIsNoMarker() throws {
+        let (folder, marker) = try filled()
+        try FileManager.default.moveItem(atPath: marker.path, toPath: folder.path + "/elsewhere")
+        try FileManager.default.createSymbolicLink(
+            atPath: marker.path, withDestinationPath: folder.path + "/elsewhere")
+        #expect(refusal(folder, .readOnly)?.description.contains("check --repair") == true)
+        #expect(try Store.repairMarker(at: folder.store) != nil)
+        #expect(refusal(folder, .readWrite) == nil)
+    }
+
+    /// A folder without archives is none of a store's, whatever is in it.
+    @Test func otherFoldersStayWhatTheyAre() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        for name in ["file", "vellum-store"] {
+            try Data("hello".utf8).write(to: URL(fileURLWithPath: folder.path + "/" + name))
+            try FileManager.default.createDirectory(
+                atPath: folder.path + "/empty.archive", withIntermediateDirectories: true)
+            #expect { try Store.repairMarker(at: folder.path) } throws: {
+                guard case .notAStore? = $0 as? StorageError else { return false }
+                return true
+            }
+        }
+        #expect(try String(contentsOfFile: folder.path + "/vellum-store", encoding: .utf8) == "hello")
+    }
+}
