@@ -103,7 +103,8 @@ extension KeyedReader: KeyedDecodingContainerProtocol {
     }
 
     private func decode<Value: Decodable>(_ type: Value.Type, at place: Int, _ key: Key) throws -> Value {
-        let (value, end) = try decoder.decode(type, at: place, .key(key))
+        var end = place
+        let value = try decoder.decode(type, at: &end, .key(key))
         decoder.map?.advance(to: end)
         return value
     }

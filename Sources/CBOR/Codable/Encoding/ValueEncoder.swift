@@ -17,6 +17,8 @@ final class ValueEncoder {
         let start: Int
         let firstPart: Int
         let firstMark: Int
+        /// The type of the value; nil for a part, which never is a collection of the standard library.
+        var type: (any Any.Type)?
         var shape = Shape.undecided
         /// Items of an array, entries of a map, values of a single value container.
         var count = 0
@@ -37,8 +39,11 @@ final class ValueEncoder {
     private let sendableUserInfo: [CodingUserInfoKey: any Sendable]
     private let maximumDepth: Int
     private(set) var depth: Int
-    var writer = CBORWriter(capacity: 256)
-    var scope: Scope
+    /// Not checked for exclusive access because that check takes longer than most writes. What writes runs no code of
+    /// others, so no write ever begins within another.
+    @exclusivity(unchecked) var writer = CBORWriter(capacity: 256)
+    /// Changed and read one property at a time, for the same reason.
+    @exclusivity(unchecked) var scope: Scope
     private var lastNumber = 1
     var parts: [Part] = []
     /// Where sorted units begin.
@@ -76,8 +81,8 @@ final class ValueEncoder {
         let outer = scope
         lastNumber += 1
         scope = Scope(
-            number: lastNumber, start: writer.bytes.count, firstPart: parts.count, firstMark: marks.count)
-        scope.sortedUnit = unordered.unit(of: Value.self)
+            number: lastNumber, start: writer.bytes.count, firstPart: parts.count, firstMark: marks.count,
+            type: Value.self)
         depth += 1
         defer {
             depth -= 1
@@ -165,7 +170,10 @@ extension ValueEncoder: Encoder {
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        UnkeyedWriter(encoder: self, number: open(.array))
+        let isNew = scope.shape == .undecided
+        let number = open(.array)
+        if isNew, let type = scope.type { scope.sortedUnit = unordered.unit(of: type) }
+        return UnkeyedWriter(encoder: self, number: number)
     }
 
     func singleValueContainer() -> any SingleValueEncodingContainer {
