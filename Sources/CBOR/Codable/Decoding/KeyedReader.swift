@@ -7,7 +7,9 @@ struct KeyedReader<Key: CodingKey> {
     private func find(_ key: Key) throws -> Int? {
         var name = key.stringValue
         let reader = decoder.reader(at: 0)
-        if let place = name.withUTF8({ decoder.map?.next(UnsafeRawBufferPointer($0), reader) }) { return place }
+        if let place = name.withUTF8({ decoder.map?.next(UnsafeRawBufferPointer($0), reader) }) {
+            return place
+        }
         return try decoder.search(&name, key)
     }
 

@@ -60,7 +60,9 @@ struct MapCursor {
     ) throws(ReadFault) -> Int? {
         try settle()
         let signature = KeySignature.bit(of: name)
-        if table == nil, steps > Self.stepsBeforeTable { table = try KeyTable(count: count, first: first, reader) }
+        if table == nil, steps > Self.stepsBeforeTable {
+            table = try KeyTable(count: count, first: first, reader)
+        }
         if let table {
             guard let entry = try table.entry(name, number: number, reader) else { return nil }
             found(entry, signature)
@@ -72,7 +74,8 @@ struct MapCursor {
     }
 
     private mutating func walk(
-        _ name: UnsafeRawBufferPointer, number: Int?, _ start: CBORReader, fromFirst: Bool, _ signature: UInt128
+        _ name: UnsafeRawBufferPointer, number: Int?, _ start: CBORReader, fromFirst: Bool,
+        _ signature: UInt128
     ) throws(ReadFault) -> Int? {
         var reader = start
         reader.offset = fromFirst ? first : offset

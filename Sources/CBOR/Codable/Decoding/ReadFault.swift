@@ -18,12 +18,15 @@ enum ReadFault: Error {
             .dataCorrupted(.init(codingPath: path, debugDescription: "The type decodes itself."))
         case .malformed(let error):
             .dataCorrupted(
-                .init(codingPath: path, debugDescription: "The data is not CBOR: \(error)", underlyingError: error))
+                .init(
+                    codingPath: path, debugDescription: "The data is not CBOR: \(error)",
+                    underlyingError: error))
         case .mismatch(let type, let found):
             .typeMismatch(
                 type, .init(codingPath: path, debugDescription: "Expected \(type) and found \(found)."))
         case .null(let type):
-            .valueNotFound(type, .init(codingPath: path, debugDescription: "Expected \(type) and found null."))
+            .valueNotFound(
+                type, .init(codingPath: path, debugDescription: "Expected \(type) and found null."))
         case .unfit(let type, let found):
             .dataCorrupted(
                 .init(codingPath: path, debugDescription: "Not a value of \(type): \(found)."))

@@ -35,7 +35,8 @@ extension ValueEncoder {
     func beginSingle(in number: Int) throws {
         guard number == scope.number else { throw notCurrent() }
         guard scope.shape == .undecided else {
-            throw misused((), "A single value container takes one value, and nothing may be encoded beside it.")
+            throw misused(
+                (), "A single value container takes one value, and nothing may be encoded beside it.")
         }
         scope.shape = .single
     }
@@ -114,7 +115,8 @@ extension ValueEncoder {
                 try reader.skipItem()
                 let name = bytes[start..<reader.offset]
                 guard names.insert(Array(name)).inserted else {
-                    throw misused((), "A key is encoded twice: \(String(decoding: name.dropFirst(), as: UTF8.self))")
+                    throw misused(
+                        (), "A key is encoded twice: \(String(decoding: name.dropFirst(), as: UTF8.self))")
                 }
                 try reader.skipItem()
             }

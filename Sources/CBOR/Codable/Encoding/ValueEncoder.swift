@@ -158,7 +158,8 @@ final class ValueEncoder {
     private func nothingEncoded<Value>(_ value: Value) -> EncodingError {
         .invalidValue(
             value,
-            .init(codingPath: codingPath, debugDescription: "Top-level \(Value.self) did not encode a value."))
+            .init(codingPath: codingPath, debugDescription: "Top-level \(Value.self) did not encode a value.")
+        )
     }
 }
 
