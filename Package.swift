@@ -42,7 +42,8 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
-        .testTarget(name: "CBORTests", dependencies: ["CBOR"], swiftSettings: strict),
+        .testTarget(
+            name: "CBORTests", dependencies: ["CBOR"], exclude: ["Reader"], swiftSettings: strict),
         .testTarget(
             name: "StorageEngineTests", dependencies: ["StorageEngine", "CPlatform", "StoreWorker"],
             exclude: ["Fixtures", "Reader"], swiftSettings: strict),

@@ -67,7 +67,7 @@ extension CBORReader {
     private mutating func decodeArray<Element>(
         _ read: (inout CBORReader) throws(ReadFault) -> Element
     ) throws(ReadFault) -> [Element] {
-        guard let count = try openArray() else { throw try mismatch([Element].self) }
+        guard let count = try openArray() else { throw try mismatch([Any].self) }
         var items: [Element] = []
         // The count may be a claim only; up to here it costs little.
         items.reserveCapacity(min(count ?? 0, 256))

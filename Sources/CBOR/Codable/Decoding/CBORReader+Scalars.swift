@@ -163,7 +163,8 @@ extension CBORReader {
         switch try checked({ reader throws(CBORError) in try reader.readHead() }) {
         case .float(let number): return try Self.narrow(number, type)
         case .unsigned(let number): return Number(number)
-        case .negative(let number): return -1 - Number(number)
+        // Exactly first: a float of n would be rounded before 1 is added to it.
+        case .negative(let number): return Number(~Int128(number))
         default:
             offset = item
             let fault = try mismatch(expected)

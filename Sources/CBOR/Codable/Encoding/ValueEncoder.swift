@@ -68,9 +68,8 @@ final class ValueEncoder {
 
     /// The whole encoding of the one value that this encoder is for.
     func encodeWhole<Value: Encodable>(_ value: Value) throws -> [UInt8] {
-        if try !writeNative(value) {
-            try encodeInScope(value, isWhole: true)
-        }
+        let isWritten = try writeNative(value)
+        if !isWritten { try encodeInScope(value, isWhole: true) }
         if let misuse { throw misuse }
         return writer.bytes
     }
@@ -106,16 +105,22 @@ final class ValueEncoder {
 
     /// An encoder for an item at this place, to be filled in any order with others.
     func openPart(_ key: some CodingKey) -> ValueEncoder {
+        guard depth < maximumDepth else {
+            report(tooDeep(()))
+            return deadPart()
+        }
         let child = ValueEncoder(
             userInfo: sendableUserInfo, maximumDepth: maximumDepth, depth: depth + 1,
             codingPath: codingPath + [key])
-        if depth < maximumDepth {
-            parts.append(Part(place: writer.bytes.count, encoder: child))
-        } else {
-            // Not attached, so that an endless chain of parts is never followed.
-            report(tooDeep(()))
-            child.close()
-        }
+        parts.append(Part(place: writer.bytes.count, encoder: child))
+        return child
+    }
+
+    /// An encoder that writes nothing and belongs to nothing, so that an endless chain of parts is never followed.
+    private func deadPart() -> ValueEncoder {
+        let child = ValueEncoder(
+            userInfo: sendableUserInfo, maximumDepth: maximumDepth, depth: depth, codingPath: codingPath)
+        child.close()
         return child
     }
 
