@@ -80,6 +80,70 @@ struct HostileTests {
         #expect(throws: DecodingError.self) { try shallow.decode(List.self, from: encoding) }
     }
 
+    /// What threads other than the first have where that is least: 512 KB on macOS, optimised. Builds for debugging
+    /// take several times as much.
+    @Test("As many levels as the limit allows fit into the stack of a thread")
+    func stack() async throws {
+        #if DEBUG
+        let stackSize = 2 << 20
+        #else
+        let stackSize = 512 << 10
+        #endif
+        let outcome: Bool = await withCheckedContinuation { continuation in
+            let thread = Thread {
+                var list = List(next: [])
+                for _ in 0..<126 { list = List(next: [list]) }
+                var node = Node.null
+                for level in 0..<60 { node = level % 2 == 0 ? .list([node]) : .object(["k": node]) }
+                do {
+                    let isSame = try roundTrip(node) == node
+                    let encoding = try CBOREncoder().encode(list)
+                    let again = try CBOREncoder().encode(CBORDecoder().decode(List.self, from: encoding))
+                    continuation.resume(returning: isSame && again == encoding)
+                } catch {
+                    continuation.resume(returning: false)
+                }
+            }
+            thread.stackSize = stackSize
+            thread.start()
+        }
+        #expect(outcome)
+    }
+
+    /// The table of keys is made after a thousand steps; equal keys must not come in by the way past it.
+    @Test("Of equal keys the first counts in large maps as well")
+    func duplicatesInLargeMaps() throws {
+        struct Asks: Decodable {
+            var isRight = true
+            init(from decoder: any Decoder) throws {
+                let map = try decoder.container(keyedBy: NumberKey.self)
+                var generator = SeededGenerator.announced("codec equal keys")
+                for _ in 0..<5_000 {
+                    let number = Int.random(in: 0..<300, using: &generator)
+                    for number in number..<min(number + 3, 300) {
+                        isRight = try map.decode(Int.self, forKey: NumberKey(number)) == number && isRight
+                    }
+                }
+            }
+        }
+        var map = CBORMap()
+        for number in 0..<300 { map.append(key: .text("\(number)"), value: .unsigned(UInt64(number))) }
+        for number in (0..<300).reversed() { map.append(key: .text("\(number)"), value: 999) }
+        for number in 0..<300 { map.append(key: .text("\(number)"), value: 999) }
+        #expect(try CBORDecoder().decode(Asks.self, from: CBORValue.map(map).encoded).isRight)
+        let read = try CBORDecoder().decode([Int: Int].self, from: CBORValue.map(map).encoded)
+        #expect(read == Dictionary(uniqueKeysWithValues: (0..<300).map { ($0, $0) }))
+    }
+
+    private struct NumberKey: CodingKey {
+        let number: Int
+        init(_ number: Int) { self.number = number }
+        init?(stringValue: String) { number = Int(stringValue) ?? 0 }
+        init?(intValue: Int) { number = intValue }
+        var stringValue: String { "\(number)" }
+        var intValue: Int? { number }
+    }
+
     @Test("A type that decodes itself without end is stopped")
     func endlessType() {
         struct Endless: Decodable {

@@ -68,7 +68,7 @@ struct IndependentReaderTests {
             #expect(([map[key] ?? "missing"] as NSArray) == ([value] as NSArray), "\(key)")
         }
         #expect(map["absent"] == nil)
-        #expect(map.count == 25)
+        #expect(map.count == 24)
         check("text", shapes.text)
         check("large", UInt64.max)
         check("wide", ["tag": [3, ["bytes": "7fffffffffffffffffffffffffffffff"]]])

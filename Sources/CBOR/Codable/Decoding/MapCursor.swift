@@ -47,7 +47,11 @@ struct MapCursor {
             name.hasSameBytes(as: UnsafeRawBufferPointer(rebasing: bytes[offset + 1..<offset + 1 + length]))
         else { return nil }
         let signature = KeySignature.bit(of: name)
-        guard signatures & signature == 0 || table?.isUnique == true else { return nil }
+        if let table {
+            guard table.isUnique else { return nil }
+        } else if signatures & signature != 0 {
+            return nil
+        }
         foundIndex = index
         foundSignature = signature
         return offset + 1 + length
