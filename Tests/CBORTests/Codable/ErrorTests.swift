@@ -159,6 +159,14 @@ struct MisuseTests {
 
     private enum Keys: CodingKey { case a, b }
 
+    private struct AnyName: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+        init(_ name: String) { stringValue = name }
+        init?(stringValue: String) { self.init(stringValue) }
+        init?(intValue: Int) { nil }
+    }
+
     private func expectError(_ path: [String] = [], _ body: @escaping (any Encoder) throws -> Void) {
         do {
             let bytes = try CBOREncoder().encode(By(body: body))
@@ -193,6 +201,17 @@ struct MisuseTests {
             var map = encoder.container(keyedBy: Keys.self)
             try map.encode(1, forKey: .a)
             try map.encode(2, forKey: .a)
+        }
+        for count in [3, 30, 300] {
+            let keys = (0..<count).map { AnyName("key \($0)") }
+            let body: ([AnyName]) -> By = { keys in
+                By { encoder in
+                    var map = encoder.container(keyedBy: AnyName.self)
+                    for key in keys { try map.encode([1, 2], forKey: key) }
+                }
+            }
+            #expect(throws: Never.self) { try CBOREncoder().encode(body(keys)) }
+            #expect(throws: EncodingError.self) { try CBOREncoder().encode(body(keys + [keys[count / 2]])) }
         }
         expectError(["b"]) { encoder in
             var map = encoder.container(keyedBy: Keys.self)

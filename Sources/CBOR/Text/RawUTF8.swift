@@ -1,3 +1,15 @@
+extension String {
+    /// The text's UTF-8, copied only for a text that isn't kept as UTF-8. `withUTF8` needs a copy of the string in any
+    /// case, and thus its reference count.
+    @inline(__always)
+    func withRawUTF8(_ body: (UnsafeRawBufferPointer) -> Void) {
+        let isDone: Void? = utf8.withContiguousStorageIfAvailable { body(UnsafeRawBufferPointer($0)) }
+        if isDone != nil { return }
+        var copy = self
+        copy.withUTF8 { body(UnsafeRawBufferPointer($0)) }
+    }
+}
+
 extension UnsafeRawBufferPointer {
     /// Whether both hold the same bytes; eight are compared in a step.
     @inline(__always)
