@@ -48,7 +48,8 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
-        .testTarget(name: "CBORTests", dependencies: ["CBOR"], swiftSettings: strict),
+        .testTarget(
+            name: "CBORTests", dependencies: ["CBOR"], exclude: ["Reader"], swiftSettings: strict),
         .testTarget(
             name: "StorageEngineTests", dependencies: ["StorageEngine", "CPlatform", "StoreWorker"],
             exclude: ["Fixtures", "Reader"], swiftSettings: strict),
@@ -57,7 +58,9 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "VellumTests",
-            dependencies: ["Vellum", "StorageEngine", "CBOR", .product(name: "Logging", package: "swift-log")],
+            dependencies: [
+                "Vellum", "StorageEngine", "CBOR", .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: strict),
         .testTarget(
             name: "TerminalKitTests", dependencies: ["TerminalKit"], exclude: ["Fixtures", "Golden"],

@@ -1,4 +1,34 @@
 import CBOR
+import Foundation
+
+/// A struct with a property of every kind that the decoder reads in a way of its own.
+private struct TypedSample: Codable {
+    var name: String
+    var small: Int8
+    var number: Double?
+    var single: Float
+    var wide: UInt128?
+    var date: Date?
+    var data: Data
+    var bytes: [UInt8]
+    var identifier: UUID?
+    var url: URL?
+    var price: Decimal?
+    var names: [String]
+    var set: Set<Int>
+
+    static let sample = TypedSample(
+        name: "é漢", small: -5, number: 0.1, single: 1.5, wide: .max, date: Date(timeIntervalSince1970: 1.5),
+        data: Data([1]), bytes: [2], identifier: UUID(), url: URL(string: "https://example.org"), price: 1.25,
+        names: ["a", "b"], set: [1, 500])
+}
+
+/// Nested containers, opened explicitly.
+private indirect enum TypedTree: Codable {
+    case leaf(Int)
+    case branch([TypedTree])
+    case named(String, TypedTree)
+}
 
 /// Arbitrary bytes as CBOR: all readers agree, and what is read comes back.
 package struct CBORTarget: FuzzTarget {
@@ -12,6 +42,7 @@ package struct CBORTarget: FuzzTarget {
         let text = try? JSONPrinter.text(of: input)
         if (text != nil) != isRead { return "the JSON printer disagrees with the reader" }
         if ((try? CBORDiagnosticPrinter.text(of: input)) != nil) != isRead { return "the notation disagrees" }
+        if let objection = decodeTyped(input) { return objection }
         if let value {
             guard let again = try? CBORReader.decode(value.encoded), again == value else {
                 return "a value does not come back from its own encoding"
@@ -33,7 +64,33 @@ package struct CBORTarget: FuzzTarget {
         return nil
     }
 
+    /// The same bytes as values of types. What decodes comes back from its own encoding, which stays the same then.
+    private func decodeTyped(_ input: [UInt8]) -> String? {
+        func objection<Value: Codable>(_ type: Value.Type) -> String? {
+            guard let value = try? CBORDecoder().decode(type, from: input) else { return nil }
+            guard let bytes = try? CBOREncoder().encode(value) else { return "\(type) is not encoded" }
+            guard let again = try? CBORDecoder().decode(type, from: bytes) else {
+                return "\(type) does not come back from its own encoding"
+            }
+            guard let twice = try? CBOREncoder().encode(again), twice == bytes else {
+                return "\(type) changes at the second time"
+            }
+            return nil
+        }
+        return objection(TypedSample.self) ?? objection([String: TypedSample].self)
+            ?? objection([Int: [Double]].self) ?? objection([[String?]].self) ?? objection(TypedTree.self)
+            ?? objection(Int128.self) ?? objection(Date.self) ?? objection(Decimal.self)
+    }
+
     package static func seeds() -> [[UInt8]] {
+        let typed: [[UInt8]?] = [
+            try? CBOREncoder().encode(TypedSample.sample),
+            try? CBOREncoder().encode(["a": TypedSample.sample, "b": TypedSample.sample]),
+            try? CBOREncoder().encode([1: [0.5], -2: [1e300, 3]]),
+            try? CBOREncoder().encode(TypedTree.branch([.leaf(5), .named("x", .branch([]))])),
+            try? CBOREncoder().encode(Date(timeIntervalSinceReferenceDate: 0.1)),
+            try? CBOREncoder().encode(Decimal(sign: .minus, exponent: -3, significand: 12_345)),
+        ]
         let texts = [
             #"{"geonameid":1642911,"name":"Jakarta","population":8540121,"at":[-6.21462,106.84513],"capital":true}"#,
             #"[null,-1,1e400,18446744073709551616,-18446744073709551617,0.1,"\u0000é漢😀",{},[],{"a":{"b":[[]]}}]"#,
@@ -42,7 +99,7 @@ package struct CBORTarget: FuzzTarget {
             0xbf, 0x61, 0x61, 0x9f, 0x7f, 0x61, 0x62, 0xff, 0x5f, 0x41, 1, 0xff, 0xff, 0xff,
         ]
         let tagged: [UInt8] = [0xc4, 0x82, 0x21, 0x19, 0x6a, 0xb3]
-        return texts.compactMap { try? JSONTranscoder.cbor(from: $0) } + [
+        return texts.compactMap { try? JSONTranscoder.cbor(from: $0) } + typed.compactMap { $0 } + [
             indefinite, tagged, [0xf9, 0x7e, 0], [0xe0],
         ]
     }

@@ -77,9 +77,11 @@ struct MendingTests {
         }
         let check = try store.run("check")
         #expect(check.status == 1)
-        #expect(check.text.contains("A: NOT CLEAN") && check.text.contains("the log is missing from byte 64 of"))
+        #expect(
+            check.text.contains("A: NOT CLEAN") && check.text.contains("the log is missing from byte 64 of"))
         let repair = try store.done("check", "--repair")
-        #expect(repair.text.contains("A: mended, 0 entries") && repair.text.contains("the log is missing from"))
+        #expect(
+            repair.text.contains("A: mended, 0 entries") && repair.text.contains("the log is missing from"))
         #expect(try store.done("check").text.hasPrefix("A: clean, 0 entries"))
     }
 
@@ -103,14 +105,16 @@ struct MendingTests {
         for command in [["ls"], ["check"], ["check", "--repair", "--dry-run"]] {
             let refused = try Vellum.run(["--store", store.path] + command)
             #expect(refused.status == 3)
-            #expect(refused.errors.contains("check --repair") && !refused.errors.contains("update the program"))
+            #expect(
+                refused.errors.contains("check --repair") && !refused.errors.contains("update the program"))
         }
         let report = try JSON.object(store.done("check", "--repair", "--json").text)
         #expect(report["clean"] as? Bool == true && report["damaged"] as? Int == 1)
         #expect((report["problems"] as? [String])?.first?.contains("vellum-store: written anew") == true)
         #expect(try store.keys("A").count == 5)
         try FileManager.default.removeItem(at: marker)
-        #expect(try store.done("check", "--repair").text.contains("vellum-store: written anew (it was missing)"))
+        #expect(
+            try store.done("check", "--repair").text.contains("vellum-store: written anew (it was missing)"))
         #expect(try JSON.object(store.done("check", "--json").text)["problems"] as? [String] == [])
     }
 

@@ -48,7 +48,8 @@ extension EngineSource {
             }
             if let failure = outcome.failure {
                 // What was done before stays done, so it is told together with the error.
-                result.stopped = "Stopped after \(outcome.entries) of \(entries.count): \(failure.description)"
+                result.stopped =
+                    "Stopped after \(outcome.entries) of \(entries.count): \(failure.description)"
             } else if isStopped {
                 result.stopped = "Stopped after \(reached) of \(entries.count)."
             }

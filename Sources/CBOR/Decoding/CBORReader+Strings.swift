@@ -30,9 +30,9 @@ extension CBORReader {
     private mutating func readDefiniteText(count: Int) throws(CBORError) -> String {
         let start = offset
         let content = try readContent(count: count)
-        if let text = String(validating: content.assumingMemoryBound(to: UInt8.self), as: UTF8.self) {
-            return text
-        }
+        // Decoding mends what is not valid; that it changed nothing is the quickest proof that all was.
+        var text = String(decoding: content, as: UTF8.self)
+        if text.withUTF8({ UnsafeRawBufferPointer($0).hasSameBytes(as: content) }) { return text }
         throw CBORError(offset: start + UTF8Scan.validLength(of: content), reason: .invalidUTF8)
     }
 

@@ -72,8 +72,7 @@ public struct CBORWriter: Sendable {
     }
 
     public mutating func write(_ text: String) {
-        var text = text
-        text.withUTF8 { write(utf8: UnsafeRawBufferPointer($0)) }
+        text.withRawUTF8 { write(utf8: $0) }
     }
 
     /// Writes a text. `content` must be valid UTF-8; it isn't checked here.

@@ -26,7 +26,9 @@ enum StoreMarker {
         if let version = version(String(decoding: bytes, as: UTF8.self)) { return .version(version) }
         let place = zip(bytes, expected).prefix { $0 == $1 }.count
         return .damaged(
-            reason: "damaged at byte \(place); it is the line \"\(text.dropLast())\" that ends with one line feed")
+            reason:
+                "damaged at byte \(place); it is the line \"\(text.dropLast())\" that ends with one line feed"
+        )
     }
 
     /// The number of another format, where the text is exactly what a marker of that format would be.

@@ -33,7 +33,8 @@ extension ArchiveEngine {
         said.last.reserveCapacity(references.count)
         var findings = ReplayFindings()
         for name in try Obstacle.all(in: folder) {
-            findings.note(Obstacle.description(name, in: folder) + "; the archive can't be opened for writing")
+            findings.note(
+                Obstacle.description(name, in: folder) + "; the archive can't be opened for writing")
         }
         if let loss = index.loss { findings.note(loss.description(in: folder)) }
         let numbers = try log.segmentNumbers()

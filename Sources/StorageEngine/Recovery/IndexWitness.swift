@@ -118,7 +118,9 @@ struct IndexHeader {
     fileprivate var olderSegments: Range<UInt32> {
         let oldest = word32(IndexLayout.oldestSegmentOffset)
         let newest = head.segment
-        guard oldest > 0, oldest <= newest, newest - oldest < UInt32(SegmentLayout.slots) else { return 0..<0 }
+        guard oldest > 0, oldest <= newest, newest - oldest < UInt32(SegmentLayout.slots) else {
+            return 0..<0
+        }
         // The head's own is seen by where the log ends.
         return oldest..<newest
     }

@@ -54,7 +54,8 @@ struct LogContent {
         case .log: return "The archive is a log, for it holds messages, \(known)"
         case .cache: return "The archive is a cache, for entries were evicted from it, \(known)"
         case .collection:
-            return "The archive is a collection now, for nothing tells of another kind: it has no disk limit and "
+            return
+                "The archive is a collection now, for nothing tells of another kind: it has no disk limit and "
                 + "evicts nothing; its memory limit was lost, set it with resize --memory"
         }
     }

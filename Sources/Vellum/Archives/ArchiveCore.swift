@@ -201,7 +201,9 @@ final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     private func count(_ seen: [Seen]) throws -> [Object] {
         for item in seen.reversed() {
             try withHashed(item.name) { key in
-                if try memory.access(key, named: item.name) == nil { try archive.withAccessToHold(key) { _, _ in } }
+                if try memory.access(key, named: item.name) == nil {
+                    try archive.withAccessToHold(key) { _, _ in }
+                }
             }
         }
         return seen.map(\.object)

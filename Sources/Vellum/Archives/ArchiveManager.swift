@@ -119,7 +119,9 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
     }
 
     public func deleteAllInvalidateArchives(invalidateTimeInterval: TimeInterval) {
-        attempt("delete idle objects", else: ()) { try core.deleteIdle(longerThan: .seconds(invalidateTimeInterval)) }
+        attempt("delete idle objects", else: ()) {
+            try core.deleteIdle(longerThan: .seconds(invalidateTimeInterval))
+        }
     }
 
     // MARK: Sizes
@@ -132,7 +134,9 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
     /// Most bytes that the encoded objects on disk may have together.
     public var maxDiskSize: Int { attempt("read the sizes", else: 0) { try core.maxSizes().disk } }
     /// Bytes of the encoded objects in this process' memory. Costs a look at each if anything has changed since.
-    public var currentMemorySize: Int { attempt("read the sizes", else: 0) { try core.currentSizes().memory } }
+    public var currentMemorySize: Int {
+        attempt("read the sizes", else: 0) { try core.currentSizes().memory }
+    }
     /// Bytes of the encoded objects on disk.
     public var currentDiskSize: Int { attempt("read the sizes", else: 0) { try core.currentSizes().disk } }
 

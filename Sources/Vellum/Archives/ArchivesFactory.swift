@@ -101,7 +101,8 @@ extension ArchivesFactory {
                 if let known = opened.managers[name] {
                     guard let manager = known.manager as? ArchiveManager<Archive> else {
                         throw ArchiveError.nameInUse(
-                            archive: name, by: String(reflecting: known.type), wanted: String(reflecting: type))
+                            archive: name, by: String(reflecting: known.type),
+                            wanted: String(reflecting: type))
                     }
                     return manager
                 }

@@ -16,7 +16,9 @@ public struct AsynchronousArchives<Archive: Archivable>: @unchecked Sendable {
         let value: Value
     }
 
-    private func perform<Value>(_ body: @escaping (ThrowingArchives<Archive>) throws -> Value) async throws -> Value {
+    private func perform<Value>(_ body: @escaping (ThrowingArchives<Archive>) throws -> Value) async throws
+        -> Value
+    {
         let (core, body) = (core, Carried(value: body))
         let result: Carried<Result<Value, any Error>> = await withCheckedContinuation { continuation in
             AsynchronousArchives.queue().async {

@@ -30,7 +30,9 @@ public struct ThrowingArchives<Archive: Archivable>: @unchecked Sendable {
 
     public func peek(archiveWithKey key: String) throws -> Archive? { try core.peek(key) }
 
-    public func accessAll(limitedBy limit: Int = .max) throws -> [Archive] { try core.accessAll(limit: limit) }
+    public func accessAll(limitedBy limit: Int = .max) throws -> [Archive] {
+        try core.accessAll(limit: limit)
+    }
 
     public func process(queries: [Query<Archive>]) throws -> [Archive] { try core.process(queries) }
 

@@ -47,7 +47,9 @@ private enum OtherSpelling {
     @TaskLocal private static var asking: ObjectIdentifier?
 
     static func ask<Value>(_ type: any Archivable.Type, _ body: () throws -> Value) throws -> Value {
-        guard asking != ObjectIdentifier(type) else { throw ArchiveError.noCoding(type: String(reflecting: type)) }
+        guard asking != ObjectIdentifier(type) else {
+            throw ArchiveError.noCoding(type: String(reflecting: type))
+        }
         return try $asking.withValue(ObjectIdentifier(type), operation: body)
     }
 }

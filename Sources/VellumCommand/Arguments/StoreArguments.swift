@@ -26,7 +26,8 @@ struct StoreArguments: ParsableArguments {
     /// `name`: what other processes see of this one.
     func openForWriting(creating: Bool, as name: String = "vellum") throws -> Store {
         try Store.open(
-            at: pathForWriting(), mode: .readWrite, createIfMissing: creating, options: StoreOptions(processName: name))
+            at: pathForWriting(), mode: .readWrite, createIfMissing: creating,
+            options: StoreOptions(processName: name))
     }
 
     /// Makes the store's marker file whole; returns what was done, nil if it was right.

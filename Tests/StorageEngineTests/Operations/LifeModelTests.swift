@@ -58,7 +58,8 @@ import Testing
             guard value.count <= limit else { return false }
             let stamp = stamp()
             lives[key] = Life(
-                value: value, stamp: stamp, recorded: stamp, deadline: lifetime.map { now + $0 }, owner: owner)
+                value: value, stamp: stamp, recorded: stamp, deadline: lifetime.map { now + $0 }, owner: owner
+            )
             _ = evict(sparing: key)
             return true
         }

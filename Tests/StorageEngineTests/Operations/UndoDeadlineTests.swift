@@ -25,7 +25,8 @@ import Testing
             let hour = EntryAttributes(lifetime: .seconds(3600))
             for key in ["anew", "updated", "same"] { try archive.put([1], forKey: key, attributes: hour) }
             #expect(
-                try archive.carryOut(.setLifetime(nil), on: planned(archive, ["anew", "updated", "same"])).entries
+                try archive.carryOut(.setLifetime(nil), on: planned(archive, ["anew", "updated", "same"]))
+                    .entries
                     == 3)
             try archive.put([2], forKey: "anew")
             try archive.update([2], forKey: "updated")

@@ -181,7 +181,8 @@ import Testing
         let report = try check(folder)
         #expect(!report.clean)
         if kind == .cache {
-            #expect(report.problems.contains { $0.hasSuffix("\(names[1]): the segment is gone") }, "\(report)")
+            #expect(
+                report.problems.contains { $0.hasSuffix("\(names[1]): the segment is gone") }, "\(report)")
         }
         // And when the index is given up, because the newest goes as well.
         try apply(.removed, to: folder)

@@ -24,12 +24,17 @@ import Testing
     }
 
     @Test(arguments: [
-        right + "garbage", "Vellum store, format 1\r\n", "Vellum store, format 1", "", "Vellum store, format \n",
+        right + "garbage", "Vellum store, format 1\r\n", "Vellum store, format 1", "",
+        "Vellum store, format \n",
         "Vellum store, format 01\n", "Vellum store, format 99999999999\n", "hello\n", nil,
     ])
     func damageIsNamedAndMended(text: String?) throws {
         let (folder, marker) = try filled()
-        if let text { try Data(text.utf8).write(to: marker) } else { try FileManager.default.removeItem(at: marker) }
+        if let text {
+            try Data(text.utf8).write(to: marker)
+        } else {
+            try FileManager.default.removeItem(at: marker)
+        }
         for mode in [AccessMode.readOnly, .readWrite] {
             let error = try #require(refusal(folder, mode))
             guard case .notAStore(_, let reason) = error else {

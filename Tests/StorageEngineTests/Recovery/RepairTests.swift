@@ -232,7 +232,8 @@ import Testing
         try change(newest) { $0 = $0.prefix(3000) }
         let report = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A").check()
         #expect(!report.clean)
-        #expect(report.problems.contains { $0.contains("the log is missing from byte 2") }, "\(report.problems)")
+        #expect(
+            report.problems.contains { $0.contains("the log is missing from byte 2") }, "\(report.problems)")
     }
 
     @Test func checkReportsAClearedTail() throws {

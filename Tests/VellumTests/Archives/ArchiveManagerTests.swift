@@ -94,7 +94,8 @@ import Testing
         enum Old { struct Thing: ArchiveCodable { var primaryKey: String; var number: String } }
         enum New { struct Thing: ArchiveCodable { var primaryKey: String; var number: Int } }
         let store = TemporaryStore()
-        try store.factory().archives(for: Old.Thing.self).throwing.record(.init(primaryKey: "k", number: "one"))
+        try store.factory().archives(for: Old.Thing.self).throwing.record(
+            .init(primaryKey: "k", number: "one"))
         let factory = store.factory()
         let messages = LoggedMessages()
         factory.logger = messages.logger
@@ -105,7 +106,8 @@ import Testing
         let statistics = try archives.throwing.statistics()
         #expect(statistics.undecodable == 2 && statistics.misses == 1 && statistics.hits == 0)
         #expect(statistics.objects == 1)
-        #expect(try store.factory().archives(for: Old.Thing.self).access(archiveWithKey: "k")?.number == "one")
+        #expect(
+            try store.factory().archives(for: Old.Thing.self).access(archiveWithKey: "k")?.number == "one")
         archives.record(.init(primaryKey: "k", number: 1))
         #expect(archives.access(archiveWithKey: "k")?.number == 1)
     }
@@ -191,7 +193,8 @@ import Testing
 
     @Test func aMemoryLifetimeIsArmedAnewByReading() throws {
         let archives = try TemporaryStore().factory().archives(for: Note.self)
-        archives.record(Note(primaryKey: "a", text: "1"), expiresIn: .seconds(60), inMemory: .milliseconds(60))
+        archives.record(
+            Note(primaryKey: "a", text: "1"), expiresIn: .seconds(60), inMemory: .milliseconds(60))
         #expect(archives.core.memory.keys == ["a"])
         Thread.sleep(forTimeInterval: 0.1)
         #expect(archives.peek(archiveWithKey: "a")?.text == "1")
@@ -219,7 +222,9 @@ import Testing
         #expect(try await archives.asynchronous.access(archiveWithKey: "ada")?.age == 36)
         try await archives.asynchronous.delete(archiveWithKey: "ada")
         #expect(try await archives.asynchronous.accessAll().isEmpty)
-        await #expect(throws: StorageError.self) { try await archives.asynchronous.access(archiveWithKey: "") }
+        await #expect(throws: StorageError.self) {
+            try await archives.asynchronous.access(archiveWithKey: "")
+        }
     }
 
     @Test func changesAreFollowed() async throws {

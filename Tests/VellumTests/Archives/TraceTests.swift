@@ -72,7 +72,8 @@ import Testing
                 if Bool.random(using: &random) { archives.record(note) } else { archives.update(note) }
                 model.record(note)
             case 9..<15:
-                #expect(archives.access(archiveWithKey: key) == model.access(key), "seed \(seed), step \(step)")
+                #expect(
+                    archives.access(archiveWithKey: key) == model.access(key), "seed \(seed), step \(step)")
             case 15:
                 #expect(archives.peek(archiveWithKey: key) == model.peek(key), "seed \(seed), step \(step)")
             case 16, 17:
@@ -95,7 +96,9 @@ import Testing
             #expect(archives.currentMemorySize == Model.bytes(model.memory), "seed \(seed), step \(step)")
             #expect(archives.currentDiskSize == Model.bytes(model.disk), "seed \(seed), step \(step)")
             #expect(archives.currentSize <= archives.maxSize)
-            guard memory == model.memory.map(\.primaryKey), disk == model.disk.map(\.primaryKey) else { return }
+            guard memory == model.memory.map(\.primaryKey), disk == model.disk.map(\.primaryKey) else {
+                return
+            }
         }
         #expect(archives.statistics?.evictions ?? 0 > 0 || limits.disk == 20_000)
     }

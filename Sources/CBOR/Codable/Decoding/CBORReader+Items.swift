@@ -72,7 +72,8 @@ extension CBORReader {
     mutating func openArray() throws(ReadFault) -> Int?? {
         try skipTags()
         guard let initialByte, MajorType(of: initialByte) == .array else { return .none }
-        guard case .array(let count) = try checked({ reader throws(CBORError) in try reader.readHead() }) else {
+        guard case .array(let count) = try checked({ reader throws(CBORError) in try reader.readHead() })
+        else {
             return .none
         }
         return .some(count)
@@ -81,7 +82,9 @@ extension CBORReader {
     /// The fault of the next item being of another kind than `expected`.
     mutating func mismatch(_ expected: any Any.Type) throws(ReadFault) -> ReadFault {
         let head = try checked { reader throws(CBORError) in
-            while let initial = reader.initialByte, MajorType(of: initial) == .tag { _ = try reader.readHead() }
+            while let initial = reader.initialByte, MajorType(of: initial) == .tag {
+                _ = try reader.readHead()
+            }
             return try reader.readHead()
         }
         return switch head {

@@ -5,60 +5,61 @@ import Foundation
 #endif
 
 extension CBORReader {
-    /// Reads a value of a type that CBOR has a form of its own for. Nil, with nothing read, for all other types.
+    /// Reads a value of a type that CBOR has a form of its own for. Throws ``ReadFault/notNative``, with nothing
+    /// read, for all other types: an optional result would cost a look-up of its type at run time.
     ///
     /// The scalars are here too because containers are asked for them by their generic function as well: an array does
     /// so for each element.
     @inline(never)
-    mutating func decodeNative<Value: Decodable>(_ type: Value.Type) throws(ReadFault) -> Value? {
-        if type == String.self { return exactly(try decodeText(), type) }
-        if type == Int.self { return exactly(try decodeInteger(Int.self), type) }
-        if type == Double.self { return exactly(try decodeFloat(Double.self), type) }
-        if type == Bool.self { return exactly(try decodeBool(), type) }
+    mutating func decodeNative<Value: Decodable>(_ type: Value.Type) throws(ReadFault) -> Value {
+        if type == String.self { return same(try decodeText()) }
+        if type == Int.self { return same(try decodeInteger(Int.self)) }
+        if type == Double.self { return same(try decodeFloat(Double.self)) }
+        if type == Bool.self { return same(try decodeBool()) }
         if type == [String].self {
-            return exactly(try decodeArray { reader throws(ReadFault) in try reader.decodeText() }, type)
+            return same(try decodeArray { reader throws(ReadFault) in try reader.decodeText() })
         }
         if type == [Int].self {
-            return exactly(try decodeArray { reader throws(ReadFault) in try reader.decodeInteger(Int.self) }, type)
+            return same(try decodeArray { reader throws(ReadFault) in try reader.decodeInteger(Int.self) })
         }
         if type == [Double].self {
-            return exactly(try decodeArray { reader throws(ReadFault) in try reader.decodeFloat(Double.self) }, type)
+            return same(try decodeArray { reader throws(ReadFault) in try reader.decodeFloat(Double.self) })
         }
-        if type == [UInt8].self { return exactly(try decodeByteArray([UInt8].self), type) }
-        if let value = try decodeFoundation(type) { return value }
-        return try decodeNumber(type)
+        if type == [UInt8].self { return same(try decodeByteArray([UInt8].self)) }
+        return try decodeFoundation(type)
     }
 
-    private mutating func decodeFoundation<Value: Decodable>(_ type: Value.Type) throws(ReadFault) -> Value? {
-        if type == Date.self { return exactly(try decodeDate(), type) }
-        if type == Data.self { return exactly(Data(try decodeByteArray(Data.self)), type) }
-        if type == UUID.self { return exactly(try decodeUUID(), type) }
+    private mutating func decodeFoundation<Value: Decodable>(_ type: Value.Type) throws(ReadFault) -> Value {
+        if type == Date.self { return same(try decodeDate()) }
+        if type == Data.self { return same(Data(try decodeByteArray(Data.self))) }
+        if type == UUID.self { return same(try decodeUUID()) }
         if type == URL.self {
             // A relative URL is a map, which the type itself reads.
             let start = offset
             try skipTags()
             let isMap = try nextType(URL.self) == .map
             offset = start
-            return isMap ? nil : exactly(try decodeURL(), type)
+            if isMap { throw .notNative }
+            return same(try decodeURL())
         }
-        if type == Decimal.self { return exactly(try decodeDecimal(), type) }
-        return nil
+        if type == Decimal.self { return same(try decodeDecimal()) }
+        return try decodeNumber(type)
     }
 
-    private mutating func decodeNumber<Value: Decodable>(_ type: Value.Type) throws(ReadFault) -> Value? {
-        if type == Float.self { return exactly(try decodeFloat(Float.self), type) }
-        if type == UInt8.self { return exactly(try decodeInteger(UInt8.self), type) }
-        if type == UInt16.self { return exactly(try decodeInteger(UInt16.self), type) }
-        if type == UInt32.self { return exactly(try decodeInteger(UInt32.self), type) }
-        if type == UInt64.self { return exactly(try decodeInteger(UInt64.self), type) }
-        if type == UInt.self { return exactly(try decodeInteger(UInt.self), type) }
-        if type == Int8.self { return exactly(try decodeInteger(Int8.self), type) }
-        if type == Int16.self { return exactly(try decodeInteger(Int16.self), type) }
-        if type == Int32.self { return exactly(try decodeInteger(Int32.self), type) }
-        if type == Int64.self { return exactly(try decodeInteger(Int64.self), type) }
-        if type == Int128.self { return exactly(try decodeInteger(Int128.self), type) }
-        if type == UInt128.self { return exactly(try decodeInteger(UInt128.self), type) }
-        return nil
+    private mutating func decodeNumber<Value: Decodable>(_ type: Value.Type) throws(ReadFault) -> Value {
+        if type == Float.self { return same(try decodeFloat(Float.self)) }
+        if type == UInt8.self { return same(try decodeInteger(UInt8.self)) }
+        if type == UInt16.self { return same(try decodeInteger(UInt16.self)) }
+        if type == UInt32.self { return same(try decodeInteger(UInt32.self)) }
+        if type == UInt64.self { return same(try decodeInteger(UInt64.self)) }
+        if type == UInt.self { return same(try decodeInteger(UInt.self)) }
+        if type == Int8.self { return same(try decodeInteger(Int8.self)) }
+        if type == Int16.self { return same(try decodeInteger(Int16.self)) }
+        if type == Int32.self { return same(try decodeInteger(Int32.self)) }
+        if type == Int64.self { return same(try decodeInteger(Int64.self)) }
+        if type == Int128.self { return same(try decodeInteger(Int128.self)) }
+        if type == UInt128.self { return same(try decodeInteger(UInt128.self)) }
+        throw .notNative
     }
 
     /// Reads an array of scalars.
@@ -66,7 +67,7 @@ extension CBORReader {
     private mutating func decodeArray<Element>(
         _ read: (inout CBORReader) throws(ReadFault) -> Element
     ) throws(ReadFault) -> [Element] {
-        guard let count = try openArray() else { throw try mismatch([Element].self) }
+        guard let count = try openArray() else { throw try mismatch([Any].self) }
         var items: [Element] = []
         // The count may be a claim only; up to here it costs little.
         items.reserveCapacity(min(count ?? 0, 256))

@@ -104,7 +104,8 @@ extension CBORReader {
         let argument = content.reduce(UInt128(0)) { $0 << 8 | UInt128($1) }
         // A negative bignum holds -1 - n.
         let number =
-            isNegative ? Int128(exactly: argument).flatMap { Number(exactly: ~$0) } : Number(exactly: argument)
+            isNegative
+            ? Int128(exactly: argument).flatMap { Number(exactly: ~$0) } : Number(exactly: argument)
         guard let number else { throw .unfit(type, (isNegative ? "-1 - " : "") + "\(argument)") }
         return number
     }
@@ -151,7 +152,9 @@ extension CBORReader {
             case TagNumber.negativeBignum: return Number(try decodeBignum(Int128.self, isNegative: true))
             case TagNumber.decimalFraction:
                 let fraction = try checked { reader throws(CBORError) in try reader.readDecimalFraction() }
-                guard let number = fraction?.nearestDouble else { throw .unfit(expected, "a decimal fraction") }
+                guard let number = fraction?.nearestDouble else {
+                    throw .unfit(expected, "a decimal fraction")
+                }
                 return try Self.narrow(number, type)
             default: continue
             }
@@ -160,7 +163,8 @@ extension CBORReader {
         switch try checked({ reader throws(CBORError) in try reader.readHead() }) {
         case .float(let number): return try Self.narrow(number, type)
         case .unsigned(let number): return Number(number)
-        case .negative(let number): return -1 - Number(number)
+        // Exactly first: a float of n would be rounded before 1 is added to it.
+        case .negative(let number): return Number(~Int128(number))
         default:
             offset = item
             let fault = try mismatch(expected)
@@ -174,7 +178,9 @@ extension DecimalNumber {
     /// The finite double nearest to the number, if there is one.
     fileprivate var nearestDouble: Double? {
         if isZero { return isNegative ? -0.0 : 0.0 }
-        guard digits.count <= Magnitude.maximumDigits, (-20_000...20_000).contains(exponent) else { return nil }
+        guard digits.count <= Magnitude.maximumDigits, (-20_000...20_000).contains(exponent) else {
+            return nil
+        }
         let text = (isNegative ? "-" : "") + String(decoding: digits, as: UTF8.self) + "e\(exponent)"
         return Double(text).flatMap { $0.isFinite ? $0 : nil }
     }

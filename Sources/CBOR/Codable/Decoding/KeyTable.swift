@@ -60,7 +60,8 @@ final class KeyTable {
     }
 
     /// The first entry with this text or number as key.
-    func entry(_ name: UnsafeRawBufferPointer, number: Int?, _ reader: CBORReader) throws(ReadFault) -> Entry? {
+    func entry(_ name: UnsafeRawBufferPointer, number: Int?, _ reader: CBORReader) throws(ReadFault) -> Entry?
+    {
         let byName = try entry(.text(name), reader)
         guard let number, let byNumber = try entry(.integer(number), reader) else { return byName }
         guard let byName, byName.index < byNumber.index else { return byNumber }

@@ -7,7 +7,9 @@ struct KeyedReader<Key: CodingKey> {
     private func find(_ key: Key) throws -> Int? {
         var name = key.stringValue
         let reader = decoder.reader(at: 0)
-        if let place = name.withUTF8({ decoder.map?.next(UnsafeRawBufferPointer($0), reader) }) { return place }
+        if let place = name.withUTF8({ decoder.map?.next(UnsafeRawBufferPointer($0), reader) }) {
+            return place
+        }
         return try decoder.search(&name, key)
     }
 
@@ -103,7 +105,8 @@ extension KeyedReader: KeyedDecodingContainerProtocol {
     }
 
     private func decode<Value: Decodable>(_ type: Value.Type, at place: Int, _ key: Key) throws -> Value {
-        let (value, end) = try decoder.decode(type, at: place, .key(key))
+        var end = place
+        let value = try decoder.decode(type, at: &end, .key(key))
         decoder.map?.advance(to: end)
         return value
     }

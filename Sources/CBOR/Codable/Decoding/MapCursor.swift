@@ -47,7 +47,11 @@ struct MapCursor {
             name.hasSameBytes(as: UnsafeRawBufferPointer(rebasing: bytes[offset + 1..<offset + 1 + length]))
         else { return nil }
         let signature = KeySignature.bit(of: name)
-        guard signatures & signature == 0 || table?.isUnique == true else { return nil }
+        if let table {
+            guard table.isUnique else { return nil }
+        } else if signatures & signature != 0 {
+            return nil
+        }
         foundIndex = index
         foundSignature = signature
         return offset + 1 + length
@@ -60,7 +64,9 @@ struct MapCursor {
     ) throws(ReadFault) -> Int? {
         try settle()
         let signature = KeySignature.bit(of: name)
-        if table == nil, steps > Self.stepsBeforeTable { table = try KeyTable(count: count, first: first, reader) }
+        if table == nil, steps > Self.stepsBeforeTable {
+            table = try KeyTable(count: count, first: first, reader)
+        }
         if let table {
             guard let entry = try table.entry(name, number: number, reader) else { return nil }
             found(entry, signature)
@@ -72,7 +78,8 @@ struct MapCursor {
     }
 
     private mutating func walk(
-        _ name: UnsafeRawBufferPointer, number: Int?, _ start: CBORReader, fromFirst: Bool, _ signature: UInt128
+        _ name: UnsafeRawBufferPointer, number: Int?, _ start: CBORReader, fromFirst: Bool,
+        _ signature: UInt128
     ) throws(ReadFault) -> Int? {
         var reader = start
         reader.offset = fromFirst ? first : offset

@@ -72,7 +72,8 @@ extension UnkeyedReader: UnkeyedDecodingContainer {
 
     mutating func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
         try expectItem(type)
-        let (value, end) = try decoder.decode(type, at: cursor.offset, .index(currentIndex))
+        var end = cursor.offset
+        let value = try decoder.decode(type, at: &end, .index(currentIndex))
         advance(to: end)
         return value
     }

@@ -43,8 +43,11 @@ final class ValueDecoder {
     /// Where the item ends, once that is known.
     private var knownEnd: Int?
     /// The item's entries or items, once a container for them has been asked for.
-    var map: MapCursor?
-    var array: ArrayCursor?
+    ///
+    /// Not checked for exclusive access because that check takes longer than most reads. No code of others runs while a
+    /// cursor changes, and the decoder of an entry, whose end a cursor may ask for, has cursors of its own.
+    @exclusivity(unchecked) var map: MapCursor?
+    @exclusivity(unchecked) var array: ArrayCursor?
 
     init(source: DecodingSource) {
         self.source = source
@@ -77,25 +80,29 @@ final class ValueDecoder {
 
     // MARK: Values
 
-    /// A value of the item at `offset`, and the offset behind it.
+    /// A value of the item at `offset`, which becomes the offset behind it.
     func decode<Value: Decodable>(
-        _ type: Value.Type, at offset: Int, _ step: @autoclosure () -> Step
-    ) throws -> (Value, end: Int) {
+        _ type: Value.Type, at offset: inout Int, _ step: @autoclosure () -> Step
+    ) throws -> Value {
         var reader = reader(at: offset)
         do throws(ReadFault) {
-            if let value = try reader.decodeNative(type) { return (value, reader.offset) }
+            let value = try reader.decodeNative(type)
+            offset = reader.offset
+            return value
         } catch {
-            throw self.error(error, step())
+            guard case .notNative = error else { throw self.error(error, step()) }
         }
         if Value.self is AnyObject.Type { source.sawReference = true }
         let child = try child(at: offset, step())
         let value = try Value(from: child)
-        return (value, try child.end())
+        offset = try child.end()
+        return value
     }
 
     /// The value that this decoder's own item is.
     func decode<Value: Decodable>(_ type: Value.Type) throws -> Value {
-        let (value, end) = try decode(type, at: start, .same)
+        var end = start
+        let value = try decode(type, at: &end, .same)
         knownEnd = end
         return value
     }

@@ -14,17 +14,15 @@ extension Dictionary: Unordered {
 
 /// Tells the types whose encoded items must be sorted.
 struct UnorderedTypes {
-    /// The last types that were found to be no such collections: the answer for a type costs more than its encoding, and
-    /// few types occur again and again.
-    private var ordered = [ObjectIdentifier?](repeating: nil, count: 8)
+    /// The last type that was found to be no such collection: the answer costs more than many an array's encoding, and
+    /// arrays of one type often come one after the other.
+    private var ordered: (any Any.Type)?
 
     /// The sorted unit of the type's array; 0 for types with an order.
     mutating func unit(of type: any Any.Type) -> Int {
-        let identifier = ObjectIdentifier(type)
-        let place = Int(truncatingIfNeeded: UInt(bitPattern: identifier) >> 4) & 7
-        if ordered[place] == identifier { return 0 }
+        if type == ordered { return 0 }
         if let unordered = type as? any Unordered.Type { return unordered.unit }
-        ordered[place] = identifier
+        ordered = type
         return 0
     }
 }

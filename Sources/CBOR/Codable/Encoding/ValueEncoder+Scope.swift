@@ -5,9 +5,7 @@ extension ValueEncoder {
         guard number == scope.number else { throw notCurrent() }
         if scope.sortedUnit > 0 { marks.append(writer.bytes.count) }
         scope.count += 1
-        var name = name
-        name.withUTF8 { bytes in
-            let content = UnsafeRawBufferPointer(bytes)
+        name.withRawUTF8 { content in
             let signature = KeySignature.bit(of: content)
             if scope.signatures & signature != 0 { scope.mayRepeat = true }
             scope.signatures |= signature
@@ -35,7 +33,8 @@ extension ValueEncoder {
     func beginSingle(in number: Int) throws {
         guard number == scope.number else { throw notCurrent() }
         guard scope.shape == .undecided else {
-            throw misused((), "A single value container takes one value, and nothing may be encoded beside it.")
+            throw misused(
+                (), "A single value container takes one value, and nothing may be encoded beside it.")
         }
         scope.shape = .single
     }
@@ -105,19 +104,30 @@ extension ValueEncoder {
 
     /// Two keys have the same signature, so they may be the same. O(entries).
     private func checkForRepeatedKeys() throws {
-        var names = Set<[UInt8]>(minimumCapacity: scope.count)
-        try writer.bytes.withUnsafeBytes { bytes in
+        let repeated = try writer.bytes.withUnsafeBytes { bytes in
             var reader = CBORReader(bytes, maximumDepth: .max)
+            // The head is one byte until the scope ends.
             reader.offset = scope.start + 1
+            var names: [UnsafeRawBufferPointer] = []
+            names.reserveCapacity(scope.count)
             for _ in 0..<scope.count {
-                let start = reader.offset
-                try reader.skipItem()
-                let name = bytes[start..<reader.offset]
-                guard names.insert(Array(name)).inserted else {
-                    throw misused((), "A key is encoded twice: \(String(decoding: name.dropFirst(), as: UTF8.self))")
-                }
+                guard case .text(let count?) = try reader.readHead() else { break }
+                names.append(try reader.readContent(count: count))
                 try reader.skipItem()
             }
+            return Self.firstRepeated(names).map { String(decoding: $0, as: UTF8.self) }
         }
+        if let repeated { throw misused((), "The key \"\(repeated)\" is encoded twice.") }
+    }
+
+    private static func firstRepeated(_ names: [UnsafeRawBufferPointer]) -> UnsafeRawBufferPointer? {
+        // Few are compared faster than they are hashed.
+        if names.count <= 32 {
+            return names.indices.first { place in
+                names[..<place].contains { $0.hasSameBytes(as: names[place]) }
+            }.map { names[$0] }
+        }
+        var seen = Set<[UInt8]>(minimumCapacity: names.count)
+        return names.first { !seen.insert(Array($0)).inserted }
     }
 }

@@ -17,6 +17,8 @@ final class ValueEncoder {
         let start: Int
         let firstPart: Int
         let firstMark: Int
+        /// The type of the value; nil for a part, which never is a collection of the standard library.
+        var type: (any Any.Type)?
         var shape = Shape.undecided
         /// Items of an array, entries of a map, values of a single value container.
         var count = 0
@@ -37,8 +39,11 @@ final class ValueEncoder {
     private let sendableUserInfo: [CodingUserInfoKey: any Sendable]
     private let maximumDepth: Int
     private(set) var depth: Int
-    var writer = CBORWriter(capacity: 256)
-    var scope: Scope
+    /// Not checked for exclusive access because that check takes longer than most writes. What writes runs no code of
+    /// others, so no write ever begins within another.
+    @exclusivity(unchecked) var writer = CBORWriter(capacity: 256)
+    /// Changed and read one property at a time, for the same reason.
+    @exclusivity(unchecked) var scope: Scope
     private var lastNumber = 1
     var parts: [Part] = []
     /// Where sorted units begin.
@@ -64,9 +69,8 @@ final class ValueEncoder {
 
     /// The whole encoding of the one value that this encoder is for.
     func encodeWhole<Value: Encodable>(_ value: Value) throws -> [UInt8] {
-        if try !writeNative(value) {
-            try encodeInScope(value, isWhole: true)
-        }
+        let isWritten = try writeNative(value)
+        if !isWritten { try encodeInScope(value, isWhole: true) }
         if let misuse { throw misuse }
         return writer.bytes
     }
@@ -78,8 +82,8 @@ final class ValueEncoder {
         let outer = scope
         lastNumber += 1
         scope = Scope(
-            number: lastNumber, start: writer.bytes.count, firstPart: parts.count, firstMark: marks.count)
-        scope.sortedUnit = unordered.unit(of: Value.self)
+            number: lastNumber, start: writer.bytes.count, firstPart: parts.count, firstMark: marks.count,
+            type: Value.self)
         depth += 1
         defer {
             depth -= 1
@@ -103,17 +107,23 @@ final class ValueEncoder {
 
     /// An encoder for an item at this place, to be filled in any order with others.
     func openPart(_ key: some CodingKey) -> ValueEncoder {
+        guard depth < maximumDepth else {
+            report(tooDeep(()))
+            return deadPart()
+        }
         let child = ValueEncoder(
             userInfo: sendableUserInfo, maximumDepth: maximumDepth, depth: depth + 1,
             codingPath: codingPath + [key])
         child.watcher = watcher
-        if depth < maximumDepth {
-            parts.append(Part(place: writer.bytes.count, encoder: child))
-        } else {
-            // Not attached, so that an endless chain of parts is never followed.
-            report(tooDeep(()))
-            child.close()
-        }
+        parts.append(Part(place: writer.bytes.count, encoder: child))
+        return child
+    }
+
+    /// An encoder that writes nothing and belongs to nothing, so that an endless chain of parts is never followed.
+    private func deadPart() -> ValueEncoder {
+        let child = ValueEncoder(
+            userInfo: sendableUserInfo, maximumDepth: maximumDepth, depth: depth, codingPath: codingPath)
+        child.close()
         return child
     }
 
@@ -156,7 +166,8 @@ final class ValueEncoder {
     private func nothingEncoded<Value>(_ value: Value) -> EncodingError {
         .invalidValue(
             value,
-            .init(codingPath: codingPath, debugDescription: "Top-level \(Value.self) did not encode a value."))
+            .init(codingPath: codingPath, debugDescription: "Top-level \(Value.self) did not encode a value.")
+        )
     }
 }
 
@@ -168,7 +179,10 @@ extension ValueEncoder: Encoder {
     }
 
     func unkeyedContainer() -> any UnkeyedEncodingContainer {
-        UnkeyedWriter(encoder: self, number: open(.array))
+        let isNew = scope.shape == .undecided
+        let number = open(.array)
+        if isNew, let type = scope.type { scope.sortedUnit = unordered.unit(of: type) }
+        return UnkeyedWriter(encoder: self, number: number)
     }
 
     func singleValueContainer() -> any SingleValueEncodingContainer {

@@ -25,7 +25,9 @@ enum Dates {
         let (offset, offsetOverflow) = reference.multipliedReportingOverflow(by: 1 << Int128(-unit))
         let (since2001, differenceOverflow) = since1970.subtractingReportingOverflow(offset)
         if overflow || offsetOverflow || differenceOverflow { return nil }
-        return Date(timeIntervalSinceReferenceDate: Double(sign: .plus, exponent: unit, significand: Double(since2001)))
+        return Date(
+            timeIntervalSinceReferenceDate: Double(
+                sign: .plus, exponent: unit, significand: Double(since2001)))
     }
 
     /// Mantissa and exponent of the seconds since 1970, the mantissa odd or the exponent 0; nil beyond 128 bits.

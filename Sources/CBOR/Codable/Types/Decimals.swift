@@ -59,7 +59,8 @@ extension CBORReader {
             let decimal = Decimal(string: (number.isNegative ? "-" : "") + digits + "e\(number.exponent)"),
             DecimalNumber(text: decimal.description.utf8) == number
         else {
-            throw .unfit(Decimal.self, "a number of \(digits.utf8.count) digits and exponent \(number.exponent)")
+            throw .unfit(
+                Decimal.self, "a number of \(digits.utf8.count) digits and exponent \(number.exponent)")
         }
         return decimal
     }

@@ -21,6 +21,19 @@ enum Clock {
         return Double(now() - start)
     }
 
+    /// The time that this thread was given, for work that waits for nothing: what others do on the machine does not
+    /// count.
+    static func processorNanoseconds(_ body: () throws -> Void) rethrows -> Double {
+        func now() -> UInt64 {
+            var time = timespec()
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+            return UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec)
+        }
+        let start = now()
+        try body()
+        return Double(now() - start)
+    }
+
     /// What one reading of the clock adds to an interval between two of them: the median of 100,000.
     static func overhead() -> UInt32 {
         var intervals = Latencies(capacity: 100_000)
