@@ -27,7 +27,8 @@ func exactly<Source, Target>(_ value: Source, _: Target.Type) -> Target? {
     Source.self == Target.self ? unsafeBitCast(value, to: Target.self) : nil
 }
 
-/// `value` as `Target`, which must be its very type. As ``exactly(_:_:)``, without an optional.
+/// `value` as `Target`, which must be its very type: callers have just compared the two. As ``exactly(_:_:)``, without
+/// an optional.
 @inline(__always)
 func same<Source, Target>(_ value: Source) -> Target {
     precondition(Source.self == Target.self)

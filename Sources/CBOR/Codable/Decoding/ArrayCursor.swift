@@ -16,8 +16,7 @@ struct ArrayCursor {
     @inline(__always)
     func isAtEnd(_ reader: CBORReader) -> Bool {
         if let count { return index >= count }
-        let bytes = reader.bytes
-        return offset >= bytes.count || bytes[offset] == SimpleByte.break
+        return reader.isAtBreakOrEnd(offset)
     }
 
     /// Goes on to the next item, which begins at `next`.

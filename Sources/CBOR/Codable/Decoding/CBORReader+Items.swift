@@ -17,6 +17,23 @@ extension CBORReader {
     @inline(__always)
     var initialByte: UInt8? { offset < bytes.count ? bytes[offset] : nil }
 
+    /// Whether the item at `place` is this text, with a head of one byte. Longer texts have longer heads; for them the
+    /// answer is false.
+    @inline(__always)
+    func hasShortText(_ text: UnsafeRawBufferPointer, at place: Int) -> Bool {
+        let length = text.count
+        guard length < Int(AdditionalInformation.oneByte), place >= 0, place < bytes.count - length,
+            bytes[place] == MajorType.text.rawValue | UInt8(length)
+        else { return false }
+        return text.hasSameBytes(as: UnsafeRawBufferPointer(rebasing: bytes[place + 1..<place + 1 + length]))
+    }
+
+    /// Whether a container of indefinite length ends at `place`, or the input does.
+    @inline(__always)
+    func isAtBreakOrEnd(_ place: Int) -> Bool {
+        place < 0 || place >= bytes.count || bytes[place] == SimpleByte.break
+    }
+
     /// Steps over the tags before an item. O(tags), however many there are.
     @inline(__always)
     mutating func skipTags() throws(ReadFault) {

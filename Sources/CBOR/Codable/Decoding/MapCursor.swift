@@ -39,13 +39,7 @@ struct MapCursor {
     /// Where the value with this key begins, if the key is the next one. `reader` is any reader of the input.
     @inline(__always)
     mutating func next(_ name: UnsafeRawBufferPointer, _ reader: CBORReader) -> Int? {
-        let bytes = reader.bytes
-        let length = name.count
-        // Longer names have longer heads, and go the longer way.
-        guard pending == nil, length < Int(AdditionalInformation.oneByte), index != count,
-            offset < bytes.count - length, bytes[offset] == MajorType.text.rawValue | UInt8(length),
-            name.hasSameBytes(as: UnsafeRawBufferPointer(rebasing: bytes[offset + 1..<offset + 1 + length]))
-        else { return nil }
+        guard pending == nil, index != count, reader.hasShortText(name, at: offset) else { return nil }
         let signature = KeySignature.bit(of: name)
         if let table {
             guard table.isUnique else { return nil }
@@ -54,7 +48,7 @@ struct MapCursor {
         }
         foundIndex = index
         foundSignature = signature
-        return offset + 1 + length
+        return offset + 1 + name.count
     }
 
     /// Where the value with this key begins; nil without one.
