@@ -196,13 +196,14 @@ struct LogTests {
         appender.standardOutput = FileHandle.nullDevice
         appender.standardError = FileHandle.nullDevice
         try source.run()
+        // A child starts with the signals blocked that this thread has blocked.
         defer {
-            source.terminate()
+            kill(source.processIdentifier, SIGKILL)
             source.waitUntilExit()
         }
         try appender.run()
         defer {
-            appender.terminate()
+            kill(appender.processIdentifier, SIGKILL)
             appender.waitUntilExit()
         }
         while try store.done("tail", "L", "-n", "1", "--raw").text == "first\n" {}

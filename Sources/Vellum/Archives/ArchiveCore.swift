@@ -8,10 +8,10 @@ import Synchronization
 ///
 /// Safe from any thread: the store and the memory tier guard themselves, and what an object shares with a caller is
 /// copied (``HeldBytes``).
-final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
-    let archive: Archive
+package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
+    package let archive: Archive
     private let factory: ArchivesFactory.Core
-    let memory: MemoryTier
+    package let memory: MemoryTier
     private let coder = ArchiveCoder<Object>.coder()
     /// Guards nothing else.
     private let failures = Mutex(ArchiveFailures())

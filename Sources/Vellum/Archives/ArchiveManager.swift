@@ -14,7 +14,7 @@ import StorageEngine
 /// The calls here don't throw. What could not be done is logged (``ArchivesFactory/logger``), counted, and shown by the
 /// browser. Each has a twin that throws in ``throwing``, and one that doesn't block its caller in ``asynchronous``.
 public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Sendable {
-    let core: ArchiveCore<Archive>
+    package let core: ArchiveCore<Archive>
 
     init(archive: StorageEngine.Archive, core: ArchivesFactory.Core) {
         self.core = ArchiveCore(archive: archive, factory: core)

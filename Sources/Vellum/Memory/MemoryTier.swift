@@ -6,7 +6,7 @@ import Synchronization
 /// What it holds is the archive's as long as the index says so: another process' delete, update or expiry is seen at
 /// the next call, and nothing has to be sent for it (S9). Its limit is of the encoded sizes (S3), and the objects that
 /// this process has not used for longest go first (S5).
-final class MemoryTier: Sendable {
+package final class MemoryTier: Sendable {
     private struct State {
         var objects = ObjectTable()
         var hits: UInt64 = 0
@@ -131,7 +131,7 @@ final class MemoryTier: Sendable {
     var counts: (objects: Int, hits: UInt64) { state.withLock { ($0.objects.count, $0.hits) } }
 
     /// The keys of what is held, the most recent first.
-    var keys: [String] { state.withLock { $0.objects.keys } }
+    package var keys: [String] { state.withLock { $0.objects.keys } }
 
     private func change(_ body: (inout ObjectTable) throws(StorageError) -> Void) throws(StorageError) {
         try state.withLock { (state) throws(StorageError) in

@@ -3,7 +3,7 @@ import StorageEngine
 import Synchronization
 import Testing
 
-@testable import Vellum
+import Vellum
 
 @Suite struct ArchiveManagerTests {
     private struct Unwilling: ArchiveCodable {

@@ -1,7 +1,7 @@
 import StorageEngine
 import Testing
 
-@testable import Vellum
+import Vellum
 
 /// The store and access algorithms of both tiers against a plain model, step by step.
 @Suite struct TraceTests {

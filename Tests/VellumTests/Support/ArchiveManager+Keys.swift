@@ -1,4 +1,4 @@
-@testable import Vellum
+import Vellum
 
 extension ArchiveManager {
     /// The keys on disk, the most recent first, without any trace.
