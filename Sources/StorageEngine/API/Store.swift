@@ -81,7 +81,7 @@ public final class Store: Sendable {
         case .version(let version): throw .unsupportedVersion(path: file, found: version, supported: 1)
         case .missing, .damaged: break
         }
-        guard try !archiveNames(in: folder).isEmpty else {
+        guard try archiveNames(in: folder).count > 0 else {
             throw .notAStore(path: path, reason: "it has no marker file, and no archive is in it")
         }
         var line = "\(file): written anew (it was missing)"
