@@ -160,8 +160,14 @@ import Testing
             buttons: ["Cancel", "Delete"])
         for rows in 2...12 {
             let places = dialog.places(in: Rect(columns: 20, rows: rows))
-            #expect(places.buttons.count == 2 && !places.buttons[0].isEmpty)
+            // Whole, however few rows there are.
+            #expect(places.buttons.map(\.columns) == [8, 8])
             #expect(Rect(columns: 20, rows: rows).intersection(places.box) == places.box)
+        }
+        // Both say something even where they don't fit.
+        for columns in 9...40 {
+            let places = dialog.places(in: Rect(columns: columns, rows: 5))
+            #expect(places.buttons.allSatisfy { $0.columns >= 3 && $0.endColumn <= columns }, "\(columns)")
         }
         var frame = Frame(size: Size(columns: 40, rows: 10))
         frame.draw(dialog, in: frame.bounds, look: Look(theme: Theme(.dark, depth: .sixteen)))

@@ -24,13 +24,13 @@ extension ArchiveEngine {
             try appendBare(.deadline, key: key, extensionBytes: writer.written) { location, time in
                 crashPoint(.deadlineWritten)
                 setDeadline(of: entry.number, entry.slot, to: deadline)
-                crashPoint(.deadlineSet)
                 if group != 0 {
                     note(
                         RemovalNote(group: group, cause: cause, kind: .deadline, time: now.wall),
                         first: location,
                         bytes: UInt64(entry.slot.valueBytes))
                 }
+                crashPoint(.deadlineSet)
                 index.note(
                     .deadline, cause, tag: tag, bytes: Int(entry.slot.shownBytes), location: location,
                     pid: pid, time: time, key: key)

@@ -53,4 +53,34 @@ import Testing
             #expect(try archive.entries().count == 3)
         }
     }
+
+    /// What broke: an error in a later part lost what was known of the earlier ones, and how to take them back.
+    @Test(arguments: [PlannedAction.delete, .setLifetime(.seconds(60))])
+    func whatWasDoneBeforeAnErrorIsTold(action: PlannedAction) throws {
+        try with { archive, folder in
+            let keys = (0..<700).map { "key \($0)" }
+            for key in keys { try archive.put([1], forKey: key) }
+            let planned = try planned(archive, keys)
+            var done = 0
+            let outcome = try archive.carryOut(action, on: planned) { reached in
+                done = reached
+                // Somebody takes the archive away in the middle of it.
+                try? Store.open(at: folder.store).removeArchive(named: "A")
+                return true
+            }
+            #expect(done > 0 && done < keys.count)
+            #expect(outcome.entries == done && outcome.bytes == UInt64(done))
+            #expect(outcome.action?.entries == done)
+            guard case .closed? = outcome.failure else {
+                Issue.record("\(String(describing: outcome.failure))")
+                return
+            }
+            #expect("nothing is done any more") {
+                try archive.carryOut(action, on: planned)
+            } throws: {
+                guard case .closed? = $0 as? StorageError else { return false }
+                return true
+            }
+        }
+    }
 }
