@@ -189,7 +189,9 @@ import Testing
         try look(folder, .readWrite)
         let after = try check(folder)
         #expect(after.problems.count == 1)
-        #expect(after.problems.first?.contains(LossTests.missing + "64 of \(names[1]) to byte") == true, "\(after)")
+        #expect(
+            after.problems.first?.contains(LossTests.missing + "64 of \(names[1]) to byte") == true,
+            "\(after)")
         #expect(after.problems.first?.contains("of \(names[names.count - 1]), or parts") == true)
     }
 
@@ -204,7 +206,9 @@ import Testing
         try look(folder, .readWrite)
         let after = try check(folder)
         #expect(after.problems.count == 1)
-        #expect(after.problems.first?.contains(LossTests.missing + "64 of \(names[0]) to byte") == true, "\(after)")
+        #expect(
+            after.problems.first?.contains(LossTests.missing + "64 of \(names[0]) to byte") == true,
+            "\(after)")
     }
 
     /// Reclaiming takes segments as well, and a check beside it finds nothing wrong.

@@ -88,7 +88,8 @@ final class Worker {
             if hasEnded { return linesSoFar().contains { $0.hasPrefix(beginning) } }
             try await Task.sleep(for: .milliseconds(2))
         }
-        return false
+        // On a busy machine nobody may have looked for longer than that.
+        return linesSoFar().contains { $0.hasPrefix(beginning) }
     }
 
     private var hasEnded: Bool {
