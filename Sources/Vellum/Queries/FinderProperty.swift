@@ -25,6 +25,20 @@ public struct FinderProperty<Result, Property, Wrapped> {
         finder.conditions.append(QueryCondition(path: path, test: asked.test) { matches(read($0)) })
         return finder
     }
+}
+
+// Each stands in both, for a compiler finds one that is less general in one way and more in another no better.
+extension FinderProperty where Property == Wrapped {
+    /// A property of this property.
+    @inlinable
+    public subscript<Inner>(
+        dynamicMember member: KeyPath<Wrapped, Inner>
+    ) -> FinderProperty<Result, Inner, Inner> {
+        let read = read
+        return FinderProperty<Result, Inner, Inner>(finder: finder, path: path + [member]) {
+            read($0)?[keyPath: member]
+        }
+    }
 
     /// An optional property of this property.
     @inlinable
@@ -39,19 +53,6 @@ public struct FinderProperty<Result, Property, Wrapped> {
     }
 }
 
-extension FinderProperty where Property == Wrapped {
-    /// A property of this property.
-    @inlinable
-    public subscript<Inner>(
-        dynamicMember member: KeyPath<Wrapped, Inner>
-    ) -> FinderProperty<Result, Inner, Inner> {
-        let read = read
-        return FinderProperty<Result, Inner, Inner>(finder: finder, path: path + [member]) {
-            read($0)?[keyPath: member]
-        }
-    }
-}
-
 extension FinderProperty where Property == Wrapped? {
     /// A property of this property, `nil` where this one is.
     @inlinable
@@ -61,6 +62,18 @@ extension FinderProperty where Property == Wrapped? {
         let read = read
         return FinderProperty<Result, Inner?, Inner>(finder: finder, path: path + [member]) {
             read($0)?[keyPath: member]
+        }
+    }
+
+    /// An optional property of this property.
+    @inlinable
+    public subscript<Inner>(
+        dynamicMember member: KeyPath<Wrapped, Inner?>
+    ) -> FinderProperty<Result, Inner?, Inner> {
+        let read = read
+        return FinderProperty<Result, Inner?, Inner>(finder: finder, path: path + [member]) {
+            guard let outer = read($0) else { return nil }
+            return outer[keyPath: member]
         }
     }
 }

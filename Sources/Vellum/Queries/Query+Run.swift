@@ -9,85 +9,85 @@ extension Query {
     package static func run<Items: Sequence>(
         _ queries: [Query<Result>], over items: Items, object: (Items.Element) throws -> Result?
     ) rethrows -> [Items.Element] {
-        var stages = Stage.stages(of: queries)[...]
-        var rows = try stages.removeFirst().run(over: items) { item in
-            try object(item).map { (item, $0) }
+        let stages = QueryStage.stages(of: queries)
+        var rows = RowCollector<Items.Element, Result>(stages[0], isLast: stages.count == 1)
+        let gate = Gate<Result>(stages[0])
+        if gate.lock.isClosed { return [] }
+        for item in items {
+            guard let object = try object(item) else { continue }
+            if gate.admits(object) { rows.insert(item, object) }
+            if gate.lock.isClosed { break }
         }
-        for stage in stages { rows = stage.run(over: rows) { $0 } }
-        return rows.map(\.item)
-    }
-
-    /// Finds and limits, then at most one sort: what can be done in one pass.
-    private struct Stage {
-        var gate: Gate<Result>
-        var orders: [SortOrder<Result>] = []
-        /// Most rows that the next stage looks at.
-        var most = Int.max
-
-        static func stages(of queries: [Query<Result>]) -> [Stage] {
-            var stages = [Stage(gate: Gate())]
-            for query in queries {
-                if case .sort(let orders) = query.step {
-                    // A stable sort after another one: the former tells apart what the later one doesn't.
-                    stages[stages.count - 1].orders.insert(contentsOf: orders, at: 0)
-                    continue
-                }
-                if !stages[stages.count - 1].orders.isEmpty {
-                    if case .limit(let limiter) = query.step { stages[stages.count - 1].most = limiter.limit }
-                    stages.append(Stage(gate: Gate()))
-                }
-                switch query.step {
-                case .find(let conditions): stages[stages.count - 1].gate.append(.conditions(conditions))
-                case .limit(let limiter): stages[stages.count - 1].gate.append(.room(limiter.limit))
-                case .sort: break
-                }
-            }
-            return stages
+        for (index, stage) in stages.enumerated().dropFirst() {
+            rows = rows.passed(through: stage, isLast: index == stages.count - 1)
         }
-
-        func run<Items: Sequence, Item>(
-            over items: Items, row: (Items.Element) throws -> RowCollector<Item, Result>.Row?
-        ) rethrows -> [RowCollector<Item, Result>.Row] {
-            var gate = gate
-            if gate.isClosed || most == 0 { return [] }
-            var collector = RowCollector<Item, Result>(orders: orders, most: most)
-            for item in items {
-                if let (item, object) = try row(item), gate.admits(object) { collector.insert(item, object) }
-                if gate.isClosed { break }
-            }
-            return collector.finish()
-        }
+        return rows.finish().items
     }
 }
 
-/// Finds and limits in the order in which they are written.
-private struct Gate<Result> {
-    enum Post {
-        case conditions([QueryCondition<Result>])
-        /// How many more may pass.
-        case room(Int)
+/// Finds and limits, then at most one sort: what can be done in one pass.
+struct QueryStage<Result> {
+    var gate: [Query<Result>.Step] = []
+    /// Of all sorts of the stage, in the order in which they count.
+    var orders: [SortOrder<Result>] = []
+    /// Most rows that the next stage looks at.
+    var most = Int.max
+
+    static func stages(of queries: [Query<Result>]) -> [QueryStage] {
+        var stages: [QueryStage] = []
+        var stage = QueryStage()
+        for query in queries {
+            if case .sort(let orders) = query.step {
+                // A stable sort after another one: the former tells apart what the later one doesn't.
+                stage.orders.insert(contentsOf: orders, at: 0)
+                continue
+            }
+            if !stage.orders.isEmpty {
+                if case .limit(let limiter) = query.step { stage.most = limiter.limit }
+                stages.append(stage)
+                stage = QueryStage()
+            }
+            stage.gate.append(query.step)
+        }
+        return stages + [stage]
+    }
+}
+
+/// The finds and limits of a stage in the order in which they are written, as one closure: walking through an array of
+/// a generic type costs several times as much as a condition.
+struct Gate<Result> {
+    final class Lock {
+        /// Whether nothing more can pass.
+        fileprivate(set) var isClosed = false
     }
 
-    private var posts: [Post] = []
-    /// Whether nothing more can pass.
-    private(set) var isClosed = false
+    let lock = Lock()
+    private(set) var admits: (Result) -> Bool
 
-    mutating func append(_ post: Post) {
-        posts.append(post)
-        if case .room(0) = post { isClosed = true }
-    }
-
-    mutating func admits(_ object: Result) -> Bool {
-        for index in posts.indices {
-            switch posts[index] {
-            case .conditions(let conditions):
-                for condition in conditions where !condition.isMet(object) { return false }
-            case .room(let room):
-                if room == 0 { return false }
-                posts[index] = .room(room - 1)
-                if room == 1 { isClosed = true }
+    init(_ stage: QueryStage<Result>) {
+        admits = { _ in true }
+        if stage.most == 0 { lock.isClosed = true }
+        for step in stage.gate {
+            switch step {
+            case .find(let conditions): for condition in conditions { append(condition.isMet) }
+            case .limit(let limiter): append(limiter.limit)
+            case .sort: break
             }
         }
-        return true
+    }
+
+    private mutating func append(_ isMet: @escaping (Result) -> Bool) {
+        admits = { [admits] in admits($0) && isMet($0) }
+    }
+
+    private mutating func append(_ limit: Int) {
+        var room = limit
+        if room == 0 { lock.isClosed = true }
+        admits = { [admits, lock] object in
+            guard admits(object), room > 0 else { return false }
+            room -= 1
+            if room == 0 { lock.isClosed = true }
+            return true
+        }
     }
 }

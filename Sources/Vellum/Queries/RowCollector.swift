@@ -1,50 +1,59 @@
-/// Collects what a stage of a query lets through, sorted if the stage has orders, and of that at most `most`.
+/// Collects what a stage of a query lets through, sorted if the stage has orders, and of that no more than the next
+/// stage looks at.
 struct RowCollector<Item, Result> {
-    typealias Row = (item: Item, object: Result)
+    private(set) var items: [Item] = []
+    /// Of each item, unless the stage is the last one.
+    private var objects: [Result] = []
+    private let keepsObjects: Bool
 
-    private var rows: [Row] = []
-    private let columns: [SortColumn<Result>]
+    private let column: SortColumn<Result>?
+    /// Most rows that count; 1 or more if there is a column.
     private let most: Int
     /// Whether the first `most` rows are sorted, and more have been seen.
     private var isTrimmed = false
 
-    /// Without orders `most` doesn't count. Otherwise it is 1 or more.
-    init(orders: [SortOrder<Result>], most: Int) {
-        columns = orders.map { $0.column() }
-        self.most = most
+    init(_ stage: QueryStage<Result>, isLast: Bool) {
+        keepsObjects = !isLast
+        column = SortColumn.joined(stage.orders.map { $0.column() })
+        most = stage.most
     }
 
     mutating func insert(_ item: Item, _ object: Result) {
-        rows.append((item, object))
-        if columns.isEmpty { return }
-        for column in columns { column.append(object) }
-        if isTrimmed, !precedes(rows.count - 1, most - 1) {
+        if let column {
+            column.append(object)
             // What compares equal comes later because it was seen later, so it is too late as well.
-            rows.removeLast()
-            for column in columns { column.removeLast() }
-        } else if rows.count - most >= max(most, 256) {
-            trim()
+            if isTrimmed, column.compare(items.count, most - 1) >= 0 { return column.removeLast() }
         }
+        items.append(item)
+        if keepsObjects { objects.append(object) }
+        // Sorting a heap's worth of rows now and then costs no more comparisons than a heap, and is stable.
+        if column != nil, items.count - most >= max(most, 256) { trim() }
     }
 
-    mutating func finish() -> [Row] {
-        if !columns.isEmpty { trim() }
+    /// Sorts what was collected.
+    consuming func finish() -> RowCollector {
+        trim()
+        return self
+    }
+
+    /// What another stage leaves of the rows.
+    consuming func passed(through stage: QueryStage<Result>, isLast: Bool) -> RowCollector {
+        trim()
+        var rows = RowCollector(stage, isLast: isLast)
+        let gate = Gate<Result>(stage)
+        for (item, object) in zip(items, objects) {
+            if gate.lock.isClosed { break }
+            if gate.admits(object) { rows.insert(item, object) }
+        }
         return rows
     }
 
-    /// Sorting a heap's worth of rows now and then costs no more comparisons than a heap, and is stable.
     private mutating func trim() {
-        let kept = Array(rows.indices.sorted(by: precedes).prefix(most))
-        isTrimmed = kept.count < rows.count || isTrimmed
-        rows = kept.map { rows[$0] }
-        for column in columns { column.keep(kept) }
-    }
-
-    private func precedes(_ left: Int, _ right: Int) -> Bool {
-        for column in columns {
-            let order = column.compare(left, right)
-            if order != 0 { return order < 0 }
-        }
-        return false
+        guard let column else { return }
+        let kept = Array(items.indices.sorted { column.compare($0, $1) < 0 }.prefix(most))
+        isTrimmed = isTrimmed || kept.count < items.count
+        items = kept.map { items[$0] }
+        if keepsObjects { objects = kept.map { objects[$0] } }
+        column.keep(kept)
     }
 }

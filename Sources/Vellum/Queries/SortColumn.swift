@@ -24,13 +24,42 @@
     /// Negative if the object of the left place comes first, positive if that of the right one does.
     let compare: (_ left: Int, _ right: Int) -> Int
 
+    private init(
+        append: @escaping (Result) -> Void, removeLast: @escaping () -> Void, keep: @escaping ([Int]) -> Void,
+        compare: @escaping (Int, Int) -> Int
+    ) {
+        self.append = append
+        self.removeLast = removeLast
+        self.keep = keep
+        self.compare = compare
+    }
+
     @usableFromInline init<Value>(
         _ values: SortValues<Value>, value: @escaping (Result) -> Value, compare: @escaping (Int, Int) -> Int
     ) {
-        append = { values.all.append(value($0)) }
-        removeLast = { values.all.removeLast() }
-        keep = { places in values.all = places.map { values.all[$0] } }
-        self.compare = compare
+        self.init(
+            append: { values.all.append(value($0)) }, removeLast: { values.all.removeLast() },
+            keep: { places in values.all = places.map { values.all[$0] } }, compare: compare)
+    }
+
+    /// The columns as one: where a column finds no difference the next one decides. nil without any.
+    static func joined(_ columns: [SortColumn]) -> SortColumn? {
+        columns.reversed().reduce(nil) { rest, first in
+            guard let rest else { return first }
+            return SortColumn {
+                first.append($0)
+                rest.append($0)
+            } removeLast: {
+                first.removeLast()
+                rest.removeLast()
+            } keep: {
+                first.keep($0)
+                rest.keep($0)
+            } compare: { left, right in
+                let order = first.compare(left, right)
+                return order != 0 ? order : rest.compare(left, right)
+            }
+        }
     }
 
     @inlinable init<Key: Comparable>(direction: QuerySortDirection, read: @escaping (Result) -> Key?) {

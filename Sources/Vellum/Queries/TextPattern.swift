@@ -11,22 +11,30 @@ package final class TextPattern: Sendable {
     package static let patience = Duration.milliseconds(100)
 
     private let expression: NSRegularExpression?
-    private let report: @Sendable (String) -> Void
+    private let pattern: String
+    private let report: @Sendable (_ pattern: String, _ reason: String) -> Void
     private let hasReported = Atomic(false)
 
     /// `report` gets what is wrong with the pattern, at most once.
-    package init(_ pattern: String, report: @escaping @Sendable (String) -> Void = TextPattern.log) {
+    package init(
+        _ pattern: String,
+        report: @escaping @Sendable (_ pattern: String, _ reason: String) -> Void = TextPattern.log
+    ) {
+        self.pattern = pattern
         self.report = report
         do {
-            expression = try NSRegularExpression(pattern: pattern)
+            // Foundation takes the empty pattern, which is found everywhere, for none.
+            expression = try NSRegularExpression(pattern: pattern.isEmpty ? "(?:)" : pattern)
         } catch {
             expression = nil
-            reportOnce("No regular expression, so nothing matches: \(pattern)")
+            reportOnce("no regular expression, so it matches nothing")
         }
     }
 
-    package static func log(_ message: String) {
-        Logger(label: "vellum.queries").warning("\(message)")
+    /// Where the program has its other messages, for a query knows no factory.
+    package static func log(pattern: String, reason: String) {
+        Logger(label: "vellum").warning(
+            "vellum: cannot match", metadata: ["pattern": "\(pattern)", "reason": "\(reason)"])
     }
 
     package func matches(_ text: String) -> Bool {
@@ -34,26 +42,28 @@ package final class TextPattern: Sendable {
         let whole = NSRange(location: 0, length: text.utf16.count)
         var isFound = false
         var start: ContinuousClock.Instant?
-        expression.enumerateMatches(in: text, options: .reportProgress, range: whole) {
+        // The completion is what tells of an internal error.
+        expression.enumerateMatches(in: text, options: [.reportProgress, .reportCompletion], range: whole) {
             [self] match, flags, stop in
             if match != nil {
                 isFound = true
                 stop.pointee = true
             } else if flags.contains(.internalError) {
-                reportOnce("Too much to go back to in a text for \(expression.pattern)")
-            } else if let start {
-                guard start.duration(to: .now) > Self.patience else { return }
-                reportOnce("A text took too long for \(expression.pattern)")
-                stop.pointee = true
-            } else {
-                // Most texts are done before progress is reported at all, so the clock is looked at only here.
-                start = .now
+                reportOnce("a text has too many ways to match, and was given up")
+            } else if flags.contains(.progress) {
+                // Most texts are done before the first report, so the clock is not looked at for them.
+                let begun = start ?? .now
+                start = begun
+                if begun.duration(to: .now) > Self.patience {
+                    reportOnce("a text took too long, and was given up")
+                    stop.pointee = true
+                }
             }
         }
         return isFound
     }
 
-    private func reportOnce(_ message: String) {
-        if !hasReported.exchange(true, ordering: .relaxed) { report(message) }
+    private func reportOnce(_ reason: String) {
+        if !hasReported.exchange(true, ordering: .relaxed) { report(pattern, reason) }
     }
 }

@@ -1,15 +1,19 @@
+import Foundation
+
 /// A string that is looked for in many texts.
 package struct TextSearch: Sendable {
     private let caseSensitive: Bool
     /// What is looked for, folded unless the case counts.
-    private let needle: String
+    private let characters: [Character]
     /// The same for texts of ASCII; nil if such a text has to be compared character by character too.
     private let bytes: [UInt8]?
 
     package init(_ string: String, caseSensitive: Bool) {
         self.caseSensitive = caseSensitive
-        needle = caseSensitive ? string : string.foldedCase
-        let utf8 = Array(needle.utf8)
+        let needle = caseSensitive ? string : string.foldedCase
+        characters = Array(needle)
+        // A few characters that are not ASCII are the same as one that is, as the Kelvin sign and K.
+        let utf8 = Array(needle.precomposedStringWithCanonicalMapping.utf8)
         // In ASCII only CR and LF make one character of two bytes.
         bytes = utf8.contains { $0 == 0x0d || $0 == 0x0a } ? nil : utf8
     }
@@ -20,7 +24,17 @@ package struct TextSearch: Sendable {
         {
             return answer
         }
-        return (caseSensitive ? text : text.foldedCase).contains(needle)
+        return isFound(characters, in: caseSensitive ? text : text.foldedCase)
+    }
+
+    /// By characters, which neither the standard library's `contains` nor Foundation's promises.
+    private func isFound(_ characters: [Character], in text: String) -> Bool {
+        var rest = text[...]
+        while !rest.starts(with: characters) {
+            if rest.isEmpty { return false }
+            rest.removeFirst()
+        }
+        return true
     }
 
     /// nil if the text is not ASCII.
