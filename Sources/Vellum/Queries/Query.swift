@@ -1,6 +1,47 @@
-/// One step of a query over objects.
+/// One step of a query over objects: it finds, sorts or limits what the step before has left.
+///
+/// Steps are made with a ``QueryBuilder``, or one by one for ``Archivist/process(queries:)``:
+///
+/// ```swift
+/// let oldest = archives.process(queries: [
+///     .find { $0.userName(.contains("premium")) },
+///     .sort { $0.age(.descending) },
+///     .limit(by: 10),
+/// ])
+/// ```
 public struct Query<Result> {
-    static func run<Items: Sequence>(
-        _ queries: [Query<Result>], over items: Items, object: (Items.Element) throws -> Result?
-    ) rethrows -> [Items.Element] { Array(items) }
+    package enum Step {
+        case find([QueryCondition<Result>])
+        case sort([SortOrder<Result>])
+        case limit(QueryLimiter)
+    }
+
+    package let step: Step
+
+    /// Keeps the objects that meet all conditions, in their order.
+    public static func find(_ conditions: (QueryFinder<Result>) -> QueryFinder<Result>) -> Query {
+        Query(step: .find(conditions(QueryFinder()).conditions))
+    }
+
+    /// Sorts: by the first order, where that finds no difference by the second, and so on; what no order tells
+    /// apart keeps its place.
+    public static func sort(_ orders: (QuerySorter<Result>) -> QuerySorter<Result>) -> Query {
+        Query(step: .sort(orders(QuerySorter()).orders))
+    }
+
+    /// Keeps the first objects, at most this many; a negative limit is 0.
+    public static func limit(by limit: Int) -> Query {
+        Query(step: .limit(QueryLimiter(limit: limit)))
+    }
+}
+
+/// Keeps the first objects of what the step before has left.
+public struct QueryLimiter: Sendable, Hashable {
+    /// Most objects that are kept, 0 or more.
+    public let limit: Int
+
+    /// A negative limit is 0.
+    public init(limit: Int) {
+        self.limit = max(0, limit)
+    }
 }

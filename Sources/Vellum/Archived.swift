@@ -1,0 +1,152 @@
+import Foundation
+import Logging
+
+/// A property whose value is stored in the archive of its type whenever it is assigned.
+///
+/// ```swift
+/// @Archived var user: User?
+/// @Archived(initialPrimaryKey: "some") var friend: User?
+/// ```
+///
+/// Assigning a value records it. Assigning `nil` deletes the entry that the value had. A value with another primary
+/// key is recorded under that, and the entry of the former value stays: the property shows one of the archive's
+/// objects, and looking at another one deletes none.
+///
+/// With an initial primary key the value is looked up in the archive when the property is read for the first time,
+/// once; a value that is assigned before makes that unnecessary. After that, reading costs no more than a lock: the
+/// property keeps its value, and doesn't follow what happens to the entry otherwise.
+///
+/// A part of a structure that is assigned (`user?.age = 30`) records the whole. An object of a class doesn't tell
+/// that it changed; assign it again to record it.
+///
+/// The property may be used by several threads if its value's type is `Sendable`. An assignment that reads the
+/// former value, as `user?.age += 1`, is two steps of which each is safe. A class that is `Sendable` without an actor
+/// can't have wrapped properties, and neither can a program have them as globals; both can have a constant
+/// `let user = Archived<User>()` and use its `wrappedValue`. Copies of a structure share the value of such a property.
+///
+/// If the archive can't be opened, that is logged once (``ArchivesFactory/logger``), the property keeps its value in
+/// memory only, and every later use that needs the archive tries again.
+@propertyWrapper
+public final class Archived<Archive: Archivable> {
+    private let open: () throws -> any Archivist<Archive>
+    private let logger: () -> Logger
+    // Recursive, because recording runs code of the value's type, which may read the property. It is held meanwhile
+    // so that the archive gets the values of several threads in the order in which the property does.
+    private let lock = NSRecursiveLock()
+
+    // All below are guarded by the lock.
+    private var value: Archive?
+    /// The entry that assigning nil deletes.
+    private var key: String?
+    private var awaitsLoad: Bool
+    private var archives: (any Archivist<Archive>)?
+    private var hasLogged = false
+
+    package init(
+        initialPrimaryKey key: String?, fallback: Archive? = nil, logger: @escaping () -> Logger,
+        open: @escaping () throws -> any Archivist<Archive>
+    ) {
+        self.key = key
+        self.value = fallback
+        self.logger = logger
+        self.open = open
+        awaitsLoad = key != nil
+        if key == nil, let fallback { assign(fallback) }
+    }
+
+    /// A property that is `nil` at first, stored in the shared factory's archive.
+    // In an extension the compiler doesn't find it for a property without arguments.
+    public convenience init() {
+        self.init(in: .shared)
+    }
+
+    public var wrappedValue: Archive? {
+        get {
+            lock.withLock {
+                if awaitsLoad { load() }
+                return value
+            }
+        }
+        set {
+            lock.withLock { assign(newValue) }
+        }
+    }
+
+    /// The archive of the property's type, as `$user`: `$user?.findWhere { $0.age(.less(than: 30)) }`. `nil` if it
+    /// can't be opened.
+    public var projectedValue: ArchiveManager<Archive>? {
+        lock.withLock { opened() as? ArchiveManager<Archive> }
+    }
+
+    private func load() {
+        guard let key, let archives = opened() else { return }
+        awaitsLoad = false
+        if let stored = archives.access(archiveWithKey: key) {
+            value = stored
+        } else if let value {
+            assign(value)
+        }
+    }
+
+    private func assign(_ newValue: Archive?) {
+        awaitsLoad = false
+        value = newValue
+        if let newValue {
+            // Of an object the key may have changed by the time it is to be deleted.
+            key = newValue.primaryKey
+            opened()?.record(newValue)
+        } else if let former = key {
+            key = nil
+            opened()?.delete(archiveWithKey: former)
+        }
+    }
+
+    private func opened() -> (any Archivist<Archive>)? {
+        if let archives { return archives }
+        do {
+            archives = try open()
+        } catch {
+            if !hasLogged {
+                hasLogged = true
+                logger().warning(
+                    "vellum: cannot open the archive of a property",
+                    metadata: ["archive": "\(Archive.archiveName)", "reason": "\(error)"])
+            }
+        }
+        return archives
+    }
+}
+
+// What is mutable is guarded by the lock, and so is the closure that opens the archive.
+extension Archived: @unchecked Sendable where Archive: Sendable {}
+
+extension Archived {
+    /// A property that is `nil` at first, stored in an archive of this factory.
+    public convenience init(in factory: ArchivesFactory) {
+        self.init(key: nil, value: nil, factory)
+    }
+
+    /// A property with a value, which is recorded at once.
+    public convenience init(wrappedValue: Archive?, in factory: ArchivesFactory = .shared) {
+        self.init(key: nil, value: wrappedValue, factory)
+    }
+
+    /// A property whose value is the archive's object of this key, when it is read for the first time.
+    public convenience init(initialPrimaryKey key: String, in factory: ArchivesFactory = .shared) {
+        self.init(key: key, value: nil, factory)
+    }
+
+    /// A property whose value is the archive's object of this key, when it is read for the first time. If there is
+    /// none, it is `wrappedValue`, which is recorded then.
+    public convenience init(
+        wrappedValue: Archive?, initialPrimaryKey key: String, in factory: ArchivesFactory = .shared
+    ) {
+        self.init(key: key, value: wrappedValue, factory)
+    }
+
+    private convenience init(key: String?, value: Archive?, _ factory: ArchivesFactory) {
+        self.init(initialPrimaryKey: key, fallback: value, logger: { factory.logger }) {
+            try factory.archives(for: Archive.self)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+/// A property that a find is about; it is called with a ``PropertyFinder``.
+///
+/// `Property` is the property's type, `Wrapped` the same without its optional.
+@dynamicMemberLookup
+public struct FinderProperty<Result, Property, Wrapped> {
+    @usableFromInline let finder: QueryFinder<Result>
+    @usableFromInline let path: [AnyKeyPath]
+    @usableFromInline let read: (Result) -> Wrapped?
+
+    @usableFromInline init(
+        finder: QueryFinder<Result>, path: [AnyKeyPath], read: @escaping (Result) -> Wrapped?
+    ) {
+        self.finder = finder
+        self.path = path
+        self.read = read
+    }
+
+    // The only one of its name here: with another one, as for sorts, compilers up to 6.3 fail where they should
+    // say why a finder doesn't suit a property.
+    /// The conditions so far, and this one.
+    @inlinable public func callAsFunction(_ asked: PropertyFinder<Property, Wrapped>) -> QueryFinder<Result> {
+        var finder = finder
+        let read = read
+        let matches = asked.matches
+        finder.conditions.append(QueryCondition(path: path, test: asked.test) { matches(read($0)) })
+        return finder
+    }
+}
+
+// Each stands in both, for a compiler finds one that is less general in one way and more in another no better.
+extension FinderProperty where Property == Wrapped {
+    /// A property of this property.
+    @inlinable
+    public subscript<Inner>(
+        dynamicMember member: KeyPath<Wrapped, Inner>
+    ) -> FinderProperty<Result, Inner, Inner> {
+        let read = read
+        return FinderProperty<Result, Inner, Inner>(finder: finder, path: path + [member]) {
+            read($0)?[keyPath: member]
+        }
+    }
+
+    /// An optional property of this property.
+    @inlinable
+    public subscript<Inner>(
+        dynamicMember member: KeyPath<Wrapped, Inner?>
+    ) -> FinderProperty<Result, Inner?, Inner> {
+        let read = read
+        return FinderProperty<Result, Inner?, Inner>(finder: finder, path: path + [member]) {
+            guard let outer = read($0) else { return nil }
+            return outer[keyPath: member]
+        }
+    }
+}
+
+extension FinderProperty where Property == Wrapped? {
+    /// A property of this property, `nil` where this one is.
+    @inlinable
+    public subscript<Inner>(
+        dynamicMember member: KeyPath<Wrapped, Inner>
+    ) -> FinderProperty<Result, Inner?, Inner> {
+        let read = read
+        return FinderProperty<Result, Inner?, Inner>(finder: finder, path: path + [member]) {
+            read($0)?[keyPath: member]
+        }
+    }
+
+    /// An optional property of this property.
+    @inlinable
+    public subscript<Inner>(
+        dynamicMember member: KeyPath<Wrapped, Inner?>
+    ) -> FinderProperty<Result, Inner?, Inner> {
+        let read = read
+        return FinderProperty<Result, Inner?, Inner>(finder: finder, path: path + [member]) {
+            guard let outer = read($0) else { return nil }
+            return outer[keyPath: member]
+        }
+    }
+}

@@ -1,0 +1,37 @@
+/// Each in two spellings: `.isNil` and `.isNil()`.
+extension PropertyFinder where Property == Wrapped? {
+    /// Matches if the property is `nil`.
+    @inlinable public static var isNil: PropertyFinder { PropertyFinder(.isNil) { $0 == nil } }
+    @inlinable public static func isNil(_: Void = ()) -> PropertyFinder { isNil }
+
+    /// Matches if the property is not `nil`.
+    @inlinable public static var isNotNil: PropertyFinder { PropertyFinder(.isNotNil) { $0 != nil } }
+    @inlinable public static func isNotNil(_: Void = ()) -> PropertyFinder { isNotNil }
+}
+
+/// Each in two spellings: `.isNilOrEmpty` and `.isNilOrEmpty()`.
+extension PropertyFinder where Property == Wrapped?, Wrapped: Collection {
+    /// Matches if the property is `nil`, or has no elements or characters.
+    @inlinable public static var isNilOrEmpty: PropertyFinder {
+        PropertyFinder(.isNilOrEmpty) { $0?.isEmpty ?? true }
+    }
+    @inlinable public static func isNilOrEmpty(_: Void = ()) -> PropertyFinder { isNilOrEmpty }
+}
+
+// A property that is never nil would be asked in vain, which is surely not what was meant.
+extension PropertyFinder where Property == Wrapped {
+    @available(*, unavailable, message: "this property is not optional, so it is never nil")
+    public static var isNil: PropertyFinder { PropertyFinder(.isNil) { $0 == nil } }
+    @available(*, unavailable, message: "this property is not optional, so it is never nil")
+    public static func isNil(_: Void = ()) -> PropertyFinder { isNil }
+
+    @available(*, unavailable, message: "this property is not optional, so it is never nil")
+    public static var isNotNil: PropertyFinder { PropertyFinder(.isNotNil) { $0 != nil } }
+    @available(*, unavailable, message: "this property is not optional, so it is never nil")
+    public static func isNotNil(_: Void = ()) -> PropertyFinder { isNotNil }
+
+    @available(*, unavailable, message: "this property is not optional, so it is never nil; use isEmpty")
+    public static var isNilOrEmpty: PropertyFinder { PropertyFinder(.isNil) { $0 == nil } }
+    @available(*, unavailable, message: "this property is not optional, so it is never nil; use isEmpty")
+    public static func isNilOrEmpty(_: Void = ()) -> PropertyFinder { isNilOrEmpty }
+}

@@ -1,0 +1,61 @@
+/// What is asked of a property. The finders of a type are those of its optional too: `nil` matches only
+/// ``isEqual(with:)`` of `nil`, ``isNotEqual(with:)`` of a value, ``isNil`` and ``isNilOrEmpty``.
+///
+/// `Property` is the property's type, `Wrapped` the same without its optional.
+public struct PropertyFinder<Property, Wrapped> {
+    @usableFromInline let test: PropertyTest
+    @usableFromInline let matches: (Wrapped?) -> Bool
+
+    @usableFromInline init(_ test: PropertyTest, matches: @escaping (Wrapped?) -> Bool) {
+        self.test = test
+        self.matches = matches
+    }
+
+    /// A finder that `nil` doesn't match.
+    @inlinable static func ofValue(
+        _ test: PropertyTest, _ matches: @escaping (Wrapped) -> Bool
+    ) -> PropertyFinder {
+        PropertyFinder(test) { value in
+            guard let value else { return false }
+            return matches(value)
+        }
+    }
+}
+
+/// What a finder asks, as data: an evaluator over encoded values recognises it without building objects.
+///
+/// Operands have the type of the property, or of its elements.
+@usableFromInline package enum PropertyTest {
+    @usableFromInline package enum Relation: Sendable, Hashable {
+        case equal, notEqual, greater, less, greaterOrEqual, lessOrEqual
+    }
+
+    case contains(text: String, caseSensitive: Bool)
+    case matches(pattern: String)
+    case containsAny([Any])
+    case containsAll([Any])
+    case count(Relation, Int)
+    /// Only `equal` and `notEqual` may have `nil`.
+    case value(Relation, Any?)
+    case isNil
+    case isNotNil
+    case isEmpty
+    case isNotEmpty
+    case isNilOrEmpty
+    /// A closure, which only an object can be asked with.
+    case isValid
+}
+
+extension PropertyFinder where Property == Wrapped {
+    /// Matches if the closure says so.
+    @inlinable public static func isValid(_ validator: @escaping (Property) -> Bool) -> PropertyFinder {
+        ofValue(.isValid, validator)
+    }
+}
+
+extension PropertyFinder where Property == Wrapped? {
+    /// Matches if the closure says so; it is asked about `nil` too.
+    @inlinable public static func isValid(_ validator: @escaping (Property) -> Bool) -> PropertyFinder {
+        PropertyFinder(.isValid, matches: validator)
+    }
+}

@@ -1,0 +1,93 @@
+extension Query {
+    /// What the queries leave of the items, one query after the other. `object` makes the object of an item that
+    /// they ask; an item for which it returns nil is left out, before any query sees it.
+    ///
+    /// Items are taken one at a time until a sort needs all; as soon as a limit before any sort lets nothing more
+    /// through, no further item is taken. A sort is stable, so the order of a sort before it, or of the items, stays
+    /// where it finds no difference. A sort that is followed by a limit keeps about twice the limit in memory, not
+    /// all objects.
+    package static func run<Items: Sequence>(
+        _ queries: [Query<Result>], over items: Items, object: (Items.Element) throws -> Result?
+    ) rethrows -> [Items.Element] {
+        let stages = QueryStage.stages(of: queries)
+        var rows = RowCollector<Items.Element, Result>(stages[0], isLast: stages.count == 1)
+        let gate = Gate<Result>(stages[0])
+        if gate.lock.isClosed { return [] }
+        for item in items {
+            guard let object = try object(item) else { continue }
+            if gate.admits(object) { rows.insert(item, object) }
+            if gate.lock.isClosed { break }
+        }
+        for (index, stage) in stages.enumerated().dropFirst() {
+            rows = rows.passed(through: stage, isLast: index == stages.count - 1)
+        }
+        return rows.finish().items
+    }
+}
+
+/// Finds and limits, then at most one sort: what can be done in one pass.
+struct QueryStage<Result> {
+    var gate: [Query<Result>.Step] = []
+    /// Of all sorts of the stage, in the order in which they count.
+    var orders: [SortOrder<Result>] = []
+    /// Most rows that the next stage looks at.
+    var most = Int.max
+
+    static func stages(of queries: [Query<Result>]) -> [QueryStage] {
+        var stages: [QueryStage] = []
+        var stage = QueryStage()
+        for query in queries {
+            if case .sort(let orders) = query.step {
+                // A stable sort after another one: the former tells apart what the later one doesn't.
+                stage.orders.insert(contentsOf: orders, at: 0)
+                continue
+            }
+            if !stage.orders.isEmpty {
+                if case .limit(let limiter) = query.step { stage.most = limiter.limit }
+                stages.append(stage)
+                stage = QueryStage()
+            }
+            stage.gate.append(query.step)
+        }
+        return stages + [stage]
+    }
+}
+
+/// The finds and limits of a stage in the order in which they are written, as one closure: walking through an array of
+/// a generic type costs several times as much as a condition.
+struct Gate<Result> {
+    final class Lock {
+        /// Whether nothing more can pass.
+        fileprivate(set) var isClosed = false
+    }
+
+    let lock = Lock()
+    private(set) var admits: (Result) -> Bool
+
+    init(_ stage: QueryStage<Result>) {
+        admits = { _ in true }
+        if stage.most == 0 { lock.isClosed = true }
+        for step in stage.gate {
+            switch step {
+            case .find(let conditions): for condition in conditions { append(condition.isMet) }
+            case .limit(let limiter): append(limiter.limit)
+            case .sort: break
+            }
+        }
+    }
+
+    private mutating func append(_ isMet: @escaping (Result) -> Bool) {
+        admits = { [admits] in admits($0) && isMet($0) }
+    }
+
+    private mutating func append(_ limit: Int) {
+        var room = limit
+        if room == 0 { lock.isClosed = true }
+        admits = { [admits, lock] object in
+            guard admits(object), room > 0 else { return false }
+            room -= 1
+            if room == 0 { lock.isClosed = true }
+            return true
+        }
+    }
+}

@@ -1,0 +1,80 @@
+/// A query of an archive that is being put together, step by step. Nothing is read before the results are asked for.
+///
+/// ```swift
+/// let results = userCache.findWhere { archive in
+///     archive.userName(.contains("premium"))
+///         .fullName(.isNotEqual(nil))
+/// }
+/// .sorted { by in
+///     by.age(.ascending)
+/// }
+/// .limitResults(by: 10)
+/// .getResults()
+/// ```
+///
+/// The steps are executed one after the other as they are written: a limit before a find finds only among the
+/// objects that the limit has left. Without a sort the most recent objects come first.
+public struct QueryBuilder<Queriable: Archivist> {
+    public typealias Archive = Queriable.Archive
+
+    private let archives: Queriable
+    /// The steps so far.
+    public let queries: [Query<Archive>]
+
+    init(archives: Queriable, queries: [Query<Archive>] = []) {
+        self.archives = archives
+        self.queries = queries
+    }
+
+    /// Keeps the objects that meet all conditions.
+    public func findWhere(_ conditions: (QueryFinder<Archive>) -> QueryFinder<Archive>) -> QueryBuilder {
+        adding(.find(conditions))
+    }
+
+    /// Sorts. A later sort goes first, and keeps the order of the earlier one where it finds no difference.
+    public func sorted(_ orders: (QuerySorter<Archive>) -> QuerySorter<Archive>) -> QueryBuilder {
+        adding(.sort(orders))
+    }
+
+    /// Keeps the first objects, at most this many; a negative limit is 0.
+    public func limitResults(by limit: Int) -> QueryBuilder {
+        adding(.limit(by: limit))
+    }
+
+    /// What the steps leave of all objects of the archive. Counts as an access of each of the results.
+    public func getResults() -> [Archive] {
+        archives.process(queries: queries)
+    }
+
+    /// The first of the results; no further one is looked for. `nil` if there are none.
+    public func firstResult() -> Archive? {
+        limitResults(by: 1).getResults().first
+    }
+
+    /// The last of the results, all of which it makes. `nil` if there are none.
+    public func lastResult() -> Archive? {
+        getResults().last
+    }
+
+    private func adding(_ query: Query<Archive>) -> QueryBuilder {
+        QueryBuilder(archives: archives, queries: queries + [query])
+    }
+}
+
+extension Archivist {
+    /// Begins a query that keeps the objects that meet all conditions.
+    public func findWhere(_ conditions: (QueryFinder<Archive>) -> QueryFinder<Archive>) -> QueryBuilder<Self>
+    {
+        QueryBuilder(archives: self).findWhere(conditions)
+    }
+
+    /// Begins a query that sorts all objects.
+    public func sorted(_ orders: (QuerySorter<Archive>) -> QuerySorter<Archive>) -> QueryBuilder<Self> {
+        QueryBuilder(archives: self).sorted(orders)
+    }
+
+    /// Begins a query with the most recent objects, at most this many; a negative limit is 0.
+    public func limitResults(by limit: Int) -> QueryBuilder<Self> {
+        QueryBuilder(archives: self).limitResults(by: limit)
+    }
+}

@@ -1,0 +1,55 @@
+/// Orders that objects are sorted by, the first one first: `by.age(.ascending).fullName(.descending)`.
+///
+/// Every property that can be compared is a member and takes a ``QuerySortDirection``; properties of properties as
+/// well, as `by.address.city(.ascending)`. Objects whose property is `nil` come last in both directions, and so
+/// do those whose property is not equal to itself, as the floating-point number that is none.
+@dynamicMemberLookup
+public struct QuerySorter<Result> {
+    /// Compares two objects.
+    public typealias Comparator = (Result, Result) -> QueryCompareResult
+
+    @usableFromInline var orders: [SortOrder<Result>] = []
+
+    @usableFromInline init() {}
+
+    @inlinable
+    public subscript<Property>(
+        dynamicMember path: KeyPath<Result, Property>
+    ) -> SorterProperty<Result, Property> {
+        SorterProperty(sorter: self, path: [path]) { $0[keyPath: path] }
+    }
+
+    @inlinable
+    public subscript<Wrapped>(
+        dynamicMember path: KeyPath<Result, Wrapped?>
+    ) -> SorterProperty<Result, Wrapped> {
+        SorterProperty(sorter: self, path: [path]) { $0[keyPath: path] }
+    }
+
+    /// The orders so far, and one of your own; `.ascending` puts the object that the comparator calls less first.
+    public func manual(
+        direction: QuerySortDirection, by comparator: @escaping Comparator
+    ) -> QuerySorter<Result> {
+        var sorter = self
+        sorter.orders.append(
+            SortOrder(path: nil, direction: direction) {
+                SortColumn(direction: direction, comparator: comparator)
+            }
+        )
+        return sorter
+    }
+}
+
+/// How two objects compare.
+public enum QueryCompareResult: Sendable, Hashable {
+    case leftGreaterThanRight
+    case leftLessThanRight
+    case leftEqualWithRight
+}
+
+public enum QuerySortDirection: Sendable, Hashable {
+    /// The least first.
+    case ascending
+    /// The greatest first.
+    case descending
+}

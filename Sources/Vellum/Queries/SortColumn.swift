@@ -1,0 +1,95 @@
+/// One order of a sort. `path` and `direction` say what it is, for an evaluator that has no objects.
+@usableFromInline package struct SortOrder<Result> {
+    /// The way from the object to the property; nil for a comparator.
+    package let path: [AnyKeyPath]?
+    package let direction: QuerySortDirection
+    package let column: () -> SortColumn<Result>
+
+    @usableFromInline init(
+        path: [AnyKeyPath]?, direction: QuerySortDirection, column: @escaping () -> SortColumn<Result>
+    ) {
+        self.path = path
+        self.direction = direction
+        self.column = column
+    }
+}
+
+/// What one order compares of the objects of one sort, by their place in it. A property is read once for each
+/// object, not once for each comparison, which costs several times as much.
+@usableFromInline package struct SortColumn<Result> {
+    let append: (Result) -> Void
+    let removeLast: () -> Void
+    /// Keeps these places, which get the numbers 0, 1 and so on.
+    let keep: ([Int]) -> Void
+    /// Negative if the object of the left place comes first, positive if that of the right one does.
+    let compare: (_ left: Int, _ right: Int) -> Int
+
+    private init(
+        append: @escaping (Result) -> Void, removeLast: @escaping () -> Void, keep: @escaping ([Int]) -> Void,
+        compare: @escaping (Int, Int) -> Int
+    ) {
+        self.append = append
+        self.removeLast = removeLast
+        self.keep = keep
+        self.compare = compare
+    }
+
+    @usableFromInline init<Value>(
+        _ values: SortValues<Value>, value: @escaping (Result) -> Value, compare: @escaping (Int, Int) -> Int
+    ) {
+        self.init(
+            append: { values.all.append(value($0)) }, removeLast: { values.all.removeLast() },
+            keep: { places in values.all = places.map { values.all[$0] } }, compare: compare)
+    }
+
+    /// The columns as one: where a column finds no difference the next one decides. nil without any.
+    static func joined(_ columns: [SortColumn]) -> SortColumn? {
+        columns.reversed().reduce(nil) { rest, first in
+            guard let rest else { return first }
+            return SortColumn {
+                first.append($0)
+                rest.append($0)
+            } removeLast: {
+                first.removeLast()
+                rest.removeLast()
+            } keep: {
+                first.keep($0)
+                rest.keep($0)
+            } compare: { left, right in
+                let order = first.compare(left, right)
+                return order != 0 ? order : rest.compare(left, right)
+            }
+        }
+    }
+
+    @inlinable init<Key: Comparable>(direction: QuerySortDirection, read: @escaping (Result) -> Key?) {
+        let keys = SortValues<Key?>()
+        let less = direction == .ascending ? -1 : 1
+        self.init(keys) { object in
+            guard let key = read(object), key == key else { return nil }
+            return key
+        } compare: { left, right in
+            guard let left = keys.all[left] else { return keys.all[right] == nil ? 0 : 1 }
+            guard let right = keys.all[right] else { return -1 }
+            return left < right ? less : right < left ? -less : 0
+        }
+    }
+
+    init(direction: QuerySortDirection, comparator: @escaping QuerySorter<Result>.Comparator) {
+        let objects = SortValues<Result>()
+        let less = direction == .ascending ? -1 : 1
+        self.init(objects, value: { $0 }) { left, right in
+            switch comparator(objects.all[left], objects.all[right]) {
+            case .leftLessThanRight: less
+            case .leftGreaterThanRight: -less
+            case .leftEqualWithRight: 0
+            }
+        }
+    }
+}
+
+@usableFromInline final class SortValues<Value> {
+    @usableFromInline var all: [Value] = []
+
+    @inlinable init() {}
+}

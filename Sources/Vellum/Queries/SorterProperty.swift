@@ -1,0 +1,51 @@
+/// A property that a sort is about; one that can be compared is called with a ``QuerySortDirection``.
+///
+/// `Wrapped` is the property's type without its optional.
+@dynamicMemberLookup
+public struct SorterProperty<Result, Wrapped> {
+    @usableFromInline let sorter: QuerySorter<Result>
+    @usableFromInline let path: [AnyKeyPath]
+    @usableFromInline let read: (Result) -> Wrapped?
+
+    @usableFromInline init(
+        sorter: QuerySorter<Result>, path: [AnyKeyPath], read: @escaping (Result) -> Wrapped?
+    ) {
+        self.sorter = sorter
+        self.path = path
+        self.read = read
+    }
+
+    /// A property of this property, `nil` where this one is.
+    @inlinable
+    public subscript<Inner>(
+        dynamicMember member: KeyPath<Wrapped, Inner>
+    ) -> SorterProperty<Result, Inner> {
+        let read = read
+        return SorterProperty<Result, Inner>(sorter: sorter, path: path + [member]) {
+            read($0)?[keyPath: member]
+        }
+    }
+
+    /// An optional property of this property.
+    @inlinable
+    public subscript<Inner>(
+        dynamicMember member: KeyPath<Wrapped, Inner?>
+    ) -> SorterProperty<Result, Inner> {
+        let read = read
+        return SorterProperty<Result, Inner>(sorter: sorter, path: path + [member]) {
+            guard let outer = read($0) else { return nil }
+            return outer[keyPath: member]
+        }
+    }
+}
+
+extension SorterProperty where Wrapped: Comparable {
+    /// The orders so far, and the one by this property.
+    @inlinable public func callAsFunction(_ direction: QuerySortDirection) -> QuerySorter<Result> {
+        var sorter = sorter
+        let read = read
+        sorter.orders.append(
+            SortOrder(path: path, direction: direction) { SortColumn(direction: direction, read: read) })
+        return sorter
+    }
+}

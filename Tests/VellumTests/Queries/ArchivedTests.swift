@@ -1,0 +1,192 @@
+import Foundation
+import Logging
+import Testing
+import Vellum
+
+@Suite struct ArchivedTests {
+    private let shelf = Shelf<Citizen>()
+    private let messages = LoggedMessages()
+
+    private func property(_ key: String? = nil, fallback: Citizen? = nil) -> Archived<Citizen> {
+        Archived(initialPrimaryKey: key, fallback: fallback, logger: { messages.logger }) { shelf }
+    }
+
+    @Test func assigningRecords() {
+        let property = property()
+        #expect(property.wrappedValue == nil)
+        #expect(shelf.calls == [])
+        property.wrappedValue = Citizen(name: "ann", age: 1)
+        property.wrappedValue?.age = 2
+        #expect(property.wrappedValue == Citizen(name: "ann", age: 2))
+        #expect(shelf.calls == [.record("ann"), .record("ann")])
+        #expect(shelf.peek("ann")?.age == 2)
+    }
+
+    @Test func anInitialValueIsRecorded() {
+        #expect(property(fallback: Citizen(name: "ann")).wrappedValue?.name == "ann")
+        #expect(shelf.calls == [.record("ann")])
+    }
+
+    @Test func assigningNilDeletesTheFormerEntryOnce() {
+        let property = property()
+        property.wrappedValue = nil
+        #expect(shelf.calls == [])
+        property.wrappedValue = Citizen(name: "ann")
+        property.wrappedValue = nil
+        property.wrappedValue = nil
+        #expect(property.wrappedValue == nil)
+        #expect(shelf.calls == [.record("ann"), .delete("ann")])
+    }
+
+    @Test func theEntryOfAFormerKeyStays() {
+        let property = property()
+        property.wrappedValue = Citizen(name: "ann")
+        property.wrappedValue?.name = "bob"
+        #expect(shelf.keys == ["ann", "bob"])
+        property.wrappedValue = nil
+        #expect(shelf.keys == ["ann"])
+    }
+
+    @Test func anInitialKeyIsLookedUpOnceAndWhenRead() {
+        shelf.record(Citizen(name: "some", age: 7))
+        let property = property("some")
+        #expect(shelf.calls == [.record("some")])
+        #expect(property.wrappedValue?.age == 7)
+        shelf.delete(archiveWithKey: "some")
+        #expect(property.wrappedValue?.age == 7)
+        #expect(shelf.calls == [.record("some"), .access("some"), .delete("some")])
+    }
+
+    @Test func aKeyWithoutEntryIsLookedUpOnceToo() {
+        let property = property("some")
+        #expect(property.wrappedValue == nil)
+        shelf.record(Citizen(name: "some"))
+        #expect(property.wrappedValue == nil)
+        #expect(shelf.calls == [.access("some"), .record("some")])
+    }
+
+    @Test func whatIsAssignedFirstNeedsNoLookUp() {
+        shelf.record(Citizen(name: "some"))
+        let assigned = property("some")
+        assigned.wrappedValue = Citizen(name: "other")
+        #expect(assigned.wrappedValue?.name == "other")
+        let cleared = property("some")
+        cleared.wrappedValue = nil
+        #expect(cleared.wrappedValue == nil)
+        #expect(shelf.calls == [.record("some"), .record("other"), .delete("some")])
+    }
+
+    @Test func whatIsLoadedIsDeletedByNil() {
+        shelf.record(Citizen(name: "some"))
+        let property = property("some")
+        #expect(property.wrappedValue?.name == "some")
+        property.wrappedValue = nil
+        #expect(shelf.keys == [])
+    }
+
+    @Test func aFallbackCountsOnlyWithoutEntry() {
+        shelf.record(Citizen(name: "some", age: 7))
+        #expect(property("some", fallback: Citizen(name: "some", age: 1)).wrappedValue?.age == 7)
+        #expect(shelf.calls == [.record("some"), .access("some")])
+        #expect(property("none", fallback: Citizen(name: "guest")).wrappedValue?.name == "guest")
+        #expect(shelf.keys == ["guest", "some"])
+    }
+
+    private final class Item: ArchiveCodable {
+        var primaryKey: String
+        init(_ key: String) { primaryKey = key }
+    }
+
+    @Test func anObjectIsDeletedByTheKeyThatItWasRecordedUnder() {
+        let items = Shelf<Item>()
+        let property = Archived<Item>(initialPrimaryKey: nil, logger: { messages.logger }) { items }
+        let item = Item("first")
+        property.wrappedValue = item
+        item.primaryKey = "second"
+        #expect(property.wrappedValue === item)
+        property.wrappedValue = nil
+        #expect(items.calls == [.record("first"), .delete("first")])
+    }
+
+    private struct Unreachable: Error {}
+
+    @Test func withoutArchiveTheValueIsKeptAndLoggedOnce() {
+        var isReachable = false
+        let property = Archived<Citizen>(initialPrimaryKey: "some", logger: { messages.logger }) {
+            if !isReachable { throw Unreachable() }
+            return shelf
+        }
+        #expect(property.wrappedValue == nil)
+        property.wrappedValue = Citizen(name: "ann")
+        #expect(property.wrappedValue?.name == "ann")
+        #expect(messages.all.count == 1)
+        #expect(messages.all.first?.contains("archive: Citizen") == true)
+        isReachable = true
+        property.wrappedValue?.age = 3
+        #expect(shelf.calls == [.record("ann")])
+        #expect(messages.all.count == 1)
+    }
+
+    @Test func aLookUpThatCouldNotBeMadeIsMadeLater() {
+        shelf.record(Citizen(name: "some"))
+        var isReachable = false
+        let property = Archived<Citizen>(initialPrimaryKey: "some", logger: { messages.logger }) {
+            if !isReachable { throw Unreachable() }
+            return shelf
+        }
+        #expect(property.wrappedValue == nil)
+        isReachable = true
+        #expect(property.wrappedValue?.name == "some")
+    }
+
+    @Test func theArchiveIsOpenedWhenItIsNeeded() {
+        var opened = 0
+        let property = Archived<Citizen>(initialPrimaryKey: nil, logger: { messages.logger }) {
+            opened += 1
+            return shelf
+        }
+        _ = property.wrappedValue
+        #expect(opened == 0)
+        property.wrappedValue = Citizen(name: "ann")
+        property.wrappedValue = nil
+        #expect(opened == 1)
+    }
+
+    private struct Model {
+        @Archived var user: Citizen?
+    }
+
+    @Test func copiesOfAStructureShareTheValue() {
+        let model = Model(user: property())
+        let copy = model
+        model.user = Citizen(name: "ann")
+        #expect(copy.user?.name == "ann")
+    }
+
+    @Test func aTypeMayReadThePropertyWhileItIsRecorded() {
+        let property = property()
+        var seen: String?
+        shelf.whileRecording = { seen = property.wrappedValue?.name }
+        property.wrappedValue = Citizen(name: "ann")
+        shelf.whileRecording = {}
+        #expect(seen == "ann")
+    }
+
+    /// The archive gets the values in the order in which the property has them.
+    @Test func manyThreads() {
+        shelf.record(Citizen(name: "one", age: -1))
+        let property = property("one")
+        DispatchQueue.concurrentPerform(iterations: 8) { thread in
+            for number in 0..<500 {
+                property.wrappedValue = Citizen(name: "one", age: thread * 1_000 + number)
+                // Read by whichever thread, it is a value that was assigned.
+                guard let age = property.wrappedValue?.age, age >= 0, age % 1_000 < 500 else {
+                    Issue.record("no value that was assigned")
+                    return
+                }
+            }
+        }
+        #expect(shelf.calls.count == 4_001)
+        #expect(property.wrappedValue?.age == shelf.peek("one")?.age)
+    }
+}

@@ -1,0 +1,56 @@
+import Foundation
+
+/// The Swift compiler, as somebody who uses the built library calls it.
+struct Compiler {
+    /// nil where there is no compiler, or the module isn't beside the tests.
+    static let shared = Compiler()
+
+    private let modules: URL
+    private let moduleMap: URL
+
+    private init?() {
+        let package = URL(fileURLWithPath: #filePath)
+            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let tests = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        let folders = [tests, package.appending(path: ".build/debug")]
+        guard
+            let folder = folders.first(where: {
+                FileManager.default.fileExists(atPath: $0.appending(path: "Modules/Vellum.swiftmodule").path)
+            }), let version = try? Self.run(["--version"]), version.contains("Swift version")
+        else { return nil }
+        modules = folder.appending(path: "Modules")
+        moduleMap = folder.appending(path: "CPlatform.build/module.modulemap")
+    }
+
+    /// What the compiler says about a file; empty if nothing. It has a minute for it.
+    func check(_ code: String) throws -> String {
+        let folder = FileManager.default.temporaryDirectory.appending(
+            path: "vellum-snippet-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let file = folder.appending(path: "Snippet.swift")
+        try code.write(to: file, atomically: true, encoding: .utf8)
+        return try Self.run([
+            "-typecheck", "-parse-as-library", "-swift-version", "6", "-I", modules.path,
+            "-Xcc", "-fmodule-map-file=\(moduleMap.path)", "-module-cache-path", folder.path,
+            "-diagnostic-style", "llvm", file.path,
+        ])
+    }
+
+    private static func run(_ arguments: [String]) throws -> String {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["swiftc"] + arguments
+        let pipe = Pipe()
+        process.standardOutput = pipe
+        process.standardError = pipe
+        try process.run()
+        let end = DispatchWorkItem { process.terminate() }
+        DispatchQueue.global().asyncAfter(deadline: .now() + 60, execute: end)
+        let output = pipe.fileHandleForReading.readDataToEndOfFile()
+        process.waitUntilExit()
+        end.cancel()
+        return String(decoding: output, as: UTF8.self)
+    }
+}
