@@ -80,7 +80,13 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
     // MARK: Reading
 
     public func access(archiveWithKey key: String) -> Archive? {
-        attempt("access", key, else: nil) { try core.access(key) }
+        // Not by `attempt`, in which the optional of a generic type costs more than a hit in memory.
+        do {
+            return try core.access(key)
+        } catch {
+            core.log("access", key, error)
+            return nil
+        }
     }
 
     /// The object of a key without any trace: it does not become more recent, is not counted, and stays in the tier
