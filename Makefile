@@ -80,14 +80,15 @@ fuzz: deps ## feed TARGET="cbor …" (all in turn) with arbitrary bytes, SECONDS
 	sh Assets/build/fuzz.sh .build-fuzz/release/vellum-fuzz .build-fuzz $(SECONDS) $(TARGET)
 
 # Suites that start many processes only multiply time below the thread sanitizer, which sees one process at a time.
-SANITIZED := CBORTests|TerminalKitTests|StorageEngineTests|FuzzTests
+SANITIZED := CBORTests|TerminalKitTests|StorageEngineTests|VellumTests|FuzzTests
+SANITIZERS ?= address thread undefined
 STORMS := KillTests|StormTests|HistoryTests|SharingTests
-sanitize: deps ## run the libraries' tests below the address, thread and undefined-behaviour sanitizers
-	for kind in address thread undefined; do \
+sanitize: deps ## run the libraries' tests below the SANITIZERS="address thread undefined"
+	for kind in $(SANITIZERS); do \
 	    $(SWIFT) build --build-tests --sanitize=$$kind --scratch-path .build-$$kind || exit 1; \
 	    ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --skip-build --disable-xctest --no-parallel --sanitize=$$kind \
 	        --scratch-path .build-$$kind --filter '$(SANITIZED)' \
-	        $$([ $$kind = thread ] && echo --skip "'$(STORMS)'" | tr -d "'") || exit 1; \
+	        $$([ $$kind = thread ] && echo '--skip $(STORMS)') || exit 1; \
 	done
 
 pictures: build ## draw the pictures of README.md anew
