@@ -79,10 +79,13 @@ package final class MemoryTier: Sendable {
         origin: Origin, isOnlyHere: Bool = false
     ) throws(StorageError) {
         try change { (objects) throws(StorageError) in
+            // Another thread may have stored the key anew since.
+            let isCurrent = try archive.state(of: held) == .current
+            guard let held = isCurrent ? held : try archive.follow(held, key: key) else { return }
             let limit = Int(clamping: try archive.memoryLimit())
             let place = objects.find(key.hash, name)
             if place != ObjectTable.none { try drop(place, &objects) }
-            guard bytes <= limit else { return }
+            guard bytes <= limit else { return try leave(held, name, isOnlyHere: isOnlyHere) }
             try evict(downTo: limit - bytes, &objects)
             objects.insert(
                 ObjectTable.Node(
@@ -147,7 +150,11 @@ package final class MemoryTier: Sendable {
 
     private func drop(_ place: Int, _ objects: inout ObjectTable) throws(StorageError) {
         let node = objects.remove(place)
-        try archive.letGo(node.held)
-        if node.isOnlyHere { try archive.remove(node.held, forKey: node.key) }
+        try leave(node.held, node.key, isOnlyHere: node.isOnlyHere)
+    }
+
+    private func leave(_ held: HeldEntry, _ name: String, isOnlyHere: Bool) throws(StorageError) {
+        try archive.letGo(held, forKey: name)
+        if isOnlyHere { try archive.remove(held, forKey: name) }
     }
 }
