@@ -93,7 +93,14 @@ import Vellum
         var random: SeededGenerator
         var tally = Tally()
         /// What this thread stored last under its keys; those that it deleted are not here.
-        private var versions: [String: Int] = [:]
+        private var stored: [String: Stored] = [:]
+
+        private struct Stored {
+            var version: Int
+            var isOwned = false
+            /// From then on it has expired.
+            var end = ContinuousClock.now + .seconds(3_600)
+        }
 
         init(thread: Int, archives: ArchiveManager<Numbered>, random: SeededGenerator) {
             self.thread = thread
@@ -111,22 +118,29 @@ import Vellum
             tally.operations += 1
             let own = key(of: thread)
             let any = key(of: number(0..<StressTests.threads))
+            let now = ContinuousClock.now
             switch number(0..<1_000) {
             case 0..<250: store(own)
             case 250..<320:
                 archives.delete(archiveWithKey: own)
-                versions[own] = nil
-                check(archives.access(archiveWithKey: own), own)
-            case 320..<600: check(archives.access(archiveWithKey: own), own)
-            case 600..<900: check(archives.access(archiveWithKey: any), any)
-            case 900..<980: check(archives.peek(archiveWithKey: any), any)
+                stored[own] = nil
+                check(archives.access(archiveWithKey: own), own, asked: now)
+            case 320..<600: check(archives.access(archiveWithKey: own), own, asked: now)
+            case 600..<900: check(archives.access(archiveWithKey: any), any, asked: now)
+            case 900..<980: check(archives.peek(archiveWithKey: any), any, asked: now)
             case 980..<985:
-                for object in archives.accessAll(limitedBy: 8) { check(object, object.primaryKey) }
+                for object in archives.accessAll(limitedBy: 8) {
+                    check(object, object.primaryKey, asked: now)
+                }
             case 985..<988:
                 let large = archives.findWhere { $0.version(.greater(than: 10)) }.limitResults(by: 5)
-                for object in large.getResults() { check(object, object.primaryKey) }
-            case 988..<990: archives.deleteAll(ofOwner: "\(thread)")
-            case 990: archives.deleteAll()
+                for object in large.getResults() { check(object, object.primaryKey, asked: now) }
+            case 988..<990:
+                archives.deleteAll(ofOwner: "\(thread)")
+                stored = stored.filter { !$0.value.isOwned }
+            case 990:
+                archives.deleteAll()
+                stored = [:]
             case 991: archives.deleteAllInvalidateArchives(invalidateTimeInterval: 0.002)
             case 992: archives.resize(memory: StressTests.memorySize / number(1..<3))
             case 993:
@@ -140,16 +154,22 @@ import Vellum
             // Some fit into memory alone.
             let size = number(0..<200) == 0 ? 10_000 : number(0..<600)
             let object = Numbered(key, version: tally.operations, size: size)
+            var new = Stored(version: object.version)
             let store = archives.throwing
             do {
                 switch number(0..<10) {
-                case 0: try store.record(object, expiresIn: .milliseconds(number(0..<20)))
+                case 0:
+                    let lifetime = Duration.milliseconds(number(0..<20))
+                    try store.record(object, expiresIn: lifetime)
+                    new.end = .now + lifetime
                 case 1: try store.record(object, expiresIn: .seconds(60), inMemory: .milliseconds(1))
-                case 2: try store.record(object, owner: "\(thread)")
+                case 2:
+                    try store.record(object, owner: "\(thread)")
+                    new.isOwned = true
                 case 3: try store.update(object)
                 default: try store.record(object)
                 }
-                versions[key] = object.version
+                stored[key] = new
             } catch StorageError.valueTooLarge {
                 // What was there before stays.
             } catch {
@@ -157,17 +177,19 @@ import Vellum
             }
         }
 
-        /// An object may always be gone, but never be an earlier one or another's.
-        private mutating func check(_ object: Numbered?, _ key: String) {
+        /// An object may always be gone, but never be an earlier one, another's, or one that has expired.
+        private mutating func check(_ object: Numbered?, _ key: String, asked: ContinuousClock.Instant) {
             guard let object else { return }
             tally.found += 1
             guard object.primaryKey == key, object.isWhole else {
                 tally.wrong.append("\(key): that is \(object.primaryKey), version \(object.version)")
                 return
             }
-            guard key.hasPrefix("\(thread) "), object.version != versions[key] else { return }
-            let last = versions[key].map { "\($0)" } ?? "deleted"
-            tally.wrong.append("\(key): version \(object.version), but the last was \(last)")
+            guard key.hasPrefix("\(thread) ") else { return }
+            let last = stored[key]
+            if object.version == last?.version, let end = last?.end, asked < end { return }
+            let past = last.map { "version \($0.version) until \($0.end)" } ?? "deleted"
+            tally.wrong.append("\(key): version \(object.version) at \(asked), but the last was \(past)")
         }
 
         private mutating func look() {
