@@ -60,6 +60,7 @@ public final class Archived<Archive: Archivable> {
         self.init(in: .shared)
     }
 
+    /// The value. Assigning one records it, assigning `nil` deletes the entry that it had.
     public var wrappedValue: Archive? {
         get {
             lock.withLock {

@@ -1,5 +1,4 @@
 import StorageEngine
-import Synchronization
 
 /// The decoded objects of one archive in this process, under one lock. It knows no types.
 ///
@@ -15,7 +14,7 @@ package final class MemoryTier: Sendable {
     }
 
     private let archive: Archive
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     init(archive: Archive) { self.archive = archive }
 
