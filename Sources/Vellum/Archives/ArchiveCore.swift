@@ -1,7 +1,6 @@
 import Foundation
 import Logging
 import StorageEngine
-import Synchronization
 
 /// What an archive of objects does: the two tiers, and the way of an object between them. Its three faces are
 /// ``ArchiveManager``, ``ThrowingArchives`` and ``AsynchronousArchives``.
@@ -14,7 +13,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     package let memory: MemoryTier
     private let coder = ArchiveCoder<Object>.coder()
     /// Guards nothing else.
-    private let failures = Mutex(ArchiveFailures())
+    private let failures = Guarded(ArchiveFailures())
 
     init(archive: Archive, factory: ArchivesFactory.Core) {
         self.archive = archive

@@ -1,5 +1,4 @@
 import StorageEngine
-import Synchronization
 
 /// The decoded objects of one archive in this process, under one lock. It knows no types.
 ///
@@ -15,7 +14,7 @@ package final class MemoryTier: Sendable {
     }
 
     private let archive: Archive
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     init(archive: Archive) { self.archive = archive }
 
@@ -91,10 +90,13 @@ package final class MemoryTier: Sendable {
         origin: Origin, isOnlyHere: Bool = false
     ) throws(StorageError) {
         try change { (objects) throws(StorageError) in
+            // Another thread may have stored the key anew since.
+            let isCurrent = try archive.state(of: held) == .current
+            guard let held = isCurrent ? held : try archive.follow(held, key: key) else { return }
             let limit = Int(clamping: try archive.memoryLimit())
             let place = objects.find(key.hash, name)
             if place != ObjectTable.none { try drop(place, &objects) }
-            guard bytes <= limit else { return }
+            guard bytes <= limit else { return try leave(held, name, isOnlyHere: isOnlyHere) }
             try evict(downTo: limit - bytes, &objects)
             objects.insert(
                 ObjectTable.Node(
@@ -159,7 +161,11 @@ package final class MemoryTier: Sendable {
 
     private func drop(_ place: ObjectTable.Place, _ objects: inout ObjectTable) throws(StorageError) {
         let node = objects.remove(place)
-        try archive.letGo(node.held)
-        if node.isOnlyHere { try archive.remove(node.held, forKey: node.key) }
+        try leave(node.held, node.key, isOnlyHere: node.isOnlyHere)
+    }
+
+    private func leave(_ held: HeldEntry, _ name: String, isOnlyHere: Bool) throws(StorageError) {
+        try archive.letGo(held, forKey: name)
+        if isOnlyHere { try archive.remove(held, forKey: name) }
     }
 }
