@@ -87,10 +87,10 @@ extension ArchiveEngine {
 
     /// Removes expired entries; those that a person's action gave their deadline are set aside. Needs the lock.
     func expire(_ numbers: [UInt32]) throws(StorageError) -> Removal {
-        let groups = index.undoLines.isEmpty ? [:] : deadlinesOfActions()
-        guard !groups.isEmpty else { return try removeBatch(numbers, .expiry, .deadline) }
+        let actions = index.undoLines.isEmpty ? [:] : deadlinesOfActions()
+        guard !actions.isEmpty else { return try removeBatch(numbers, .expiry, .deadline) }
         var removal = Removal(entries: 0, bytes: 0)
-        let parts = Dictionary(grouping: numbers) { groups[index.entry($0)?.deadline ?? 0] ?? 0 }
+        let parts = Dictionary(grouping: numbers) { action(expiring: $0, among: actions) }
         for (group, part) in parts {
             let done = try removeBatch(part, .expiry, .deadline, group: group)
             removal.entries += done.entries

@@ -32,6 +32,8 @@ extension ArchiveEngine {
                 defer { release() }
                 _ = index.takeStampAndDrain()
                 if group == 0 { group = nextGroup() }
+                let before = index.word64(IndexLayout.appendedBytesOffset)
+                defer { extendGrace(of: group, writtenSince: before) }
                 switch action {
                 case .delete: try remove(batch, .delete, group: group, &outcome)
                 case .expireNow: try remove(batch, .expiry, group: group, &outcome)
@@ -72,6 +74,10 @@ extension ArchiveEngine {
                 outcome.skipped.append(planned.key)
                 continue
             }
+            guard slot.deadline != deadline else {
+                outcome.unchanged += 1
+                continue
+            }
             _ = try withBytes(of: planned.key) { (key) throws(StorageError) in
                 try changeDeadline(
                     of: key, to: deadline, ifSequence: planned.sequence, cause: .person, group: group)
@@ -109,7 +115,9 @@ extension ArchiveEngine {
             numbers.append(number)
             number = slot.newer
         }
+        let before = index.word64(IndexLayout.appendedBytesOffset)
         let removal = try removeBatch(numbers, .delete, .person, group: group)
+        extendGrace(of: group, writtenSince: before)
         return PlanOutcome(
             entries: removal.entries, bytes: removal.bytes, skipped: [],
             action: index.undoLine(of: group).map(describe))
@@ -172,18 +180,34 @@ extension ArchiveEngine {
         line.bytes &+= bytes
     }
 
+    /// What an action itself writes doesn't shorten the time in which it can be undone.
+    private func extendGrace(of group: UInt32, writtenSince before: UInt64) {
+        guard let line = index.undoLine(of: group) else { return }
+        line.endBytes &+= index.word64(IndexLayout.appendedBytesOffset) &- before
+    }
+
     /// The deadlines that reversible actions have set, with their numbers: what expires by one of them is part of
-    /// what the action did.
-    func deadlinesOfActions() -> [Int64: UInt32] {
-        var groups: [Int64: UInt32] = [:]
+    /// what the action did, unless it was recorded later.
+    func deadlinesOfActions() -> [Int64: (group: UInt32, sequence: UInt64)] {
+        var groups: [Int64: (group: UInt32, sequence: UInt64)] = [:]
         for line in index.undoLines
         where line.kind == ReversibleAction.Kind.deadline.rawValue && isReversible(line) {
-            let deadline = withFrame(at: line.first) {
-                FrameExtension.deadline(.deadline, of: $0)?.resolved(now: Clock.read())
-            }
-            if let deadline = deadline ?? nil { groups[deadline] = line.group }
+            let (deadline, sequence) =
+                withFrame(at: line.first) {
+                    (FrameExtension.deadline(.deadline, of: $0)?.resolved(now: Clock.read()), $0.sequence)
+                } ?? (nil, 0)
+            if let deadline { groups[deadline] = (line.group, sequence) }
         }
         return groups
+    }
+
+    /// The action by which an entry expires; 0: it expires by itself.
+    func action(expiring number: UInt32, among actions: [Int64: (group: UInt32, sequence: UInt64)]) -> UInt32
+    {
+        guard let slot = index.entry(number), let action = actions[slot.deadline],
+            let sequence = withFrame(at: slot.location, { $0.sequence }), sequence < action.sequence
+        else { return 0 }
+        return action.group
     }
 
     /// Whether an action can still be undone.
@@ -193,12 +217,13 @@ extension ArchiveEngine {
     }
 
     private func describe(_ line: UndoLine) -> ReversibleAction {
-        let now = Clock.read()
+        let appended = index.word64(IndexLayout.appendedBytesOffset)
         return ReversibleAction(
             id: line.group, kind: ReversibleAction.Kind(rawValue: line.kind) ?? .delete,
             time: Timestamp(microseconds: line.time), entries: Int(clamping: line.entries), bytes: line.bytes,
             pid: Int32(bitPattern: line.pid),
-            end: Timestamp(microseconds: now.wall.addingSaturating(line.end.subtractingSaturating(now.boot))))
+            end: Timestamp(microseconds: Clock.wall(atBoot: line.end)),
+            bytesLeft: line.endBytes > appended ? line.endBytes - appended : 0)
     }
 
     /// Latest first.
@@ -208,12 +233,15 @@ extension ArchiveEngine {
 
     // MARK: Undoing
 
-    /// Takes back an action, the latest when none is named; `nil` when there is none that could be.
-    func undo(_ group: UInt32?) throws(StorageError) -> UndoOutcome? {
+    /// Takes back an action, the latest when none is named; `nil` when there is none that could be. What was removed
+    /// comes back in one step, deadlines some at a time: then `progress` is told how much of it is done, 0 to 1, and
+    /// ends it by `false`.
+    func undo(_ group: UInt32?, progress: (Double) -> Bool) throws(StorageError) -> UndoOutcome? {
         // Most of it while nobody waits for the lock.
         try synchronizeBeforeRestoring()
         try acquire()
-        defer { release() }
+        var isHeld = true
+        defer { if isHeld { release() } }
         try synchronizeBeforeRestoring()
         _ = index.takeStampAndDrain()
         let lines = index.undoLines.filter(isReversible)
@@ -225,7 +253,7 @@ extension ArchiveEngine {
         crashPoint(.restoreCommitted)
         if isDeadlines {
             // What expired by it is back, and counted here with the others.
-            try undoDeadlines(line, &outcome)
+            guard try undoDeadlines(line, &outcome, &isHeld, progress) else { return outcome }
         } else {
             outcome.entries = back.entries
             outcome.bytes = back.bytes
@@ -331,9 +359,41 @@ extension ArchiveEngine {
     }
 
     /// Gives the entries of an action the deadlines that they had, except where they were changed or recorded anew
-    /// since.
-    private func undoDeadlines(_ line: UndoLine, _ outcome: inout UndoOutcome) throws(StorageError) {
-        for change in try deadlineChanges(of: line) { try undo(change, &outcome) }
+    /// since. Others get at the archive every few hundred entries. `false` when it was ended before its end: the
+    /// action then remains one that can be undone.
+    private func undoDeadlines(
+        _ line: UndoLine, _ outcome: inout UndoOutcome, _ isHeld: inout Bool, _ progress: (Double) -> Bool
+    ) throws(StorageError) -> Bool {
+        let group = line.group
+        let changes = try deadlineChanges(of: line)
+        // Those that others removed or changed between two parts: perhaps they expired by this very action.
+        var missed: [DeadlineChange] = []
+        var done = 0
+        while changes.count - done > ArchiveEngine.actionBatch {
+            for change in changes[done..<done + ArchiveEngine.actionBatch] {
+                if try !undo(change, &outcome) { missed.append(change) }
+            }
+            done += ArchiveEngine.actionBatch
+            let goesOn = try giveWay(&isHeld) { progress(Double(done) / Double(changes.count)) }
+            guard goesOn, line.group == group, line.state == .reversible else {
+                outcome.isComplete = false
+                return false
+            }
+        }
+        if done > 0 { _ = try restore(line, isAll: false) }
+        for change in missed + changes[done...] where try !undo(change, &outcome) { outcome.skip(change.key) }
+        return true
+    }
+
+    /// Lets the lock go for a moment, in which `body` runs; says whether it is held again when this throws.
+    private func giveWay<Result>(_ isHeld: inout Bool, _ body: () -> Result) throws(StorageError) -> Result {
+        release()
+        isHeld = false
+        let result = body()
+        try acquire()
+        isHeld = true
+        _ = index.takeStampAndDrain()
+        return result
     }
 
     /// What an action did to deadlines, by the word of the log up to its head. Needs the lock.
@@ -389,7 +449,8 @@ extension ArchiveEngine {
         }
     }
 
-    private func undo(_ change: DeadlineChange, _ outcome: inout UndoOutcome) throws(StorageError) {
+    /// `false` when the entry is gone, or is not as the action left it.
+    private func undo(_ change: DeadlineChange, _ outcome: inout UndoOutcome) throws(StorageError) -> Bool {
         let bytes: UInt64? = try withBytes(of: change.key) { (key) throws(StorageError) in
             guard let entry = try find(key, tag: UInt32(truncatingIfNeeded: hash(key))) else { return nil }
             // The deadline alone would not tell: what was recorded anew may have the same, or none like it.
@@ -403,12 +464,10 @@ extension ArchiveEngine {
             else { return nil }
             return bytes
         }
-        if let bytes {
-            outcome.entries += 1
-            outcome.bytes += bytes
-        } else {
-            outcome.skip(change.key)
-        }
+        guard let bytes else { return false }
+        outcome.entries += 1
+        outcome.bytes += bytes
+        return true
     }
 
     // MARK: The end of the grace
