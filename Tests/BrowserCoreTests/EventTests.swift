@@ -4,6 +4,23 @@ import TerminalKit
 import Testing
 
 struct EventTests {
+    /// What broke: the process' number stood behind its name and was cut off.
+    @Test(arguments: [(80, 24), (120, 40)], ["jE", "j<enter>e"])
+    func theNumberOfAProcessIsWhole(size: (columns: Int, rows: Int), keys: String) throws {
+        let source = Fixture.source()
+        source.with { state in
+            for name in state.summaries.keys {
+                for index in state.summaries[name]?.processes.indices ?? 0..<0 {
+                    state.summaries[name]?.processes[index].pid += 4_000_000
+                    state.summaries[name]?.processes[index].name = "a service with a long name"
+                }
+            }
+        }
+        source.happen(.record, "Jakarta", archive: "City", bytes: 197, pid: 4_004_121, at: Fixture.start)
+        let browser = try Fixture.browser(source, columns: size.columns, rows: size.rows, keys: keys)
+        #expect(browser.frame.plainText.contains(" 4004121"))
+    }
+
     private func source() -> MockSource {
         let source = Fixture.source()
         Fixture.addEvents(source)
