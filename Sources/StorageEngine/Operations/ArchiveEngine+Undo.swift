@@ -7,127 +7,7 @@ extension ArchiveEngine {
     static let graceMicroseconds: Int64 = 600_000_000
     private static let leastGraceBytes: UInt64 = 64 << 10
     /// Entries that one action handles under one hold of the lock.
-    private static let actionBatch = 256
-
-    // MARK: Acting
-
-    /// Does what a person planned; entries that have changed since are left alone. Throws only while nothing has
-    /// been done.
-    func carryOut(
-        _ action: PlannedAction, on planned: [PlannedEntry], progress: (Int) -> Bool
-    ) throws(StorageError) -> PlanOutcome {
-        var outcome = PlanOutcome(entries: 0, bytes: 0, skipped: [], action: nil)
-        var group: UInt32 = 0
-        // An entry that is named twice would be counted twice, or be found gone the second time.
-        var seen = Set<PlannedEntry>(minimumCapacity: planned.count)
-        let entries = planned.filter { seen.insert($0).inserted }
-        // One moment for all: by it entries that expire meanwhile are known to belong to this action.
-        var deadline = Deadline.never
-        if case .setLifetime(let lifetime) = action { deadline = ArchiveEngine.deadline(in: lifetime) }
-        for start in stride(from: 0, to: entries.count, by: ArchiveEngine.actionBatch) {
-            guard start == 0 || progress(start) else { break }
-            let batch = entries[start..<min(start + ArchiveEngine.actionBatch, entries.count)]
-            do throws(StorageError) {
-                try acquire()
-                defer { release() }
-                _ = index.takeStampAndDrain()
-                if group == 0 { group = nextGroup() }
-                let before = index.word64(IndexLayout.appendedBytesOffset)
-                defer { extendGrace(of: group, writtenSince: before) }
-                switch action {
-                case .delete: try remove(batch, .delete, group: group, &outcome)
-                case .expireNow: try remove(batch, .expiry, group: group, &outcome)
-                case .setLifetime: try changeDeadlines(batch, to: deadline, group: group, &outcome)
-                }
-            } catch {
-                // What was done stays done, and its caller has to know of it, and how to take it back.
-                guard outcome.entries > 0 else { throw error }
-                outcome.failure = error
-                break
-            }
-        }
-        outcome.action = index.undoLine(of: group).map(describe)
-        return outcome
-    }
-
-    private func remove(
-        _ batch: ArraySlice<PlannedEntry>, _ kind: EventKind, group: UInt32, _ outcome: inout PlanOutcome
-    ) throws(StorageError) {
-        var numbers: [UInt32] = []
-        for planned in batch {
-            if let number = try number(of: planned) {
-                numbers.append(number)
-            } else {
-                outcome.skipped.append(planned.key)
-            }
-        }
-        let removal = try removeBatch(numbers, kind, .person, group: group)
-        outcome.entries += removal.entries
-        outcome.bytes += removal.bytes
-    }
-
-    private func changeDeadlines(
-        _ batch: ArraySlice<PlannedEntry>, to deadline: Int64, group: UInt32, _ outcome: inout PlanOutcome
-    ) throws(StorageError) {
-        for planned in batch {
-            guard let number = try number(of: planned), let slot = index.entry(number) else {
-                outcome.skipped.append(planned.key)
-                continue
-            }
-            guard slot.deadline != deadline else {
-                outcome.unchanged += 1
-                continue
-            }
-            _ = try withBytes(of: planned.key) { (key) throws(StorageError) in
-                try changeDeadline(
-                    of: key, to: deadline, ifSequence: planned.sequence, cause: .person, group: group)
-            }
-            outcome.entries += 1
-            outcome.bytes += UInt64(slot.valueBytes)
-        }
-    }
-
-    /// The entry that was planned, unless it is gone, expired or changed.
-    private func number(of planned: PlannedEntry) throws(StorageError) -> UInt32? {
-        try withBytes(of: planned.key) { (key) throws(StorageError) in
-            guard !key.isEmpty, key.count <= Frame.maximumKeyBytes,
-                let entry = try find(key, tag: UInt32(truncatingIfNeeded: hash(key)))
-            else { return nil }
-            defer { letGo(entry) }
-            return entry.frame.sequence == planned.sequence && !isExpired(entry) ? entry.number : nil
-        }
-    }
-
-    /// Deletes every entry so that it can be undone.
-    func deleteAllReversibly() throws(StorageError) -> PlanOutcome {
-        guard kind != .log else {
-            throw .wrongKind(archive: name, kind: kind, operation: "delete reversibly")
-        }
-        try acquire()
-        defer { release() }
-        _ = index.takeStampAndDrain()
-        let group = nextGroup()
-        var numbers: [UInt32] = []
-        numbers.reserveCapacity(min(entryCount, Int(index.usedEntries)))
-        // Least recent first: the latest set aside is the most recent.
-        var number = index.leastRecent
-        while let slot = index.entry(number), numbers.count < entryCount {
-            numbers.append(number)
-            number = slot.newer
-        }
-        let before = index.word64(IndexLayout.appendedBytesOffset)
-        let removal = try removeBatch(numbers, .delete, .person, group: group)
-        extendGrace(of: group, writtenSince: before)
-        return PlanOutcome(
-            entries: removal.entries, bytes: removal.bytes, skipped: [],
-            action: index.undoLine(of: group).map(describe))
-    }
-
-    private func nextGroup() -> UInt32 {
-        let group = max(1, index.word32(IndexLayout.nextGroupOffset))
-        index.set32(IndexLayout.nextGroupOffset, group == .max ? 1 : group + 1)
-        return group
-    }
+    static let actionBatch = 256
 
     // MARK: Setting aside. Needs the lock; is also what a replay of the log does
 
@@ -181,33 +61,9 @@ extension ArchiveEngine {
     }
 
     /// What an action itself writes doesn't shorten the time in which it can be undone.
-    private func extendGrace(of group: UInt32, writtenSince before: UInt64) {
+    func extendGrace(of group: UInt32, writtenSince before: UInt64) {
         guard let line = index.undoLine(of: group) else { return }
         line.endBytes &+= index.word64(IndexLayout.appendedBytesOffset) &- before
-    }
-
-    /// The deadlines that reversible actions have set, with their numbers: what expires by one of them is part of
-    /// what the action did, unless it was recorded later.
-    func deadlinesOfActions() -> [Int64: (group: UInt32, sequence: UInt64)] {
-        var groups: [Int64: (group: UInt32, sequence: UInt64)] = [:]
-        for line in index.undoLines
-        where line.kind == ReversibleAction.Kind.deadline.rawValue && isReversible(line) {
-            let (deadline, sequence) =
-                withFrame(at: line.first) {
-                    (FrameExtension.deadline(.deadline, of: $0)?.resolved(now: Clock.read()), $0.sequence)
-                } ?? (nil, 0)
-            if let deadline { groups[deadline] = (line.group, sequence) }
-        }
-        return groups
-    }
-
-    /// The action by which an entry expires; 0: it expires by itself.
-    func action(expiring number: UInt32, among actions: [Int64: (group: UInt32, sequence: UInt64)]) -> UInt32
-    {
-        guard let slot = index.entry(number), let action = actions[slot.deadline],
-            let sequence = withFrame(at: slot.location, { $0.sequence }), sequence < action.sequence
-        else { return 0 }
-        return action.group
     }
 
     /// Whether an action can still be undone.
@@ -216,7 +72,7 @@ extension ArchiveEngine {
             && index.word64(IndexLayout.appendedBytesOffset) < line.endBytes
     }
 
-    private func describe(_ line: UndoLine) -> ReversibleAction {
+    func describe(_ line: UndoLine) -> ReversibleAction {
         let appended = index.word64(IndexLayout.appendedBytesOffset)
         return ReversibleAction(
             id: line.group, kind: ReversibleAction.Kind(rawValue: line.kind) ?? .delete,
@@ -275,7 +131,7 @@ extension ArchiveEngine {
 
     /// Logs that what an action removed is back, and brings it back. Unless that is all that there was to undo, the
     /// action remains one that can be undone: whoever dies before the rest is done leaves it to be done again.
-    private func restore(_ line: UndoLine, isAll: Bool) throws(StorageError) -> UndoOutcome {
+    func restore(_ line: UndoLine, isAll: Bool) throws(StorageError) -> UndoOutcome {
         let note = RemovalNote(
             group: line.group, cause: .undo, kind: isAll ? nil : .deadline, time: Clock.wall())
         var back = UndoOutcome.nothing
@@ -349,127 +205,6 @@ extension ArchiveEngine {
         } ?? .another(key: "?")
     }
 
-    /// A deadline that an action gave to the entry of a key, and the one that it replaced.
-    private struct DeadlineChange {
-        let key: String
-        let new: Int64
-        let old: Int64
-        /// Of the frame that says so: an entry with a later one was recorded after the action.
-        let sequence: UInt64
-    }
-
-    /// Gives the entries of an action the deadlines that they had, except where they were changed or recorded anew
-    /// since. Others get at the archive every few hundred entries. `false` when it was ended before its end: the
-    /// action then remains one that can be undone.
-    private func undoDeadlines(
-        _ line: UndoLine, _ outcome: inout UndoOutcome, _ isHeld: inout Bool, _ progress: (Double) -> Bool
-    ) throws(StorageError) -> Bool {
-        let group = line.group
-        let changes = try deadlineChanges(of: line)
-        // Those that others removed or changed between two parts: perhaps they expired by this very action.
-        var missed: [DeadlineChange] = []
-        var done = 0
-        while changes.count - done > ArchiveEngine.actionBatch {
-            for change in changes[done..<done + ArchiveEngine.actionBatch] {
-                if try !undo(change, &outcome) { missed.append(change) }
-            }
-            done += ArchiveEngine.actionBatch
-            let goesOn = try giveWay(&isHeld) { progress(Double(done) / Double(changes.count)) }
-            guard goesOn, line.group == group, line.state == .reversible else {
-                outcome.isComplete = false
-                return false
-            }
-        }
-        if done > 0 { _ = try restore(line, isAll: false) }
-        for change in missed + changes[done...] where try !undo(change, &outcome) { outcome.skip(change.key) }
-        return true
-    }
-
-    /// Lets the lock go for a moment, in which `body` runs; says whether it is held again when this throws.
-    private func giveWay<Result>(_ isHeld: inout Bool, _ body: () -> Result) throws(StorageError) -> Result {
-        release()
-        isHeld = false
-        let result = body()
-        try acquire()
-        isHeld = true
-        _ = index.takeStampAndDrain()
-        return result
-    }
-
-    /// What an action did to deadlines, by the word of the log up to its head. Needs the lock.
-    private func deadlineChanges(of line: UndoLine) throws(StorageError) -> [DeadlineChange] {
-        var changes: [DeadlineChange] = []
-        var place = line.first
-        let end = head
-        while place < end, place.segment >= oldestSegment {
-            guard let pin = log.pin(place.segment) else { break }
-            defer { log.unpin(pin) }
-            var offset = place.offset
-            while Location(segment: place.segment, offset: offset) < end,
-                let frame = log.validFrame(pin, at: offset)
-            {
-                if frame.kind == .deadline, RemovalNote(of: frame)?.group == line.group {
-                    let now = Clock.read()
-                    let new = FrameExtension.deadline(.deadline, of: frame)?.resolved(now: now)
-                    let old = FrameExtension.deadline(.previousDeadline, of: frame)?.resolved(now: now)
-                    changes.append(
-                        DeadlineChange(
-                            key: String(decoding: frame.key, as: UTF8.self), new: new ?? Deadline.never,
-                            old: old ?? Deadline.never, sequence: frame.sequence))
-                }
-                offset += frame.bytes
-            }
-            guard place.segment < end.segment else { break }
-            place = Location(
-                segment: try log.nextSegment(after: place.segment, upTo: end.segment),
-                offset: SegmentHeader.bytes
-            )
-        }
-        return changes
-    }
-
-    /// How much each change of deadlines was about, made anew: whoever died in one may have counted its last frame
-    /// already, which is behind the head and is replayed. Needs the lock and whole buckets.
-    func recountDeadlineActions() throws(StorageError) {
-        for line in index.undoLines
-        where line.kind == ReversibleAction.Kind.deadline.rawValue && isReversible(line) {
-            line.entries = 0
-            line.bytes = 0
-            for change in try deadlineChanges(of: line) {
-                line.entries += 1
-                let bytes: UInt64 = try withBytes(of: change.key) { (key) throws(StorageError) in
-                    guard let entry = try find(key, tag: UInt32(truncatingIfNeeded: hash(key))) else {
-                        return 0
-                    }
-                    defer { letGo(entry) }
-                    return UInt64(entry.slot.valueBytes)
-                }
-                line.bytes &+= bytes
-            }
-        }
-    }
-
-    /// `false` when the entry is gone, or is not as the action left it.
-    private func undo(_ change: DeadlineChange, _ outcome: inout UndoOutcome) throws(StorageError) -> Bool {
-        let bytes: UInt64? = try withBytes(of: change.key) { (key) throws(StorageError) in
-            guard let entry = try find(key, tag: UInt32(truncatingIfNeeded: hash(key))) else { return nil }
-            // The deadline alone would not tell: what was recorded anew may have the same, or none like it.
-            let isSame = entry.slot.deadline == change.new && entry.frame.sequence < change.sequence
-            let bytes = UInt64(entry.slot.valueBytes)
-            letGo(entry)
-            guard isSame,
-                try changeDeadline(
-                    of: key, to: change.old, ifSequence: nil, cause: .undo, evenExpired: true)
-                    == .deleted
-            else { return nil }
-            return bytes
-        }
-        guard let bytes else { return false }
-        outcome.entries += 1
-        outcome.bytes += bytes
-        return true
-    }
-
     // MARK: The end of the grace
 
     /// Gives up entries whose action can no longer be undone, the oldest first, at most `most`. Needs the lock.
@@ -511,7 +246,7 @@ extension ArchiveEngine {
 }
 
 extension UndoOutcome {
-    fileprivate mutating func skip(_ key: String) {
+    mutating func skip(_ key: String) {
         skippedCount += 1
         if skipped.count < 100 { skipped.append(key) }
     }

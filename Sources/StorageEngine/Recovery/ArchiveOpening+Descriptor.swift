@@ -41,8 +41,8 @@ extension ArchiveOpening {
         return true
     }
 
-    /// Makes the spare file if there is none that is as long as the descriptor, which it is a copy of: an archive's
-    /// descriptors all have the same length. Without room there is none.
+    /// Makes the spare file if there is none that is as long as the descriptor: an archive's descriptors all have the
+    /// same length. Without room there is none.
     private static func keepSpare(_ descriptor: Descriptor, in folder: OpenFile) {
         let bytes = descriptor.encoded
         let present = try? folder.file(named: Descriptor.spareName, writable: false).status().bytes
