@@ -237,6 +237,9 @@ extension Browser {
         if !outcome.absent.isEmpty {
             lines.append("Gone already: \(Figures.count(outcome.absent.count, "entry", "entries")).")
         }
+        if outcome.entries > 0, !outcome.isReversible {
+            lines.append("This can't be undone: there is no room for what was before.")
+        }
         if outcome.unchanged > 0 {
             let entries = Figures.count(outcome.unchanged, "entry", "entries")
             lines.append("Left alone, because there was no deadline to take away: \(entries).")

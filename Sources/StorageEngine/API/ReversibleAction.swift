@@ -76,7 +76,8 @@ public struct PlanOutcome: Sendable, Hashable {
     public var skipped: [String]
     /// Entries that were as wanted before: they were to lose their deadline and had none.
     public var unchanged = 0
-    /// For ``Archive/undo(_:)``; `nil` when nothing was done.
+    /// For ``Archive/undo(_:progress:)``; `nil` when nothing was done, or when there was no room for what was before
+    /// (on a full disk).
     public var action: ReversibleAction?
     /// Why it ended early, when some entries had been done already: `entries`, `bytes` and `action` tell of these.
     public var failure: StorageError?

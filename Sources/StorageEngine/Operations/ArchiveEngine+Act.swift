@@ -22,8 +22,6 @@ extension ArchiveEngine {
                 defer { release() }
                 _ = index.takeStampAndDrain()
                 if group == 0 { group = nextGroup() }
-                let before = index.word64(IndexLayout.appendedBytesOffset)
-                defer { extendGrace(of: group, writtenSince: before) }
                 switch action {
                 case .delete: try remove(batch, .delete, group: group, &outcome)
                 case .expireNow: try remove(batch, .expiry, group: group, &outcome)
@@ -36,7 +34,7 @@ extension ArchiveEngine {
                 break
             }
         }
-        outcome.action = index.undoLine(of: group).map(describe)
+        outcome.action = index.undoLine(of: group).flatMap { isReversible($0) ? describe($0) : nil }
         return outcome
     }
 
@@ -105,9 +103,7 @@ extension ArchiveEngine {
             numbers.append(number)
             number = slot.newer
         }
-        let before = index.word64(IndexLayout.appendedBytesOffset)
         let removal = try removeBatch(numbers, .delete, .person, group: group)
-        extendGrace(of: group, writtenSince: before)
         return PlanOutcome(
             entries: removal.entries, bytes: removal.bytes, skipped: [],
             action: index.undoLine(of: group).map(describe))

@@ -29,23 +29,28 @@ extension ArchiveEngine {
                     }
                 }
                 writer.append(note)
-                try appendBare(.evict, extensionBytes: writer.written) { location, time in
-                    crashPoint(.removalFrameWritten)
-                    for (number, slot) in slots {
-                        removal.entries += 1
-                        removal.bytes += UInt64(slot.valueBytes)
-                        index.note(
-                            kind, cause, tag: slot.tag, bytes: Int(slot.shownBytes), location: slot.location,
-                            pid: pid, time: time)
-                        if group != 0, !slot.isMemoryOnly {
-                            setAside(number, slot, note: note, at: location)
-                        } else {
-                            remove(number)
+                try withinGrace(of: group) { () throws(StorageError) in
+                    try appendBare(.evict, extensionBytes: writer.written) { location, time in
+                        crashPoint(.removalFrameWritten)
+                        for (number, slot) in slots {
+                            removal.entries += 1
+                            removal.bytes += UInt64(slot.valueBytes)
+                            index.note(
+                                kind, cause, tag: slot.tag, bytes: Int(slot.shownBytes),
+                                location: slot.location,
+                                pid: pid, time: time)
+                            if group != 0, !slot.isMemoryOnly {
+                                setAside(number, slot, note: note, at: location)
+                            } else {
+                                remove(number)
+                            }
                         }
                     }
                 }
             }
-            reclaim(forAppended: Frame.bytes(key: 0, extension: size, value: 0))
+            try withinGrace(of: group) { () throws(StorageError) in
+                reclaim(forAppended: Frame.bytes(key: 0, extension: size, value: 0))
+            }
         }
         index.add(kind == .expiry ? .expirations : .deletes, UInt64(removal.entries))
         // Entries keep their numbers while a slice of them is looked at.

@@ -60,16 +60,30 @@ extension ArchiveEngine {
         line.bytes &+= bytes
     }
 
-    /// What an action itself writes doesn't shorten the time in which it can be undone.
-    func extendGrace(of group: UInt32, writtenSince before: UInt64) {
-        guard let line = index.undoLine(of: group) else { return }
-        line.endBytes &+= index.word64(IndexLayout.appendedBytesOffset) &- before
+    /// Does what is part of an action: what that writes, and the reclaiming that it pays for, doesn't shorten the time
+    /// in which the action can be undone.
+    func withinGrace<Result>(
+        of group: UInt32, _ body: () throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        guard group != 0 else { return try body() }
+        let before = index.word64(IndexLayout.appendedBytesOffset)
+        let left = index.undoLine(of: group).map { $0.endBytes &- before }
+        // Nor does it end meanwhile: reclaiming may move far more than that.
+        if left != nil { index.undoLine(of: group)?.endBytes = .max }
+        defer {
+            let after = index.word64(IndexLayout.appendedBytesOffset)
+            if let line = index.undoLine(of: group) {
+                line.endBytes = left.map { $0 &+ after } ?? line.endBytes &+ after &- before
+            }
+        }
+        return try body()
     }
 
-    /// Whether an action can still be undone.
+    /// Whether an action can still be undone. What deadlines were before is in the log alone.
     func isReversible(_ line: UndoLine) -> Bool {
         line.group != 0 && line.state == .reversible && Clock.boot() < line.end
             && index.word64(IndexLayout.appendedBytesOffset) < line.endBytes
+            && (line.kind != ReversibleAction.Kind.deadline.rawValue || line.first.segment >= oldestSegment)
     }
 
     func describe(_ line: UndoLine) -> ReversibleAction {

@@ -24,6 +24,15 @@ extension ArchiveEngine {
         return action.group
     }
 
+    /// Whether what an action's deadlines were before is in this segment or behind it: nothing copies those frames, so
+    /// the segment stays until the grace is over.
+    func isNeededToUndo(_ segment: UInt32) -> Bool {
+        index.undoLines.contains { line in
+            line.kind == ReversibleAction.Kind.deadline.rawValue && line.first.segment <= segment
+                && isReversible(line)
+        }
+    }
+
     /// A deadline that an action gave to the entry of a key, and the one that it replaced.
     private struct DeadlineChange {
         let key: String

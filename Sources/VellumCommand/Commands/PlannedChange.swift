@@ -96,7 +96,12 @@ struct PlannedChange: Sendable {
                 "\(HumanText.count(outcome.unchanged, "entry", "entries")) had no deadline any more")
         }
         Narration.say(words.done(HumanText.entries(outcome.entries, bytes: outcome.bytes)))
-        guard let action = outcome.action else { return }
+        guard let action = outcome.action else {
+            if outcome.entries > 0 {
+                Narration.complain("this can't be undone: there is no room for what was before")
+            }
+            return
+        }
         var command = "vellum undo \(ShellWord.quoted(archive)) \(action.id)"
         if let path = store.store { command += " --store \(ShellWord.quoted(path))" }
         Narration.say("to undo it: \(command)")

@@ -68,6 +68,36 @@ import Testing
         }
     }
 
+    /// What broke: the frames that say what the deadlines of very many small entries were took more than the archive's
+    /// files may, and were reclaimed while the action could still be undone, or seemed to.
+    @Test func whatDeadlinesWereIsKept() throws {
+        let hand = ClockHand()
+        try Clock.$hand.withValue(hand) {
+            try with { archive, _ in
+                let keys = (0..<30_000).map { "key \($0)" }
+                for key in keys { try archive.put([1], forKey: key) }
+                let before = try archive.status().footprint
+                let done = try archive.carryOut(.setLifetime(.seconds(3600)), on: planned(archive, keys))
+                #expect(done.action?.entries == 30_000)
+                for number in 0..<20 {
+                    try archive.put([UInt8](repeating: 1, count: 500), forKey: "n\(number)")
+                }
+                #expect(try archive.undo()?.entries == 30_000)
+                #expect(try archive.metadata("key 0")?.expires == nil)
+                // When the grace of such an action is over, its room is free again.
+                _ = try archive.carryOut(.setLifetime(.seconds(3600)), on: planned(archive, keys))
+                let held = try archive.status().footprint
+                #expect(held > before + 2_000_000)
+                hand.pass(.seconds(601))
+                #expect(try archive.undo() == nil)
+                for _ in 0..<400 { try archive.put([UInt8](repeating: 1, count: 50_000), forKey: "large") }
+                #expect(try archive.status().footprint < held - 1_000_000)
+                #expect(try archive.invariantViolations() == [])
+                #expect(try archive.check().clean)
+            }
+        }
+    }
+
     /// An undo of many deadlines can be ended, and done to its end later.
     @Test func anUndoIsEndedAndGoneOnWith() throws {
         try with { archive, _ in

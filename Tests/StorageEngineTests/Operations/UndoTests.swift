@@ -71,6 +71,25 @@ import Testing
         }
     }
 
+    /// What broke: the frames of a delete of very many small entries were more than may be written until its grace is
+    /// over, so they were given up at once.
+    @Test(arguments: [true, false])
+    func veryManySmallEntriesComeBack(isWhole: Bool) throws {
+        try with(limit: 1_000_000) { setting in
+            let archive = setting.archive
+            let keys = (0..<30_000).map { "key \($0)" }
+            for key in keys { try archive.put([1], forKey: key) }
+            let outcome =
+                isWhole
+                ? try archive.deleteAllReversibly()
+                : try archive.carryOut(.delete, on: setting.planned(keys))
+            #expect(outcome.entries == 30_000 && outcome.action?.bytesLeft == 65_536)
+            #expect(try archive.undo()?.entries == 30_000)
+            #expect(try archive.entries().count == 30_000)
+            #expect(try archive.invariantViolations() == [])
+        }
+    }
+
     @Test func whatChangedSinceThePlanIsLeftAlone() throws {
         try with(limit: 10_000) { setting in
             let archive = setting.archive
