@@ -4,6 +4,22 @@ import TerminalKit
 import Testing
 
 struct EventTests {
+    /// What broke: the process' number stood behind its name and was cut off.
+    @Test(arguments: [(80, 24), (120, 40)], ["jE", "j<enter>e"])
+    func theNumberOfAProcessIsWhole(size: (columns: Int, rows: Int), keys: String) throws {
+        let source = Fixture.source()
+        source.with { state in
+            for index in state.processes.indices {
+                state.processes[index].pid += 4_000_000
+                state.processes[index].name = "a service with a long name"
+            }
+        }
+        source.happen(.record, "Jakarta", archive: "City", bytes: 197, pid: 4_004_121, at: Fixture.start)
+        let browser = try Fixture.browser(source, columns: size.columns, rows: size.rows, keys: keys)
+        let line = browser.frame.plainText.split(separator: "\n").last { $0.contains(" recorded ") }
+        #expect(line?.contains(" 4004121") == true, "\(browser.frame.plainText)")
+    }
+
     private func source() -> MockSource {
         let source = Fixture.source()
         Fixture.addEvents(source)

@@ -47,6 +47,30 @@ struct ExpireTests {
         #expect(entry("東京都", source)?.expires == nil)
     }
 
+    /// What broke: entries without a deadline were planned to lose it, and that was an action to be undone.
+    @Test func neverOfWhatHasNoDeadline() throws {
+        let source = Fixture.source()
+        let none = try Fixture.browser(source, keys: "j<enter>gx<down><down><enter>")
+        #expect(entry("Jakarta", source)?.expires == nil)
+        #expect(!none.model.isPlanOpen)
+        #expect(none.frame.plainText.contains("The entry has no deadline; nothing was changed."))
+        // Of three that are marked one has a deadline: the plan is about that one.
+        var one = try Fixture.browser(source, keys: "j<enter>gmmmx<down><down><enter>")
+        #expect(one.model.planned?.map(\.key) == ["東京都"])
+        #expect(one.frame.plainText.contains("Never expire 1 entry?"))
+        // It loses its deadline otherwise while the plan is open.
+        source.with { state in
+            guard let index = state.archives["City"]?.firstIndex(where: { $0.entry.key == "東京都" }) else {
+                return
+            }
+            state.archives["City"]?[index].entry.expires = nil
+        }
+        one.press([.character("y")])
+        #expect(one.frame.plainText.contains("Nothing was changed."))
+        #expect(one.frame.plainText.contains("no deadline to take away: 1 entry."))
+        #expect(source.with { $0.undoable["City"]?.isEmpty ?? true })
+    }
+
     @Test(arguments: ["5", "", "m", "0s", "-5m", "5x", "1000000d"])
     func aWrongTimeIsSaidAndNothingPlanned(text: String) throws {
         let browser = try Fixture.browser(Fixture.source(), keys: "j<enter>gx<ctrl+u>\(text)<enter>")

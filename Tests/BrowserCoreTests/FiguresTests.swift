@@ -43,12 +43,15 @@ struct FiguresTests {
 
     @Test(
         arguments: [
-            (-5.0, "0s"), (0.9, "0s"), (59.9, "59s"), (60, "1m"), (3_599, "59m"), (3_600, "1h"),
-            (86_400, "1d"),
-            (86_400 * 999.5, "999d"), (86_400 * 1_000, "2y"), (1e300, "999y"),
+            (-5.0, "0s"), (0.4, "0s"), (0.9, "1s"), (59.4, "59s"), (59.9, "1m"), (90, "1m 30s"),
+            (3_599, "59m 59s"), (3_599.9, "1h"), (7_199.99, "2h"), (7_140, "1h 59m"), (86_369, "23h 59m"),
+            (86_399, "1d"), (86_400, "1d"), (86_400 * 1.5, "1d 12h"), (86_400 * 99.9, "99d 22h"),
+            (86_400 * 99.99, "100d"), (86_400 * 999.4, "999d"), (86_400 * 1_000, "2.7y"), (1e300, "999y"),
         ] as [(Double, String)])
     func durations(seconds: Double, text: String) {
         #expect(Figures.duration(seconds) == text)
+        let short = Figures.duration(seconds, separator: "")
+        #expect(short == text.replacing(" ", with: "") && short.count <= 6)
     }
 
     @Test(arguments: [

@@ -70,7 +70,9 @@ struct MillionTests {
         func carryOut(
             _ change: Change, on targets: [Target], archive: String, store: String, checkpoint: (Int) -> Bool
         ) throws(SourceError) -> ChangeOutcome { ChangeOutcome() }
-        func undo(_ id: UInt32, archive: String, store: String) throws(SourceError) -> UndoReport? { nil }
+        func undo(
+            _ id: UInt32, archive: String, store: String, checkpoint: (Double) -> Bool
+        ) throws(SourceError) -> UndoReport? { nil }
         func clearLog(archive: String, store: String) throws(SourceError) -> ChangeOutcome { ChangeOutcome() }
 
         func reset() { calls.withLock { $0 = (0, 0, 0) } }

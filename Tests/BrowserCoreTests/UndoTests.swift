@@ -1,4 +1,5 @@
 import BrowserCore
+import Foundation
 import TerminalKit
 import Testing
 
@@ -11,7 +12,7 @@ struct UndoTests {
         let plan = browser.frame.plainText
         #expect(plan.contains("Undo this?"))
         #expect(plan.contains("3 entries come back to City, 593 B"))
-        #expect(plan.contains("deleted 0s ago by this browser; 10m left to undo"))
+        #expect(plan.contains("deleted 0s ago by this browser; can be undone for 10m, or"))
         browser.press([.character("y")])
         #expect(source.with { $0.archives["City"]?.count } == 16)
         #expect(browser.frame.plainText.contains("3 entries restored, 593 B."))
@@ -42,12 +43,72 @@ struct UndoTests {
         Fixture.addUndoable(source)
         var browser = try Fixture.browser(source, keys: "j<enter>U")
         let list = browser.frame.plainText
-        #expect(list.contains("expired 1 entry, 190 B, 12s ago by this browser; 9m left to undo"))
-        #expect(list.contains("deleted 1,204 entries, 241 kB, 2m ago by api (4133); 7m left to undo"))
+        #expect(list.contains("expired 1 entry, 190 B, 12s ago by this browser; 9m 48s or 61.4 kB"))
+        #expect(list.contains("deleted 1,204 entries, 241 kB, 2m 10s ago by api (4133); 7m 50s or"))
         browser.press(try Key.script("j<enter>"))
         #expect(browser.frame.plainText.contains("1,204 entries come back to City, 241 kB"))
         browser.press(try Key.script("<tab><enter>"))
         #expect(source.with { $0.undoable["City"]?.map(\.action.id) } == [8, 5])
+    }
+
+    /// What broke: on a narrow screen it was cut off who did it, when, and how long it can be undone.
+    @Test(arguments: [(40, 10), (30, 24), (80, 24)])
+    func theListTellsAllOfIt(columns: Int, rows: Int) throws {
+        let source = Fixture.source()
+        Fixture.addUndoable(source)
+        var browser = try Fixture.browser(source, columns: columns, rows: rows, keys: "j<enter>U")
+        for words in [
+            ["expired 1 entry", "12s ago by this browser", "9m 48s", "61.4 kB of writes left"],
+            ["deleted 1,204 entries", "2m 10s ago by api (4133)", "7m 50s", "12 kB of writes left"],
+            ["expiry of 3 entries", "5m ago by an unknown process", "900 B of writes left"],
+        ] {
+            // What stands in the box, without its scroll bar.
+            let text = browser.frame.plainText.split(separator: "\n").compactMap { line in
+                let parts = line.split(separator: "│", omittingEmptySubsequences: false)
+                return parts.count < 3 ? nil : parts[1].split { " █▴▾·".contains($0) }.joined(separator: " ")
+            }.joined(separator: " ")
+            for part in words { #expect(text.contains(part), "\(columns)x\(rows): \(part) in \(text)") }
+            #expect(browser.frame.plainText.contains("enter Choose"), "the hints stay")
+            browser.press([Key(.down)])
+        }
+    }
+
+    /// What broke: the row that came back above the cursor was above the rows in view.
+    @Test func whatComesBackOnTopIsSeen() throws {
+        let source = Fixture.source()
+        let clock = TestClock()
+        var browser = try Fixture.browser(source, clock: clock, keys: "j<enter>gDy")
+        clock.advance(2)
+        browser.refresh()
+        #expect(browser.model.cursorKey == "Bandung" && browser.model.cursorRow == 0)
+        browser.press(try Key.script("uy"))
+        for _ in 0..<3 {
+            clock.advance(4)
+            browser.refresh()
+        }
+        #expect(browser.model.cursorKey == "Bandung", "the cursor stays with its key")
+        #expect(browser.model.cursorRow == 1 && browser.model.firstRow == 0)
+    }
+
+    /// Deadlines come back in parts, so that can be stopped as a plan can; what was removed comes back in one step.
+    @Test(arguments: [(kind: Reversible.Kind.lifetime, isStoppable: true), (.delete, false)])
+    func escapeStopsAnUndo(kind: Reversible.Kind, isStoppable: Bool) throws {
+        let source = Fixture.source()
+        Fixture.addUndoable(source)
+        source.with { $0.undoable["City"]?[0].action.kind = kind }
+        var test = UpdateTest(Fixture.model(columns: 100, rows: 24))
+        test.settle(source)
+        test.press(.character("j"))
+        test.press(.character("u"), expecting: ["load reversible of City for latest"])
+        for answer in test.answers(to: test.effects[0], source) { test.send(answer) }
+        test.press(.character("y"), expecting: ["undo 8 of City"])
+        let undo = try #require(test.effects.first)
+        test.press(Key(.escape), expecting: isStoppable ? ["stop"] : [])
+        guard isStoppable else { return }
+        for answer in test.answers(to: undo, source, isStopped: true) {
+            test.send(answer, expecting: ["load figures of \(Fixture.storePath)"])
+        }
+        #expect(test.text.contains("Stopped: 1 entry restored, 190 B; u takes back the rest."))
     }
 
     @Test(arguments: ["u", "U"])

@@ -93,6 +93,6 @@ final class FuzzStore {
         let file = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o600)
         guard file >= 0 else { throw POSIXError(.EIO) }
         defer { close(file) }
-        guard Glibc.write(file, bytes, bytes.count) == bytes.count else { throw POSIXError(.EIO) }
+        guard pwrite(file, bytes, bytes.count, 0) == bytes.count else { throw POSIXError(.EIO) }
     }
 }

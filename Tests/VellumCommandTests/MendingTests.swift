@@ -45,10 +45,43 @@ struct MendingTests {
         let repair = try store.done("check", "--repair")
         #expect(repair.text.hasPrefix("A: mended, 5 entries, 20 bytes, 1 damaged\n"))
         #expect(repair.text.contains("The archive is a collection now"))
+        #expect(!repair.text.contains("bytes 0 to 0"))
         #expect(try store.archives()["A"]?["kind"] as? String == "collection")
         // What the report advises can be done.
         #expect(repair.text.contains("resize --memory"))
         try store.done("resize", "A", "--memory", "2MB")
+    }
+
+    /// What broke: a check advised to run a check.
+    @Test func aCheckAdvisesARepair() throws {
+        try FileManager.default.removeItem(atPath: store.path + "/A.archive/descriptor")
+        let check = try store.run("check")
+        #expect(check.status == 1)
+        #expect(check.text.contains("A: NOT CLEAN"))
+        #expect(check.text.contains("vellum check --repair") && !check.text.contains("run a check"))
+        #expect(!check.text.contains("at byte 0"))
+    }
+
+    /// What broke: an archive from whose folder everything was removed was not heard of any more.
+    @Test func anEmptyFolderIsToldOfAndRemoved() throws {
+        let folder = store.path + "/A.archive"
+        for file in try FileManager.default.contentsOfDirectory(atPath: folder) {
+            try FileManager.default.removeItem(atPath: folder + "/" + file)
+        }
+        let list = try store.run("ls", "--json")
+        #expect(list.status == 3 && list.errors.contains("vellum: A: \(folder) is empty"))
+        #expect(try JSON.array(list.output).map { $0["archive"] as? String } == ["B"])
+        let check = try store.run("check")
+        #expect(check.status == 1 && check.text.contains("A: NOT CLEAN"))
+        #expect(check.text.contains("check --repair"))
+        #expect(FileManager.default.fileExists(atPath: folder))
+        let browser = try Vellum.run(
+            ["browse", "--store", store.path, "--size", "200x30", "--keys", "k", "--print", "text"])
+        #expect(browser.text.contains("unreadable") && browser.text.contains("A.archive is empty"))
+        let repair = try store.done("check", "--repair")
+        #expect(repair.text.contains("A: mended") && repair.text.contains("is removed"))
+        #expect(!FileManager.default.fileExists(atPath: folder))
+        #expect(try store.run("ls").status == 0)
     }
 
     @Test func leavesACleanStoreAlone() throws {

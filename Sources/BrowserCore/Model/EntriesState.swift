@@ -17,6 +17,9 @@ struct EntriesState: Sendable {
     var key: String?
     /// The first row in view.
     var top = 0
+    /// Whether the next listing leaves the first row in view where it is, instead of moving it with the entry under the
+    /// cursor: what an undo brought back above that is to be seen.
+    var keepsTop = false
     /// Whether the cursor stays at the top row instead of at a key: only when a person asked for it, or Enter would
     /// open whatever came under the cursor meanwhile.
     var follows = false

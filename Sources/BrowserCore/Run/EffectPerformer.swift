@@ -83,8 +83,9 @@ package struct EffectPerformer: Sendable {
             }
             send(.changed(ticket: ticket, change, archive: archive, result))
         case .undo(let ticket, let action, let archive, let store):
+            let report = progress(ticket, isStopped: isStopped, send: send)
             let result = Result { () throws(SourceError) in
-                try source.undo(action.id, archive: archive, store: store)
+                try source.undo(action.id, archive: archive, store: store, checkpoint: report)
             }
             send(.undone(ticket: ticket, result))
         case .clearLog(let ticket, let archive, let store):

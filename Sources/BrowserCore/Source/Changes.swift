@@ -26,11 +26,14 @@ public struct Target: Sendable, Hashable {
     public var key: String
     public var sequence: UInt64
     public var size: Int
+    /// Whether it had a deadline: one without any has none to lose.
+    public var hasDeadline: Bool
 
-    public init(key: String, sequence: UInt64, size: Int) {
+    public init(key: String, sequence: UInt64, size: Int, hasDeadline: Bool = true) {
         self.key = key
         self.sequence = sequence
         self.size = size
+        self.hasDeadline = hasDeadline
     }
 }
 
@@ -45,6 +48,8 @@ public struct ChangeOutcome: Sendable, Hashable {
     public var used: [String] = []
     /// Keys that were gone already.
     public var absent: [String] = []
+    /// How many entries were as wanted before: they were to lose a deadline, and had none.
+    public var unchanged = 0
     /// Whether a person stopped it before all targets were looked at; one line.
     public var stopped: String?
     /// The longest that one step took, in seconds: no lock was held longer.
@@ -70,10 +75,12 @@ public struct Reversible: Sendable, Hashable {
     public var isOwn: Bool
     /// When it can no longer be taken back, if not earlier.
     public var end: Moment
+    /// How many bytes may still be written until then.
+    public var bytesLeft: UInt64
 
     public init(
         id: UInt32, kind: Kind, time: Moment, entries: Int, bytes: UInt64, pid: Int32? = nil,
-        isOwn: Bool = false, end: Moment
+        isOwn: Bool = false, end: Moment, bytesLeft: UInt64
     ) {
         self.id = id
         self.kind = kind
@@ -83,6 +90,7 @@ public struct Reversible: Sendable, Hashable {
         self.pid = pid
         self.isOwn = isOwn
         self.end = end
+        self.bytesLeft = bytesLeft
     }
 }
 
@@ -97,10 +105,12 @@ public struct UndoReport: Sendable, Hashable {
     public var evicted: Int
     /// What the call took, in seconds: no lock was held longer.
     public var longestCall: Double
+    /// Whether it was done to its end; if a person stopped it, the rest can be taken back by doing it again.
+    public var isComplete: Bool
 
     public init(
         entries: Int, bytes: UInt64, skipped: [String] = [], skippedCount: Int = 0, evicted: Int = 0,
-        longestCall: Double = 0
+        longestCall: Double = 0, isComplete: Bool = true
     ) {
         self.entries = entries
         self.bytes = bytes
@@ -108,5 +118,6 @@ public struct UndoReport: Sendable, Hashable {
         self.skippedCount = skippedCount
         self.evicted = evicted
         self.longestCall = longestCall
+        self.isComplete = isComplete
     }
 }

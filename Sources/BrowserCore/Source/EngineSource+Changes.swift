@@ -38,6 +38,7 @@ extension EngineSource {
             result.longestCall = max(result.longestCall, (clock.now - last) / .seconds(1))
             result.entries = outcome.entries
             result.bytes = outcome.bytes
+            result.unchanged = outcome.unchanged
             result.isReversible = outcome.action != nil
             for key in outcome.skipped {
                 if try archive.metadata(key) == nil {
@@ -57,15 +58,24 @@ extension EngineSource {
         }
     }
 
-    public func undo(_ id: UInt32, archive: String, store: String) throws(SourceError) -> UndoReport? {
+    public func undo(
+        _ id: UInt32, archive: String, store: String, checkpoint: (Double) -> Bool
+    ) throws(SourceError) -> UndoReport? {
         try writing(to: archive, of: store) { (archive) throws(StorageError) in
             let clock = ContinuousClock()
-            let start = clock.now
-            guard let outcome = try archive.undo(id) else { return nil }
+            var last = clock.now
+            var longest = 0.0
+            let undone = try archive.undo(id) { share in
+                longest = max(longest, (clock.now - last) / .seconds(1))
+                let goesOn = checkpoint(share)
+                last = clock.now
+                return goesOn
+            }
+            guard let outcome = undone else { return nil }
             return UndoReport(
                 entries: outcome.entries, bytes: outcome.bytes, skipped: outcome.skipped,
                 skippedCount: outcome.skippedCount, evicted: outcome.evicted,
-                longestCall: (clock.now - start) / .seconds(1))
+                longestCall: max(longest, (clock.now - last) / .seconds(1)), isComplete: outcome.isComplete)
         }
     }
 

@@ -110,6 +110,6 @@ extension Reversible {
         self.init(
             id: action.id, kind: kind, time: Moment(action.time), entries: action.entries,
             bytes: action.bytes, pid: action.pid == 0 ? nil : action.pid, isOwn: action.pid == ownPid,
-            end: Moment(action.end))
+            end: Moment(action.end), bytesLeft: action.bytesLeft)
     }
 }

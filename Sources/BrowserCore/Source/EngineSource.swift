@@ -63,6 +63,13 @@ public final class EngineSource: StoreSource {
                 figures.archives.append(archive)
             }
         }
+        let empty = try EngineSource.translating { () throws(StorageError) in try store.emptyArchiveNames() }
+        for name in empty {
+            var archive = ArchiveSummary(name: name)
+            archive.problem = store.emptyArchiveProblem(named: name)
+            figures.archives.append(archive)
+        }
+        if !empty.isEmpty { figures.archives.sort { $0.name < $1.name } }
         figures.processes = processes.values.sorted { $0.pid < $1.pid }
         return figures
     }

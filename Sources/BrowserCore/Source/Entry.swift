@@ -60,5 +60,7 @@ public struct Entry: Sendable, Hashable {
         self.sequence = sequence
     }
 
-    public var target: Target { Target(key: key, sequence: sequence, size: size) }
+    public var target: Target {
+        Target(key: key, sequence: sequence, size: size, hasDeadline: expires != nil)
+    }
 }

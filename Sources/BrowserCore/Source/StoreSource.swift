@@ -54,8 +54,11 @@ public protocol StoreSource: Sendable {
         _ change: Change, on targets: [Target], archive: String, store: String, checkpoint: (Int) -> Bool
     ) throws(SourceError) -> ChangeOutcome
 
-    /// Takes an action back; nil when it no longer can be.
-    func undo(_ id: UInt32, archive: String, store: String) throws(SourceError) -> UndoReport?
+    /// Takes an action back; nil when it no longer can be. Deadlines come back in parts: between them `checkpoint` is
+    /// told how much is done, 0 to 1, and says whether to go on.
+    func undo(
+        _ id: UInt32, archive: String, store: String, checkpoint: (Double) -> Bool
+    ) throws(SourceError) -> UndoReport?
 
     /// Deletes every message of a log, for good.
     func clearLog(archive: String, store: String) throws(SourceError) -> ChangeOutcome

@@ -70,17 +70,28 @@ package enum Figures {
         return tenths == 1000 ? "100%" : "\(tenths / 10).\(tenths % 10)%"
     }
 
-    /// A length of time in its largest unit, at most four columns: `0s`, `45s`, `12m`, `3h`, `9d`, `2y`.
-    package static func duration(_ seconds: Double) -> String {
-        let seconds = max(0, seconds)
+    /// A length of time in its two largest units, rounded to the smaller: `45s`, `1m 30s`, `2h`, `3h 5m`, `2d 4h`;
+    /// from a hundred days on in days, from a thousand on in years: `312d`, `2.7y`.
+    /// - Parameter separator: what stands between the units; without any it has at most six columns.
+    package static func duration(_ seconds: Double, separator: String = " ") -> String {
+        let seconds = max(0, min(seconds, 999 * year))
+        func two(_ unit: Double, _ name: String, _ part: Double, _ partName: String) -> String {
+            let (whole, rest) = Int((seconds / part).rounded()).quotientAndRemainder(
+                dividingBy: Int(unit / part))
+            return "\(whole)\(name)" + (rest == 0 ? "" : "\(separator)\(rest)\(partName)")
+        }
+        // Each bound is where the next larger unit is what it is rounded to.
         switch seconds {
-        case ..<60: return "\(Int(seconds))s"
-        case ..<3600: return "\(Int(seconds / 60))m"
-        case ..<86_400: return "\(Int(seconds / 3600))h"
-        case ..<(86_400 * 1000): return "\(Int(seconds / 86_400))d"
-        default: return "\(Int(min(seconds / 31_557_600, 999)))y"
+        case ..<59.5: return "\(Int(seconds.rounded()))s"
+        case ..<3599.5: return two(60, "m", 1, "s")
+        case ..<(86_400 - 30): return two(3600, "h", 60, "m")
+        case ..<(86_400 * 100 - 1800): return two(86_400, "d", 3600, "h")
+        case ..<(86_400 * 999.5): return "\(Int((seconds / 86_400).rounded()))d"
+        default: return "\(decimal(seconds / year, digits: 1))y"
         }
     }
+
+    private static let year = 31_557_600.0
 
     /// The time of day of a moment in UTC: `12:09:41`.
     package static func time(_ moment: Moment) -> String { String(date(moment).suffix(8)) }

@@ -81,7 +81,7 @@ extension Browser {
         let change: Change
         switch form.choice {
         case .now: change = .expireNow
-        case .never: change = .lifetime(nil)
+        case .never: return planNever(&model, form)
         case .after:
             guard let seconds = DurationText.seconds(form.after.text) else { return refuse(&model, form) }
             change = .lifetime(seconds)
@@ -101,6 +101,19 @@ extension Browser {
             ]
         }
         model.overlay = .plan(Plan(change, archive: form.archive, targets: form.targets))
+        return []
+    }
+
+    /// Only what has a deadline has one to lose.
+    private static func planNever(_ model: inout Model, _ form: ExpireForm) -> [Effect] {
+        let targets = form.targets.filter(\.hasDeadline)
+        guard !targets.isEmpty else {
+            model.overlay = nil
+            let which = form.targets.count == 1 ? "The entry has no" : "None of the entries has a"
+            model.say("\(which) deadline; nothing was changed.")
+            return []
+        }
+        model.overlay = .plan(Plan(.lifetime(nil), archive: form.archive, targets: targets))
         return []
     }
 
@@ -148,7 +161,8 @@ extension Browser {
             return [.change(ticket: ticket, change, plan.targets, archive: plan.archive, store: store)]
         case .undo(let action):
             job.title = "undoing"
-            job.isStoppable = false
+            // What was removed comes back in one step.
+            job.isStoppable = action.kind == .lifetime
             return [.undo(ticket: ticket, action, archive: plan.archive, store: store)]
         case .clearLog:
             job.title = "deleting"
@@ -222,6 +236,13 @@ extension Browser {
         list("Left alone, because they were used after the plan was made:", outcome.used)
         if !outcome.absent.isEmpty {
             lines.append("Gone already: \(Figures.count(outcome.absent.count, "entry", "entries")).")
+        }
+        if outcome.entries > 0, !outcome.isReversible {
+            lines.append("This can't be undone: there is no room for what was before.")
+        }
+        if outcome.unchanged > 0 {
+            let entries = Figures.count(outcome.unchanged, "entry", "entries")
+            lines.append("Left alone, because there was no deadline to take away: \(entries).")
         }
         if let stopped = outcome.stopped { lines.append(stopped) }
         return lines

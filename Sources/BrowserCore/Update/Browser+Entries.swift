@@ -136,12 +136,13 @@ extension Browser {
             (entries.cursor, entries.top) = (0, 0)
         } else if let row = arranged.anchorRow {
             entries.cursor = row
-            entries.top = max(0, row - offset)
+            if !entries.keepsTop { entries.top = max(0, row - offset) }
         } else {
             entries.cursor = isSameFilter ? max(0, min(entries.cursor, count - 1)) : 0
             entries.top = max(0, entries.cursor - offset)
             entries.key = nil
         }
+        entries.keepsTop = false
         entries.replaceRows(arranged.entries, in: arranged.range)
     }
 

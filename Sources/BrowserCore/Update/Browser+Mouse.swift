@@ -73,12 +73,12 @@ extension Browser {
         case (_, .wheelUp): return press(&model, Key(.up), in: overlay)
         case (_, .wheelDown): return press(&model, Key(.down), in: overlay)
         case (.plan(var plan), .click):
-            let places = OverlayPlaces.dialog(plan, model).places(in: Rect(model.size))
+            let places = OverlayPlaces.dialog(plan, model).places(in: OverlayPlaces.dialogs(model))
             guard let button = places.buttons.firstIndex(where: { $0.contains(event.at) }) else { return [] }
             plan.button = button
             return press(&model, Key(.enter), in: .plan(plan))
         case (.expire(var form), .click):
-            let places = OverlayPlaces.dialog(form, model).places(in: Rect(model.size))
+            let places = OverlayPlaces.dialog(form, model).places(in: OverlayPlaces.dialogs(model))
             if let button = places.buttons.firstIndex(where: { $0.contains(event.at) }) {
                 form.button = button
                 return press(&model, Key(.enter), in: .expire(form))
@@ -93,9 +93,9 @@ extension Browser {
             }
             return []
         case (.undoList(var list), .click):
-            let rows = OverlayPlaces.undoList(list, model).list
-            guard rows.contains(event.at) else { return [] }
-            let row = list.first + event.at.row - rows.row
+            let places = OverlayPlaces.undoList(list, model)
+            guard places.list.contains(event.at) else { return [] }
+            let row = list.first + (event.at.row - places.list.row) / places.rowsPerItem
             guard list.actions.indices.contains(row) else { return [] }
             list.selected = row
             return press(&model, Key(.enter), in: .undoList(list))

@@ -49,7 +49,7 @@ extension Browser {
             plan.button = 1 - plan.button
             model.overlay = .plan(plan)
         case Key(.down), .character("j"):
-            let places = OverlayPlaces.dialog(plan, model).places(in: Rect(model.size))
+            let places = OverlayPlaces.dialog(plan, model).places(in: OverlayPlaces.dialogs(model))
             plan.first = min(plan.first + 1, max(0, places.lines.count - places.body.rows))
             model.overlay = .plan(plan)
         case Key(.up), .character("k"):
@@ -69,7 +69,7 @@ extension Browser {
         var box = old
         switch key {
         case Key(.down), .character("j"):
-            let places = OverlayPlaces.dialog(box, model).places(in: Rect(model.size))
+            let places = OverlayPlaces.dialog(box, model).places(in: OverlayPlaces.dialogs(model))
             box.first = min(box.first + 1, max(0, places.lines.count - places.body.rows))
         case Key(.up), .character("k"): box.first = max(0, box.first - 1)
         case Key(.enter), Key(.escape), .character("q"), .character(" "):

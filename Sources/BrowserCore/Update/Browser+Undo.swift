@@ -18,7 +18,7 @@ extension Browser {
         case .success(let actions):
             guard let latest = actions.first else {
                 model.say(
-                    "There is nothing to undo in \(archive). Undo lasts ten minutes, or until 5% of the limit is written."
+                    "There is nothing to undo in \(archive). Undo ends after ten minutes, 5% of the limit written, or a full disk."
                 )
                 return []
             }
@@ -46,7 +46,7 @@ extension Browser {
         default: break
         }
         list.selected = max(0, min(list.selected, list.actions.count - 1))
-        let rows = max(1, OverlayPlaces.undoList(list, model).list.rows)
+        let rows = OverlayPlaces.undoList(list, model).page
         list.first = Table.firstRow(
             showing: list.selected, of: list.actions.count, in: rows, from: list.first)
         model.overlay = .undoList(list)
@@ -63,7 +63,7 @@ extension Browser {
             return []
         case .success(nil):
             model.say(
-                "That can no longer be undone: its time is over, or too much was written since.",
+                "That can no longer be undone: its time is over, too much was written since, or the disk was full.",
                 role: .warning)
             return []
         case .success(let report?):
@@ -78,6 +78,9 @@ extension Browser {
             if report.evicted > 0 {
                 words += ", \(Figures.count(report.evicted)) evicted to make room"
             }
+            if !report.isComplete {
+                words = "Stopped: \(words); \(keyName(model, .undo)) takes back the rest"
+            }
             if report.skipped.isEmpty {
                 model.say(words + ".", role: .good, seconds: 10)
             } else {
@@ -89,6 +92,7 @@ extension Browser {
                 if rest > 0 { lines.append("and \(Figures.count(rest)) more") }
                 model.overlay = .message(MessageBox(title: "Undone", lines: lines))
             }
+            model.entries?.keepsTop = report.entries > 0
             return refresh(&model, isForced: true)
         }
     }

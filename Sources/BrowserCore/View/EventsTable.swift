@@ -23,7 +23,7 @@ enum EventsTable {
             Table.Column("key", width: .minimum(16, weight: 4), priority: 0),
             Table.Column("size", width: .fixed(8), alignment: .trailing, priority: 2),
             Table.Column("cause", width: .fixed(17), priority: 1),
-            Table.Column("process", width: .minimum(12, weight: 1), priority: 6),
+            Table.Column("process", width: .minimum(7, weight: 1), priority: 6),
         ]
         if !showsArchive { columns.remove(at: 1) }
         return Table(
@@ -31,8 +31,8 @@ enum EventsTable {
             showsHeader: showsHeader, emptyText: emptyText
         ) { row in
             let event = log[number(row)]
-            let process =
-                processes[event.pid].map { "\($0) \(event.pid)" } ?? (event.pid == 0 ? "" : "\(event.pid)")
+            // The number first: of a name that is too long for the column, its beginning is enough.
+            let process = event.pid == 0 ? "" : "\(event.pid) \(processes[event.pid] ?? "")"
             var cells = [
                 Table.Cell(Figures.time(event.time), role: .dim), Table.Cell(event.archive, role: .dim),
                 Table.Cell(EventText.kind(event.kind), role: EventText.role(event.kind)),

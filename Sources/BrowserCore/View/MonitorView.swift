@@ -36,7 +36,7 @@ enum MonitorView {
                 Table.Column("pid", width: .fixed(7), alignment: .trailing),
                 Table.Column("name", width: .minimum(8, weight: 2)),
                 Table.Column("archive", width: .minimum(8, weight: 2), priority: 4),
-                Table.Column("since", width: .fixed(5), alignment: .trailing, priority: 3),
+                Table.Column("since", width: .fixed(6), alignment: .trailing, priority: 3),
                 Table.Column("hits", width: .fixed(11), alignment: .trailing, priority: 5),
                 Table.Column("misses", width: .fixed(11), alignment: .trailing, priority: 6),
                 Table.Column("ratio", width: .fixed(6), alignment: .trailing, priority: 1),
@@ -56,7 +56,7 @@ enum MonitorView {
                     Table.Cell(attachments[row].archive, role: .dim),
                     Table.Cell(
                         process.attached.microseconds == 0
-                            ? "-" : Figures.duration(now.seconds(since: process.attached))),
+                            ? "-" : Figures.duration(now.seconds(since: process.attached), separator: "")),
                     Table.Cell(Figures.count(process.hits)), Table.Cell(Figures.count(process.misses)),
                     Table.Cell(process.hitRatio.map(Figures.percent) ?? "-"),
                     Table.Cell(ArchivesView.share(process.memoryBytes, of: limit)),

@@ -19,6 +19,12 @@ enum OverlayPlaces {
         return (box, field, parts.rest, parts.bottom)
     }
 
+    /// Where dialogs stand: above the hints, unless the screen is too low for both.
+    static func dialogs(_ model: Model) -> Rect {
+        let screen = Rect(model.size)
+        return screen.rows >= 9 ? screen.split(bottom: 1).rest : screen
+    }
+
     static func actionRows(_ model: Model) -> Int {
         guard case .actions(let list) = model.overlay else { return 0 }
         return actions(list, model).list.rows
@@ -38,12 +44,12 @@ enum OverlayView {
         case nil: return
         case .plan(let plan):
             frame.cursor = nil
-            frame.draw(OverlayPlaces.dialog(plan, model), in: frame.bounds, look: model.look)
+            frame.draw(OverlayPlaces.dialog(plan, model), in: OverlayPlaces.dialogs(model), look: model.look)
         case .expire(let form): draw(form, model, into: &frame)
         case .undoList(let list): draw(list, model, into: &frame)
         case .message(let box):
             frame.cursor = nil
-            frame.draw(OverlayPlaces.dialog(box, model), in: frame.bounds, look: model.look)
+            frame.draw(OverlayPlaces.dialog(box, model), in: OverlayPlaces.dialogs(model), look: model.look)
         case .actions(let list): draw(list, model, into: &frame)
         }
     }

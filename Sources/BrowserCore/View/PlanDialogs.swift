@@ -13,7 +13,8 @@ extension OverlayPlaces {
             if isTall {
                 body.append("Entries that change from now on are left alone.")
                 let grace =
-                    "\(Browser.keyName(model, .undo)) undoes it for ten minutes, or until 5% of the limit is written."
+                    "\(Browser.keyName(model, .undo)) undoes it for ten minutes, or until 5% of the limit is written, or "
+                    + "until a put finds the disk full."
                 if model.size.rows >= 16 { body.append(grace) }
             }
         case .undo(let action):
@@ -24,7 +25,7 @@ extension OverlayPlaces {
                         + "\(action.entries == 1 ? "gets its" : "get their") former expiry, \(Figures.bytes(action.bytes))"
                     : "\(Figures.count(action.entries, "entry", "entries")) \(action.entries == 1 ? "comes" : "come") "
                         + "back to \(plan.archive), \(Figures.bytes(action.bytes))",
-                summary(action, model, names: false),
+                UndoText.story(action, model),
             ]
             if isTall, action.kind == .lifetime {
                 body.append("Entries that changed or expired meanwhile stay as they are.")
@@ -76,24 +77,6 @@ extension OverlayPlaces {
         return body
     }
 
-    /// `deleted 3 entries, 593 B, 12s ago by this browser; 9m left`
-    static func summary(_ action: Reversible, _ model: Model, names: Bool = true) -> String {
-        let entries = Figures.count(action.entries, "entry", "entries")
-        let verb: String
-        switch action.kind {
-        case .delete: verb = "deleted"
-        case .expire: verb = "expired"
-        case .lifetime: verb = names ? "expiry of" : "expiry changed"
-        }
-        let who =
-            action.isOwn
-            ? "this browser" : action.pid.map { model.processName($0) } ?? "a process that is not known"
-        let left = Figures.duration(action.end.seconds(since: model.now))
-        let what = names ? "\(verb) \(entries), \(Figures.bytes(action.bytes))," : verb
-        return
-            "\(what) \(Figures.duration(model.now.seconds(since: action.time))) ago by \(who); \(left) left to undo"
-    }
-
     // MARK: Expiry
 
     static func dialog(_ form: ExpireForm, _ model: Model) -> Dialog {
@@ -120,19 +103,6 @@ extension OverlayPlaces {
         Table.firstRow(
             showing: form.choice.rawValue, of: ExpireForm.Choice.allCases.count, in: content.rows, from: 0)
     }
-
-    // MARK: Undo list
-
-    static func undoList(_ list: UndoList, _ model: Model) -> (box: Rect, list: Rect) {
-        let screen = Rect(model.size)
-        let isSmall = screen.rows < 6 || screen.columns < 30
-        let columns = isSmall ? screen.columns : min(screen.columns - 4, 84)
-        let box = screen.centered(
-            Size(
-                columns: columns,
-                rows: isSmall ? screen.rows - 1 : min(screen.rows - 2, list.actions.count + 2)))
-        return (box, isSmall ? box.split(top: 1).rest : box.inset(top: 1, left: 2, bottom: 1, right: 2))
-    }
 }
 
 extension OverlayView {
@@ -140,8 +110,8 @@ extension OverlayView {
         let look = model.look
         let dialog = OverlayPlaces.dialog(form, model)
         frame.cursor = nil
-        frame.draw(dialog, in: frame.bounds, look: look)
-        let content = dialog.places(in: frame.bounds).content
+        frame.draw(dialog, in: OverlayPlaces.dialogs(model), look: look)
+        let content = dialog.places(in: OverlayPlaces.dialogs(model)).content
         let first = OverlayPlaces.firstChoice(form, in: content)
         for row in 0..<content.rows {
             guard let choice = ExpireForm.Choice(rawValue: first + row) else { break }
@@ -181,28 +151,5 @@ extension OverlayView {
         case .never: write("never", nil, "")
         case .idle: write("idle over", form.idle, "all of \(form.archive)")
         }
-    }
-
-    static func draw(_ list: UndoList, _ model: Model, into frame: inout Frame) {
-        let look = model.look
-        frame.cursor = nil
-        let places = OverlayPlaces.undoList(list, model)
-        frame.fill(places.box, style: look[.dialog])
-        let hasBorder = places.list.column > places.box.column
-        if hasBorder {
-            frame.border(places.box, style: look[.border].over(look[.dialog]), glyphs: look.glyphs)
-        }
-        frame.write(
-            " Undo in \(list.archive) ",
-            at: Point(column: places.box.column + (hasBorder ? 2 : 0), row: places.box.row),
-            style: look[.title].over(look[.dialog]), within: places.box)
-        let items = list.actions.map { action in
-            List.Item(
-                TextWidth.truncate(
-                    OverlayPlaces.summary(action, model), to: places.list.columns,
-                    ellipsis: look.glyphs.ellipsis))
-        }
-        List(items, selected: list.selected, first: list.first, role: .dialog)
-            .draw(into: &frame, in: places.list, look: look)
     }
 }

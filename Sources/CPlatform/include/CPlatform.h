@@ -88,6 +88,8 @@ int cp_punch(int descriptor, off_t from, off_t to);
 int64_t cp_coarse_time(void);
 /// Microseconds since the machine was started, suspension included; no change of the wall clock moves it.
 int64_t cp_boot_time(void);
+/// By how many microseconds the wall clock is ahead of the boot clock, right within a few.
+int64_t cp_wall_offset(void);
 /// Waits while the word at `p`, in memory that processes share, has this value; at most `nanoseconds`, and
 /// perhaps shorter. Where the system has no such call it sleeps a part of the time.
 void cp_wait_word(const void *p, uint32_t value, int64_t nanoseconds);

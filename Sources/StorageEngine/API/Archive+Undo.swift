@@ -41,7 +41,13 @@ extension Archive {
     /// Takes back an action, or the latest: values, deadlines, owners and places in the order of recency return.
     /// Entries that were recorded anew stay as they are. Where the limit leaves no room for all, the least recent
     /// are evicted, as always. `nil` when there is nothing (or not that) to take back.
-    public func undo(_ action: ReversibleAction.ID? = nil) throws(StorageError) -> UndoOutcome? {
-        try settled { (engine) throws(StorageError) in try engine.undo(action) }
+    ///
+    /// What was deleted or expired at once comes back in one step. Deadlines come back some hundred at a time:
+    /// in between other processes get at the archive, and `progress` is told how much is done, 0 to 1, and
+    /// ends it by `false`.
+    public func undo(
+        _ action: ReversibleAction.ID? = nil, progress: (Double) -> Bool = { _ in true }
+    ) throws(StorageError) -> UndoOutcome? {
+        try settled { (engine) throws(StorageError) in try engine.undo(action, progress: progress) }
     }
 }

@@ -146,7 +146,8 @@ extension ArchiveEngine {
                 tag: touch.tag, stamp: touch.stamp, time: touch.time,
                 count: (pending[touch.number]?.count ?? 0) + 1)
         }
-        let now = Clock.read()
+        let now = Clock.boot()
+        let offset = Clock.wallOffset()
         let living = index.word32(IndexLayout.residencyUsedOffset) == 0 ? 0 : index.livingLines
         var references: [EntryReference] = []
         references.reserveCapacity(min(entryCount, Int(index.usedEntries)))
@@ -155,13 +156,13 @@ extension ArchiveEngine {
             let location = slot.location
             guard location != .none, !slot.isSetAside else { continue }
             let deadline = slot.deadline
-            if deadline != Deadline.never, now.boot >= deadline, !all { continue }
+            if deadline != Deadline.never, now >= deadline, !all { continue }
             let isHeld = living != 0 && index.residency(number + 1) & living != 0
             if slot.isMemoryOnly, !isHeld, !all { continue }
             let reference = EntryReference(
                 slot, number: number + 1, location: location,
                 tier: slot.isMemoryOnly ? .memory : isHeld ? .both : .disk,
-                expiry: deadline == Deadline.never ? 0 : now.wall.addingSaturating(deadline - now.boot),
+                expiry: deadline == Deadline.never ? 0 : deadline.addingSaturating(offset),
                 touch: pending.isEmpty ? nil : pending[number + 1])
             // Removed or used again while it was being read: the removal or the new entry came later.
             guard slot.location == location else { continue }
@@ -179,8 +180,7 @@ extension ArchiveEngine {
     func deadline(of slot: EntrySlot) -> Timestamp? {
         let deadline = slot.deadline
         guard deadline != Deadline.never else { return nil }
-        let now = Clock.read()
-        return Timestamp(microseconds: now.wall.addingSaturating(deadline.subtractingSaturating(now.boot)))
+        return Timestamp(microseconds: Clock.wall(atBoot: deadline))
     }
 
     func ownerName(in frame: Frame) -> String? {
@@ -213,7 +213,8 @@ extension ArchiveEngine {
         let slots = index.attachedSlots
         let living = slots.filter(\.identity.isAlive)
         return ArchiveStatus(
-            name: name, configuration: configuration, entries: entryCount, diskBytes: valueBytes,
+            name: name, configuration: configuration, entries: entryCount - min(entryCount, countOrphans()),
+            diskBytes: valueBytes,
             memoryBytes: living.reduce(0) { $0 &+ $1.memoryBytes }, footprint: try footprint(),
             hits: slots.reduce(index.count(.hits)) { $0 &+ $1.hits },
             misses: slots.reduce(index.count(.misses)) { $0 &+ $1.misses },

@@ -20,6 +20,9 @@ public struct ReversibleAction: Sendable, Hashable, Identifiable {
     public var pid: Int32
     /// When it can no longer be undone, if not earlier because of what is written meanwhile.
     public var end: Timestamp
+    /// How many bytes the archive's log may still grow by until it can no longer be undone: values, keys, and some
+    /// fifty bytes for each change.
+    public var bytesLeft: UInt64
 }
 
 /// What an undo brought back.
@@ -32,12 +35,14 @@ public struct UndoOutcome: Sendable, Hashable {
     public var skippedCount: Int
     /// How many entries were evicted because the limit left no room for all.
     public var evicted: Int
+    /// Whether it was done to its end; if not, the rest can be taken back by undoing the action again.
+    public var isComplete = true
 
     static var nothing: UndoOutcome {
         let none = Timestamp(microseconds: 0)
         return UndoOutcome(
             action: ReversibleAction(
-                id: 0, kind: .delete, time: none, entries: 0, bytes: 0, pid: 0, end: none),
+                id: 0, kind: .delete, time: none, entries: 0, bytes: 0, pid: 0, end: none, bytesLeft: 0),
             entries: 0, bytes: 0, skipped: [], skippedCount: 0, evicted: 0)
     }
 }
@@ -69,7 +74,10 @@ public struct PlanOutcome: Sendable, Hashable {
     public var bytes: UInt64
     /// Keys that had changed or were gone, and were left alone.
     public var skipped: [String]
-    /// For ``Archive/undo(_:)``; `nil` when nothing was done.
+    /// Entries that were as wanted before: they were to lose their deadline and had none.
+    public var unchanged = 0
+    /// For ``Archive/undo(_:progress:)``; `nil` when nothing was done, or when there was no room for what was before
+    /// (on a full disk).
     public var action: ReversibleAction?
     /// Why it ended early, when some entries had been done already: `entries`, `bytes` and `action` tell of these.
     public var failure: StorageError?

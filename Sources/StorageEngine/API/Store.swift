@@ -40,7 +40,7 @@ public final class Store: Sendable {
         case .damaged(let reason):
             throw .notAStore(
                 path: path,
-                reason: "its marker file \(StoreMarker.fileName) is no such file (\(reason))"
+                reason: "its marker file \(StoreMarker.fileName) \(reason)"
                     + (try advice(folder)))
         case .missing:
             let advice = try advice(folder)
@@ -87,7 +87,7 @@ public final class Store: Sendable {
         var line = "\(file): written anew (it was missing)"
         if case .damaged(let reason) = state {
             let kept = try DamagedFile.setAside(StoreMarker.fileName, in: folder)
-            line = "\(file): written anew (\(reason)); what was there is kept as \(kept)"
+            line = "\(file): written anew, for it \(reason); what was there is kept as \(kept)"
         }
         try StoreMarker.make(in: folder)
         return line

@@ -8,7 +8,7 @@ enum StoreMarker {
         case right, missing
         /// A whole marker of another format.
         case version(UInt32)
-        /// `reason` says from where on it is something else, and what it should be.
+        /// `reason` is a predicate of the file: what is wrong with it, and what it should be.
         case damaged(reason: String)
     }
 
@@ -19,16 +19,27 @@ enum StoreMarker {
             bytes = try folder.file(named: fileName, writable: false).read(atMost: 256)
         } catch {
             guard case .corrupted(_, _, let reason) = error else { throw error }
-            return .damaged(reason: reason)
+            return .damaged(reason: "is none (\(reason))")
         }
         let expected = Array(text.utf8)
         if bytes == expected { return .right }
         if let version = version(String(decoding: bytes, as: UTF8.self)) { return .version(version) }
+        return .damaged(reason: difference(of: bytes, from: expected))
+    }
+
+    /// What is wrong with a marker, as the end of a sentence about it.
+    private static func difference(of bytes: [UInt8], from expected: [UInt8]) -> String {
+        let line = "the line \"\(text.dropLast())\""
+        if bytes.isEmpty { return "is empty; it should be \(line)" }
+        let withoutEnd = Array(expected.dropLast())
+        if bytes == withoutEnd { return "lacks the line feed at the end of \(line)" }
+        if bytes == withoutEnd + [0x0d, 0x0a] {
+            return
+                "ends \(line) with a carriage return and a line feed instead of a line feed alone, as if an editor "
+                + "or a transfer had changed its line endings"
+        }
         let place = zip(bytes, expected).prefix { $0 == $1 }.count
-        return .damaged(
-            reason:
-                "damaged at byte \(place); it is the line \"\(text.dropLast())\" that ends with one line feed"
-        )
+        return "differs from byte \(place) on from what it should be, \(line) with one line feed at its end"
     }
 
     /// The number of another format, where the text is exactly what a marker of that format would be.

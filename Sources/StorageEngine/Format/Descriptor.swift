@@ -2,6 +2,8 @@
 /// Layout: OnDiskFormat, "Descriptors".
 struct Descriptor: Equatable {
     static let fileName = "descriptor"
+    /// What keeps room for the next descriptor.
+    static let spareName = "descriptor.spare"
     static let magic: [UInt8] = Array("VLMARCHV".utf8)
     static let version: UInt32 = 1
     static let maximumBytes = 4096

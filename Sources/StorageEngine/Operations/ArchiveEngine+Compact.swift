@@ -24,15 +24,26 @@ extension ArchiveEngine {
         defer { release() }
         _ = index.takeStampAndDrain()
         guard index.setAsideCount > 0 else { return false }
+        try giveUpRoom()
+        return true
+    }
+
+    /// Ends every grace and removes the oldest segments that nothing lives in any more. Needs the lock, and that
+    /// touches are drained.
+    func giveUpRoom() throws(StorageError) {
         for line in index.undoLines { line.group = 0 }
         forgetSetAside(most: .max)
+        try dropDeadSegments()
+        compact()
+    }
+
+    /// Removes the oldest segments as long as nothing lives in them. Needs the lock.
+    func dropDeadSegments() throws(StorageError) {
         while oldestSegment < head.segment, index.liveFrames(ofSegment: oldestSegment) == 0 {
             let before = oldestSegment
             dropSegments(before: try log.nextSegment(after: before, upTo: head.segment))
             guard oldestSegment > before else { break }
         }
-        compact()
-        return true
     }
 
     /// Gives the entries the lowest numbers and the blocks behind them back. Takes a few hundred nanoseconds an

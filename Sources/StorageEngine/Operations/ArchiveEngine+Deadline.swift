@@ -21,22 +21,26 @@ extension ArchiveEngine {
                 writer.append(RemovalNote(group: group, cause: cause, kind: .deadline, time: now.wall))
                 if old != Deadline.never { writer.append(.previousDeadline, Deadline(boot: old, now: now)) }
             }
-            try appendBare(.deadline, key: key, extensionBytes: writer.written) { location, time in
-                crashPoint(.deadlineWritten)
-                setDeadline(of: entry.number, entry.slot, to: deadline)
-                if group != 0 {
-                    note(
-                        RemovalNote(group: group, cause: cause, kind: .deadline, time: now.wall),
-                        first: location,
-                        bytes: UInt64(entry.slot.valueBytes))
+            try withinGrace(of: group) { () throws(StorageError) in
+                try appendBare(.deadline, key: key, extensionBytes: writer.written) { location, time in
+                    crashPoint(.deadlineWritten)
+                    setDeadline(of: entry.number, entry.slot, to: deadline)
+                    if group != 0 {
+                        note(
+                            RemovalNote(group: group, cause: cause, kind: .deadline, time: now.wall),
+                            first: location,
+                            bytes: UInt64(entry.slot.valueBytes))
+                    }
+                    crashPoint(.deadlineSet)
+                    index.note(
+                        .deadline, cause, tag: tag, bytes: Int(entry.slot.shownBytes), location: location,
+                        pid: pid, time: time, key: key)
                 }
-                crashPoint(.deadlineSet)
-                index.note(
-                    .deadline, cause, tag: tag, bytes: Int(entry.slot.shownBytes), location: location,
-                    pid: pid, time: time, key: key)
             }
         }
-        reclaim(forAppended: Frame.bytes(key: key.count, extension: size, value: 0))
+        try withinGrace(of: group) { () throws(StorageError) in
+            reclaim(forAppended: Frame.bytes(key: key.count, extension: size, value: 0))
+        }
         return .deleted
     }
 

@@ -86,6 +86,44 @@ extension ArchiveEngine {
         if kind == .log { try dropMessages(downTo: limit) } else { try evict(downTo: limit) }
     }
 
+    /// Entries that one frame names on a full disk: it fits into the reserve.
+    private static let evictedAtOnce = 256
+
+    /// As ``fit(into:)``, on a full disk too: there the entries go in small parts, and what is dead is removed after
+    /// each for the room of the next. Needs the lock, and that touches are drained.
+    private func fitMakingRoom(into limit: UInt64) throws(StorageError) {
+        do throws(StorageError) {
+            return try fit(into: limit)
+        } catch {
+            guard case .noSpace = error, kind != .log else { throw error }
+        }
+        try giveUpRoom()
+        while valueBytes > limit {
+            do throws(StorageError) {
+                try fit(into: limit)
+            } catch {
+                guard case .noSpace = error else { throw error }
+                try fit(into: max(limit, valueBytes - min(valueBytes, bytesOfLeastRecent())))
+                try dropDeadSegments()
+            }
+        }
+    }
+
+    /// What the next entries that go make up, more than nothing.
+    private func bytesOfLeastRecent() -> UInt64 {
+        var bytes: UInt64 = 0
+        var count = 0
+        var number = index.leastRecent
+        while count < ArchiveEngine.evictedAtOnce || bytes == 0, count < entryCount,
+            let slot = index.entry(number)
+        {
+            bytes += UInt64(slot.valueBytes)
+            count += 1
+            number = slot.newer
+        }
+        return bytes
+    }
+
     /// Sets the limits in the index and evicts what no longer fits; the descriptor is the caller's.
     func applyLimits(disk: UInt64?, memory: UInt64?) throws(StorageError) {
         try acquire()
@@ -94,7 +132,7 @@ extension ArchiveEngine {
         index.set64(IndexLayout.diskLimitOffset, disk ?? .max)
         index.set64(IndexLayout.memoryLimitOffset, memory ?? .max)
         crashPoint(.limitsSet)
-        if let disk { try fit(into: disk) }
+        if let disk { try fitMakingRoom(into: disk) }
         index.note(
             .resize, .request, tag: 0, bytes: Int(clamping: disk ?? 0), location: .none, pid: pid,
             time: Clock.wall())

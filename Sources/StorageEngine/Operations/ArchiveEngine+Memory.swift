@@ -82,12 +82,11 @@ extension ArchiveEngine {
     ) throws(StorageError) -> HeldEntry {
         var traits = traits
         traits.residentBytes = max(1, bytes)
-        guard let line = processSlot?.line else { throw .readOnly(operation: "record") }
+        guard processSlot != nil else { throw .readOnly(operation: "record") }
         let request = PutRequest(
             value: UnsafeRawBufferPointer(start: nil, count: 0), encoding: .unknown, traits: traits)
         let held = try put(request, key: key, tag: tag)
         crashPoint(.residentRecorded)
-        index.setResident(held.number, line: line)
         return held
     }
 
@@ -97,6 +96,20 @@ extension ArchiveEngine {
         guard marks != 0 else { return false }
         if let line = processSlot?.line, marks & 1 << UInt64(line) != 0 { return true }
         return marks & index.livingLines != 0
+    }
+
+    /// Entries that are counted although they are gone, because only processes that have ended held them. The next
+    /// process that opens the archive for writing removes them. Costs a walk over the index where a process ended
+    /// without closing it.
+    func countOrphans() -> Int {
+        guard index.word32(IndexLayout.residencyUsedOffset) != 0,
+            index.attachedSlots.contains(where: { !$0.identity.isAlive })
+        else { return 0 }
+        let living = index.livingLines
+        return (0..<index.usedEntries).count { place in
+            guard let slot = index.entry(place + 1), slot.isLive, slot.isMemoryOnly else { return false }
+            return index.residency(place + 1) & living == 0
+        }
     }
 
     /// Gives back the lines of processes that ended without doing so, with what only they held. Needs the lock.

@@ -141,6 +141,10 @@ extension ArchiveEngine {
             location = try append(content)
             removeLeastRecent(count, sparing: replaced, time: content.time)
             number = applyPut(content, tag: tag, number: replaced, at: location)
+            // Before it is the archive's: nobody may find an entry that no process seems to hold.
+            if traits.residentBytes != 0, let processSlot {
+                index.setResident(number, line: processSlot.line)
+            }
             commit(location, bytes: content.frameBytes)
         }
         if count > 1 { compactIfSparse() }

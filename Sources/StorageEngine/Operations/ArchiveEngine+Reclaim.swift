@@ -58,7 +58,10 @@ extension ArchiveEngine {
             }
             let segment = oldestSegment
             if index.liveFrames(ofSegment: segment) == 0 {
-                guard let next = try? log.nextSegment(after: segment, upTo: head.segment) else { return }
+                // Looked at once a segment, and with each change only while it holds one back.
+                guard !isNeededToUndo(segment),
+                    let next = try? log.nextSegment(after: segment, upTo: head.segment)
+                else { return }
                 dropSegments(before: next)
                 work += 4096
                 continue

@@ -29,23 +29,28 @@ extension ArchiveEngine {
                     }
                 }
                 writer.append(note)
-                try appendBare(.evict, extensionBytes: writer.written) { location, time in
-                    crashPoint(.removalFrameWritten)
-                    for (number, slot) in slots {
-                        removal.entries += 1
-                        removal.bytes += UInt64(slot.valueBytes)
-                        index.note(
-                            kind, cause, tag: slot.tag, bytes: Int(slot.shownBytes), location: slot.location,
-                            pid: pid, time: time)
-                        if group != 0, !slot.isMemoryOnly {
-                            setAside(number, slot, note: note, at: location)
-                        } else {
-                            remove(number)
+                try withinGrace(of: group) { () throws(StorageError) in
+                    try appendBare(.evict, extensionBytes: writer.written) { location, time in
+                        crashPoint(.removalFrameWritten)
+                        for (number, slot) in slots {
+                            removal.entries += 1
+                            removal.bytes += UInt64(slot.valueBytes)
+                            index.note(
+                                kind, cause, tag: slot.tag, bytes: Int(slot.shownBytes),
+                                location: slot.location,
+                                pid: pid, time: time)
+                            if group != 0, !slot.isMemoryOnly {
+                                setAside(number, slot, note: note, at: location)
+                            } else {
+                                remove(number)
+                            }
                         }
                     }
                 }
             }
-            reclaim(forAppended: Frame.bytes(key: 0, extension: size, value: 0))
+            try withinGrace(of: group) { () throws(StorageError) in
+                reclaim(forAppended: Frame.bytes(key: 0, extension: size, value: 0))
+            }
         }
         index.add(kind == .expiry ? .expirations : .deletes, UInt64(removal.entries))
         // Entries keep their numbers while a slice of them is looked at.
@@ -87,10 +92,10 @@ extension ArchiveEngine {
 
     /// Removes expired entries; those that a person's action gave their deadline are set aside. Needs the lock.
     func expire(_ numbers: [UInt32]) throws(StorageError) -> Removal {
-        let groups = index.undoLines.isEmpty ? [:] : deadlinesOfActions()
-        guard !groups.isEmpty else { return try removeBatch(numbers, .expiry, .deadline) }
+        let actions = index.undoLines.isEmpty ? [:] : deadlinesOfActions()
+        guard !actions.isEmpty else { return try removeBatch(numbers, .expiry, .deadline) }
         var removal = Removal(entries: 0, bytes: 0)
-        let parts = Dictionary(grouping: numbers) { groups[index.entry($0)?.deadline ?? 0] ?? 0 }
+        let parts = Dictionary(grouping: numbers) { action(expiring: $0, among: actions) }
         for (group, part) in parts {
             let done = try removeBatch(part, .expiry, .deadline, group: group)
             removal.entries += done.entries

@@ -7,119 +7,7 @@ extension ArchiveEngine {
     static let graceMicroseconds: Int64 = 600_000_000
     private static let leastGraceBytes: UInt64 = 64 << 10
     /// Entries that one action handles under one hold of the lock.
-    private static let actionBatch = 256
-
-    // MARK: Acting
-
-    /// Does what a person planned; entries that have changed since are left alone. Throws only while nothing has
-    /// been done.
-    func carryOut(
-        _ action: PlannedAction, on planned: [PlannedEntry], progress: (Int) -> Bool
-    ) throws(StorageError) -> PlanOutcome {
-        var outcome = PlanOutcome(entries: 0, bytes: 0, skipped: [], action: nil)
-        var group: UInt32 = 0
-        // An entry that is named twice would be counted twice, or be found gone the second time.
-        var seen = Set<PlannedEntry>(minimumCapacity: planned.count)
-        let entries = planned.filter { seen.insert($0).inserted }
-        // One moment for all: by it entries that expire meanwhile are known to belong to this action.
-        var deadline = Deadline.never
-        if case .setLifetime(let lifetime) = action { deadline = ArchiveEngine.deadline(in: lifetime) }
-        for start in stride(from: 0, to: entries.count, by: ArchiveEngine.actionBatch) {
-            guard start == 0 || progress(start) else { break }
-            let batch = entries[start..<min(start + ArchiveEngine.actionBatch, entries.count)]
-            do throws(StorageError) {
-                try acquire()
-                defer { release() }
-                _ = index.takeStampAndDrain()
-                if group == 0 { group = nextGroup() }
-                switch action {
-                case .delete: try remove(batch, .delete, group: group, &outcome)
-                case .expireNow: try remove(batch, .expiry, group: group, &outcome)
-                case .setLifetime: try changeDeadlines(batch, to: deadline, group: group, &outcome)
-                }
-            } catch {
-                // What was done stays done, and its caller has to know of it, and how to take it back.
-                guard outcome.entries > 0 else { throw error }
-                outcome.failure = error
-                break
-            }
-        }
-        outcome.action = index.undoLine(of: group).map(describe)
-        return outcome
-    }
-
-    private func remove(
-        _ batch: ArraySlice<PlannedEntry>, _ kind: EventKind, group: UInt32, _ outcome: inout PlanOutcome
-    ) throws(StorageError) {
-        var numbers: [UInt32] = []
-        for planned in batch {
-            if let number = try number(of: planned) {
-                numbers.append(number)
-            } else {
-                outcome.skipped.append(planned.key)
-            }
-        }
-        let removal = try removeBatch(numbers, kind, .person, group: group)
-        outcome.entries += removal.entries
-        outcome.bytes += removal.bytes
-    }
-
-    private func changeDeadlines(
-        _ batch: ArraySlice<PlannedEntry>, to deadline: Int64, group: UInt32, _ outcome: inout PlanOutcome
-    ) throws(StorageError) {
-        for planned in batch {
-            guard let number = try number(of: planned), let slot = index.entry(number) else {
-                outcome.skipped.append(planned.key)
-                continue
-            }
-            _ = try withBytes(of: planned.key) { (key) throws(StorageError) in
-                try changeDeadline(
-                    of: key, to: deadline, ifSequence: planned.sequence, cause: .person, group: group)
-            }
-            outcome.entries += 1
-            outcome.bytes += UInt64(slot.valueBytes)
-        }
-    }
-
-    /// The entry that was planned, unless it is gone, expired or changed.
-    private func number(of planned: PlannedEntry) throws(StorageError) -> UInt32? {
-        try withBytes(of: planned.key) { (key) throws(StorageError) in
-            guard !key.isEmpty, key.count <= Frame.maximumKeyBytes,
-                let entry = try find(key, tag: UInt32(truncatingIfNeeded: hash(key)))
-            else { return nil }
-            defer { letGo(entry) }
-            return entry.frame.sequence == planned.sequence && !isExpired(entry) ? entry.number : nil
-        }
-    }
-
-    /// Deletes every entry so that it can be undone.
-    func deleteAllReversibly() throws(StorageError) -> PlanOutcome {
-        guard kind != .log else {
-            throw .wrongKind(archive: name, kind: kind, operation: "delete reversibly")
-        }
-        try acquire()
-        defer { release() }
-        _ = index.takeStampAndDrain()
-        let group = nextGroup()
-        var numbers: [UInt32] = []
-        numbers.reserveCapacity(min(entryCount, Int(index.usedEntries)))
-        // Least recent first: the latest set aside is the most recent.
-        var number = index.leastRecent
-        while let slot = index.entry(number), numbers.count < entryCount {
-            numbers.append(number)
-            number = slot.newer
-        }
-        let removal = try removeBatch(numbers, .delete, .person, group: group)
-        return PlanOutcome(
-            entries: removal.entries, bytes: removal.bytes, skipped: [],
-            action: index.undoLine(of: group).map(describe))
-    }
-
-    private func nextGroup() -> UInt32 {
-        let group = max(1, index.word32(IndexLayout.nextGroupOffset))
-        index.set32(IndexLayout.nextGroupOffset, group == .max ? 1 : group + 1)
-        return group
-    }
+    static let actionBatch = 256
 
     // MARK: Setting aside. Needs the lock; is also what a replay of the log does
 
@@ -172,33 +60,40 @@ extension ArchiveEngine {
         line.bytes &+= bytes
     }
 
-    /// The deadlines that reversible actions have set, with their numbers: what expires by one of them is part of
-    /// what the action did.
-    func deadlinesOfActions() -> [Int64: UInt32] {
-        var groups: [Int64: UInt32] = [:]
-        for line in index.undoLines
-        where line.kind == ReversibleAction.Kind.deadline.rawValue && isReversible(line) {
-            let deadline = withFrame(at: line.first) {
-                FrameExtension.deadline(.deadline, of: $0)?.resolved(now: Clock.read())
+    /// Does what is part of an action: what that writes, and the reclaiming that it pays for, doesn't shorten the time
+    /// in which the action can be undone.
+    func withinGrace<Result>(
+        of group: UInt32, _ body: () throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        guard group != 0 else { return try body() }
+        let before = index.word64(IndexLayout.appendedBytesOffset)
+        let left = index.undoLine(of: group).map { $0.endBytes &- before }
+        // Nor does it end meanwhile: reclaiming may move far more than that.
+        if left != nil { index.undoLine(of: group)?.endBytes = .max }
+        defer {
+            let after = index.word64(IndexLayout.appendedBytesOffset)
+            if let line = index.undoLine(of: group) {
+                line.endBytes = left.map { $0 &+ after } ?? line.endBytes &+ after &- before
             }
-            if let deadline = deadline ?? nil { groups[deadline] = line.group }
         }
-        return groups
+        return try body()
     }
 
-    /// Whether an action can still be undone.
+    /// Whether an action can still be undone. What deadlines were before is in the log alone.
     func isReversible(_ line: UndoLine) -> Bool {
         line.group != 0 && line.state == .reversible && Clock.boot() < line.end
             && index.word64(IndexLayout.appendedBytesOffset) < line.endBytes
+            && (line.kind != ReversibleAction.Kind.deadline.rawValue || line.first.segment >= oldestSegment)
     }
 
-    private func describe(_ line: UndoLine) -> ReversibleAction {
-        let now = Clock.read()
+    func describe(_ line: UndoLine) -> ReversibleAction {
+        let appended = index.word64(IndexLayout.appendedBytesOffset)
         return ReversibleAction(
             id: line.group, kind: ReversibleAction.Kind(rawValue: line.kind) ?? .delete,
             time: Timestamp(microseconds: line.time), entries: Int(clamping: line.entries), bytes: line.bytes,
             pid: Int32(bitPattern: line.pid),
-            end: Timestamp(microseconds: now.wall.addingSaturating(line.end.subtractingSaturating(now.boot))))
+            end: Timestamp(microseconds: Clock.wall(atBoot: line.end)),
+            bytesLeft: line.endBytes > appended ? line.endBytes - appended : 0)
     }
 
     /// Latest first.
@@ -208,12 +103,15 @@ extension ArchiveEngine {
 
     // MARK: Undoing
 
-    /// Takes back an action, the latest when none is named; `nil` when there is none that could be.
-    func undo(_ group: UInt32?) throws(StorageError) -> UndoOutcome? {
+    /// Takes back an action, the latest when none is named; `nil` when there is none that could be. What was removed
+    /// comes back in one step, deadlines some at a time: then `progress` is told how much of it is done, 0 to 1, and
+    /// ends it by `false`.
+    func undo(_ group: UInt32?, progress: (Double) -> Bool) throws(StorageError) -> UndoOutcome? {
         // Most of it while nobody waits for the lock.
         try synchronizeBeforeRestoring()
         try acquire()
-        defer { release() }
+        var isHeld = true
+        defer { if isHeld { release() } }
         try synchronizeBeforeRestoring()
         _ = index.takeStampAndDrain()
         let lines = index.undoLines.filter(isReversible)
@@ -225,7 +123,7 @@ extension ArchiveEngine {
         crashPoint(.restoreCommitted)
         if isDeadlines {
             // What expired by it is back, and counted here with the others.
-            try undoDeadlines(line, &outcome)
+            guard try undoDeadlines(line, &outcome, &isHeld, progress) else { return outcome }
         } else {
             outcome.entries = back.entries
             outcome.bytes = back.bytes
@@ -247,7 +145,7 @@ extension ArchiveEngine {
 
     /// Logs that what an action removed is back, and brings it back. Unless that is all that there was to undo, the
     /// action remains one that can be undone: whoever dies before the rest is done leaves it to be done again.
-    private func restore(_ line: UndoLine, isAll: Bool) throws(StorageError) -> UndoOutcome {
+    func restore(_ line: UndoLine, isAll: Bool) throws(StorageError) -> UndoOutcome {
         let note = RemovalNote(
             group: line.group, cause: .undo, kind: isAll ? nil : .deadline, time: Clock.wall())
         var back = UndoOutcome.nothing
@@ -321,96 +219,6 @@ extension ArchiveEngine {
         } ?? .another(key: "?")
     }
 
-    /// A deadline that an action gave to the entry of a key, and the one that it replaced.
-    private struct DeadlineChange {
-        let key: String
-        let new: Int64
-        let old: Int64
-        /// Of the frame that says so: an entry with a later one was recorded after the action.
-        let sequence: UInt64
-    }
-
-    /// Gives the entries of an action the deadlines that they had, except where they were changed or recorded anew
-    /// since.
-    private func undoDeadlines(_ line: UndoLine, _ outcome: inout UndoOutcome) throws(StorageError) {
-        for change in try deadlineChanges(of: line) { try undo(change, &outcome) }
-    }
-
-    /// What an action did to deadlines, by the word of the log up to its head. Needs the lock.
-    private func deadlineChanges(of line: UndoLine) throws(StorageError) -> [DeadlineChange] {
-        var changes: [DeadlineChange] = []
-        var place = line.first
-        let end = head
-        while place < end, place.segment >= oldestSegment {
-            guard let pin = log.pin(place.segment) else { break }
-            defer { log.unpin(pin) }
-            var offset = place.offset
-            while Location(segment: place.segment, offset: offset) < end,
-                let frame = log.validFrame(pin, at: offset)
-            {
-                if frame.kind == .deadline, RemovalNote(of: frame)?.group == line.group {
-                    let now = Clock.read()
-                    let new = FrameExtension.deadline(.deadline, of: frame)?.resolved(now: now)
-                    let old = FrameExtension.deadline(.previousDeadline, of: frame)?.resolved(now: now)
-                    changes.append(
-                        DeadlineChange(
-                            key: String(decoding: frame.key, as: UTF8.self), new: new ?? Deadline.never,
-                            old: old ?? Deadline.never, sequence: frame.sequence))
-                }
-                offset += frame.bytes
-            }
-            guard place.segment < end.segment else { break }
-            place = Location(
-                segment: try log.nextSegment(after: place.segment, upTo: end.segment),
-                offset: SegmentHeader.bytes
-            )
-        }
-        return changes
-    }
-
-    /// How much each change of deadlines was about, made anew: whoever died in one may have counted its last frame
-    /// already, which is behind the head and is replayed. Needs the lock and whole buckets.
-    func recountDeadlineActions() throws(StorageError) {
-        for line in index.undoLines
-        where line.kind == ReversibleAction.Kind.deadline.rawValue && isReversible(line) {
-            line.entries = 0
-            line.bytes = 0
-            for change in try deadlineChanges(of: line) {
-                line.entries += 1
-                let bytes: UInt64 = try withBytes(of: change.key) { (key) throws(StorageError) in
-                    guard let entry = try find(key, tag: UInt32(truncatingIfNeeded: hash(key))) else {
-                        return 0
-                    }
-                    defer { letGo(entry) }
-                    return UInt64(entry.slot.valueBytes)
-                }
-                line.bytes &+= bytes
-            }
-        }
-    }
-
-    private func undo(_ change: DeadlineChange, _ outcome: inout UndoOutcome) throws(StorageError) {
-        let bytes: UInt64? = try withBytes(of: change.key) { (key) throws(StorageError) in
-            guard let entry = try find(key, tag: UInt32(truncatingIfNeeded: hash(key))) else { return nil }
-            // The deadline alone would not tell: what was recorded anew may have the same, or none like it.
-            let isSame = entry.slot.deadline == change.new && entry.frame.sequence < change.sequence
-            let bytes = UInt64(entry.slot.valueBytes)
-            letGo(entry)
-            guard isSame,
-                try changeDeadline(
-                    of: key, to: change.old, ifSequence: nil, cause: .undo, evenExpired: true)
-                    == .deleted
-            else { return nil }
-            return bytes
-        }
-        if let bytes {
-            outcome.entries += 1
-            outcome.bytes += bytes
-        } else {
-            outcome.skip(change.key)
-        }
-    }
-
     // MARK: The end of the grace
 
     /// Gives up entries whose action can no longer be undone, the oldest first, at most `most`. Needs the lock.
@@ -452,7 +260,7 @@ extension ArchiveEngine {
 }
 
 extension UndoOutcome {
-    fileprivate mutating func skip(_ key: String) {
+    mutating func skip(_ key: String) {
         skippedCount += 1
         if skipped.count < 100 { skipped.append(key) }
     }

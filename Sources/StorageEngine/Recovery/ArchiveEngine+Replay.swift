@@ -18,8 +18,8 @@ extension ArchiveEngine {
         switch isMeant(frame) ? frame.kind : nil {
         case .put, .move, .resident:
             for evicted in FrameExtension.evictions(of: frame) { try removeEntry(at: evicted, nil, location) }
-            guard frame.kind != .resident || !isRebuilding else {
-                // No process is left that could hold it.
+            guard frame.kind != .resident else {
+                // Whoever recorded it died before it was done, or is long gone: no process holds it.
                 if let present = try find(frame.key, tag: tag) {
                     letGo(present)
                     remove(present.number)
@@ -59,6 +59,12 @@ extension ArchiveEngine {
             try replayMessage(frame, at: location)
         case .void, nil:
             break
+        }
+        if frame.kind == .deadline || frame.kind == .evict, let note = RemovalNote(of: frame),
+            let line = index.undoLine(of: note.group)
+        {
+            // What an action itself wrote doesn't shorten its grace.
+            line.endBytes &+= UInt64(frame.bytes)
         }
         adjust(IndexLayout.appendedBytesOffset, by: frame.bytes)
         if frame.sequence > index.word64(IndexLayout.sequenceOffset) {

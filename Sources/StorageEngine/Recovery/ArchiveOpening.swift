@@ -75,22 +75,8 @@ struct ArchiveOpening {
         guard let names = try? folder.names(),
             !names.contains(where: { SegmentHeader.number(ofFileName: $0) != nil })
         else { return }
-        for name in [Descriptor.fileName, indexName, newIndexName] { try? folder.unlink(name) }
-    }
-
-    static func replaceDescriptor(_ descriptor: Descriptor, in folder: OpenFile) throws(StorageError) {
-        let temporary = Descriptor.fileName + ".new"
-        try folder.unlink(temporary)
-        let file = try folder.newFile(named: temporary)
-        do throws(StorageError) {
-            try file.write(descriptor.encoded)
-            try file.synchronize()
-            crashPoint(.descriptorWritten)
-            try folder.rename(temporary, to: Descriptor.fileName)
-            crashPoint(.descriptorRenamed)
-        } catch {
-            try? folder.unlink(temporary)
-            throw error
+        for name in [Descriptor.fileName, Descriptor.spareName, indexName, newIndexName] {
+            try? folder.unlink(name)
         }
     }
 

@@ -31,7 +31,7 @@ extension ArchiveRepair {
         let bytes = (try? folder.file(named: file, writable: false).status().bytes) ?? 0
         let kept = try DamagedFile.setAside(file, in: folder)
         note(
-            "\(folder.path)/\(file): bytes 0 to \(bytes): nothing of this archive (\(reason)); renamed to \(kept)"
+            "\(folder.path)/\(file): \(ArchiveRepair.whole(bytes))nothing of this archive (\(reason)); renamed to \(kept)"
         )
     }
 

@@ -71,6 +71,9 @@ struct ArchiveRepair {
         if problems.count < CheckReport.maximumProblems { problems.append(problem) }
     }
 
+    /// The bytes of a whole file, as the beginning of what is said of them; nothing where there are none.
+    static func whole(_ bytes: Int) -> String { bytes == 0 ? "" : "bytes 0 to \(bytes): " }
+
     // MARK: The descriptor
 
     /// The archive's descriptor, or a new one and why. The identity is known from the segments, the name from the
@@ -110,7 +113,7 @@ struct ArchiveRepair {
         }
         try ArchiveOpening.replaceDescriptor(descriptor, in: folder)
         note(
-            "\(folder.path)/\(file): bytes 0 to \(bytes): made anew (\(loss))\(kept). "
+            "\(folder.path)/\(file): \(ArchiveRepair.whole(bytes))made anew (\(loss))\(kept). "
                 + LogContent.description(of: descriptor.configuration))
     }
 

@@ -16,7 +16,8 @@ struct CheckCommand: ParsableCommand {
             kept in files of the archive's folder that end in .damaged; an archive that is open for writing is left \
             as it is. Clean and the exit code then say how things are afterwards. An archive without its descriptor \
             becomes a log, a cache or a collection, as its entries tell, and loses nothing by it. A store whose marker \
-            file vellum-store is damaged or missing gets a new one, if there is an archive in the folder.
+            file vellum-store is damaged or missing gets a new one, if there is an archive in the folder. The folder of \
+            an archive in which there is no file at all is removed.
             """)
 
     @OptionGroup var store: StoreArguments
@@ -39,6 +40,10 @@ struct CheckCommand: ParsableCommand {
             isUnreadable = false
             for index in findings.indices where !findings[index].clean {
                 do throws(StorageError) {
+                    if findings[index].isEmptyFolder {
+                        try findings[index].removeFolder(in: store)
+                        continue
+                    }
                     try findings[index].mend(in: store)
                 } catch {
                     findings[index].problems.append(error.description)
@@ -69,6 +74,9 @@ struct CheckCommand: ParsableCommand {
                 findings.append(finding)
                 if finding.damaged == 0 { isUnreadable = true }
             }
+        }
+        for name in try store.emptyArchiveNames() {
+            findings.append(Finding(name, emptyFolder: store.emptyArchiveProblem(named: name)))
         }
         return (findings, isUnreadable)
     }
@@ -118,6 +126,7 @@ struct CheckCommand: ParsableCommand {
         var salvaged = 0
         var problems: [String]
         var isMended = false
+        var isEmptyFolder = false
 
         var verdict: String { !clean ? "NOT CLEAN" : isMended ? "mended" : "clean" }
 
@@ -135,8 +144,31 @@ struct CheckCommand: ParsableCommand {
         init(_ name: String, _ error: StorageError) {
             self.name = name
             clean = false
-            if case .corrupted = error { damaged = 1 } else { damaged = 0 }
-            problems = [error.description]
+            guard case .corrupted(let path, let offset, let reason) = error else {
+                damaged = 0
+                problems = [error.description]
+                return
+            }
+            // To run a check is no advice here.
+            damaged = 1
+            let place = offset > 0 ? "damaged at byte \(offset)" : "damaged"
+            problems = ["\(path) is \(place): \(reason); vellum check --repair makes the archive whole"]
+        }
+
+        /// An archive of which only its folder is left.
+        init(_ name: String, emptyFolder problem: String) {
+            self.name = name
+            clean = false
+            damaged = 1
+            problems = [problem]
+            isEmptyFolder = true
+        }
+
+        mutating func removeFolder(in store: Store) throws(StorageError) {
+            try store.removeEmptyArchive(named: name)
+            clean = true
+            isMended = true
+            problems = ["\(store.path)/\(ArchiveName.folder(for: name)) was empty and is removed"]
         }
 
         /// Repairs the archive, and looks again.

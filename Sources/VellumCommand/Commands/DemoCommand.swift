@@ -16,7 +16,9 @@ struct DemoCommand: ParsableCommand {
         discussion: """
             The archive City gets half of the space that its 6,204 cities need, so it evicts. The store is temporary \
             unless --store names one; VELLUM_STORE is left alone. The workload accesses, records and deletes cities, \
-            the popular ones far more often than the others (Zipf's law).
+            the popular ones far more often than the others (Zipf's law): --rate of these a second, where a city that \
+            is missed and then recorded counts as two. The log Journal tells of some of it in words; see vellum tail \
+            Journal --follow.
 
             Without the browser, progress goes to standard error and the closing figures of the workload to standard \
             output.

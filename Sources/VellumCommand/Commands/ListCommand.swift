@@ -10,7 +10,7 @@ struct ListCommand: ParsableCommand {
             Columns in a pipe, and properties with --json: archive, kind, type, entries, memoryBytes, memoryLimit, \
             diskBytes, diskLimit, footprint, hits, misses, evictions, expirations, rejections. Sizes are bytes; \
             memoryBytes and diskBytes are sums of values, footprint is what the archive's files take. An archive that can't be read is named on standard \
-            error; the others are listed all the same, and the exit code is 3.
+            error, and so is one of which nothing is left but an empty folder; the others are listed all the same, and the exit code is 3.
             """)
 
     @OptionGroup var store: StoreArguments
@@ -42,6 +42,10 @@ struct ListCommand: ParsableCommand {
                 Narration.complain("\(name): \(error)")
                 failed = true
             }
+        }
+        for name in try store.emptyArchiveNames() {
+            Narration.complain("\(name): \(store.emptyArchiveProblem(named: name))")
+            failed = true
         }
         try printer.finish()
         if failed { throw CommandFailure(nil, status: .storeFailure) }

@@ -76,6 +76,10 @@ struct PlannedChange: Sendable {
 
     /// Why the plan is empty; nil if the missing keys have said it.
     private func nothing(_ archive: String, _ plan: RemovalPlan) -> String? {
+        if plan.unchanged > 0 {
+            let have = plan.unchanged == 1 ? "1 entry has" : "\(plan.unchanged) entries have"
+            return "nothing changed: \(have) no deadline already"
+        }
         if let idle, plan.missing.isEmpty { return "no entry was idle for longer than \(idle.text)" }
         if let owner = selection.owner { return "\(archive) has no entry of owner \"\(owner)\"" }
         return selection.keys.isEmpty ? "\(archive) is empty" : nil
@@ -87,8 +91,17 @@ struct PlannedChange: Sendable {
         }
         let more = outcome.skipped.count - Self.listedKeys
         if more > 0 { Narration.complain("and \(HumanText.count(more, "other", "others"))") }
+        if outcome.unchanged > 0 {
+            Narration.say(
+                "\(HumanText.count(outcome.unchanged, "entry", "entries")) had no deadline any more")
+        }
         Narration.say(words.done(HumanText.entries(outcome.entries, bytes: outcome.bytes)))
-        guard let action = outcome.action else { return }
+        guard let action = outcome.action else {
+            if outcome.entries > 0 {
+                Narration.complain("this can't be undone: there is no room for what was before")
+            }
+            return
+        }
         var command = "vellum undo \(ShellWord.quoted(archive)) \(action.id)"
         if let path = store.store { command += " --store \(ShellWord.quoted(path))" }
         Narration.say("to undo it: \(command)")

@@ -9,6 +9,8 @@ struct RemovalPlan: Sendable {
     private var isWhole = false
     private var found: [PlannedEntry] = []
     private(set) var missing: [String] = []
+    /// Entries that have no deadline to take away.
+    private(set) var unchanged = 0
 
     /// Looks without any trace. `idle`: only what was last accessed longer ago; everything, if the selection is empty.
     init(
@@ -44,6 +46,10 @@ struct RemovalPlan: Sendable {
     }
 
     private mutating func add(_ metadata: EntryMetadata) {
+        guard action != .setLifetime(nil) || metadata.expires != nil else {
+            unchanged += 1
+            return
+        }
         entries += 1
         bytes += UInt64(metadata.valueBytes)
         found.append(PlannedEntry(key: metadata.key, sequence: metadata.sequence))

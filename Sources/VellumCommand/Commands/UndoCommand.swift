@@ -9,11 +9,13 @@ struct UndoCommand: ParsableCommand {
         discussion: """
             Also what was deleted or expired in the browser, by whichever process: values, deadlines, owners and places \
             in the LRU order come back. An action can be undone for ten minutes, or until 5 % of the archive's limit has \
-            been written, whichever ends first. Entries that were recorded anew meanwhile stay as they are; where the \
+            been written, whichever ends first. A put that finds the disk full ends that time too: what was taken away \
+            is then given up for its room. Entries that were recorded anew meanwhile stay as they are; where the \
             limit leaves no room for all, the least recently used are evicted. Exit code 1 if nothing came back.
 
             --json prints one object: id, action, entries, bytes, skipped, skippedCount, evicted; with --list one \
-            array of objects: id, time, action, entries, bytes, pid, process, end. After end it is too late.
+            array of objects: id, time, action, entries, bytes, pid, process, end, bytesLeft. After end it is too late, and \
+            as soon as the archive's log has grown by bytesLeft bytes.
 
             Example: vellum undo City --list
             """)
@@ -36,6 +38,7 @@ struct UndoCommand: ParsableCommand {
         Column("id", title: "ID"), Column("time", title: "TIME"), Column("action", title: "ACTION"),
         Column("entries", title: "ENTRIES"), Column("bytes", title: "SIZE"), Column("pid", title: "PID"),
         Column("process", title: "PROCESS"), Column("end", title: "TIME LEFT"),
+        Column("bytesLeft", title: "WRITES LEFT"),
     ]
 
     mutating func validate() throws {
@@ -51,7 +54,8 @@ struct UndoCommand: ParsableCommand {
         guard let outcome = try archive.undo(id) else {
             throw CommandFailure(
                 id.map { "action \($0) of \(archive.name) can't be undone; undo --list shows what can be" }
-                    ?? "there is nothing to undo in \(archive.name)",
+                    ?? "there is nothing to undo in \(archive.name); undo ends after ten minutes, with 5 % of the limit written, or "
+                    + "when a put finds the disk full",
                 status: .nothing)
         }
         if json { try printJSON(outcome) }
@@ -104,6 +108,7 @@ struct UndoCommand: ParsableCommand {
                 .count(UInt64(action.entries)), .bytes(action.bytes),
                 action.pid == 0 ? .absent : .count(UInt64(clamping: action.pid)),
                 Cell(names.name(of: action.pid, in: archive)), .deadline(action.end, now: now),
+                .bytes(action.bytesLeft),
             ])
         }
         try printer.finish()

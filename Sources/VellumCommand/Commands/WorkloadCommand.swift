@@ -35,7 +35,9 @@ struct WorkloadCommand: ParsableCommand {
             if removeStore { TemporaryFolder(existing: store.path).remove() }
         }
         let data = try DemoData(path: data)
-        var workload = Workload(try store.archive(named: DemoData.archiveName), data, seed: seed)
+        var workload = Workload(
+            try store.archive(named: DemoData.archiveName),
+            log: try store.archive(named: DemoJournal.archiveName), data, seed: seed)
         try workload.run(rate: rate)
     }
 }

@@ -22,6 +22,13 @@ struct DemoData: Sendable {
             lifetime: place % 8 == 3 ? .seconds(20 + place % 160) : nil, owner: Self.owners[place / 2 % 4])
     }
 
+    /// A property of the city in a place, if it is a text or a whole number.
+    func text(_ property: String, of place: Int) -> String? {
+        let found = values[place].withUnsafeBytes { KeyProperty(property).find(in: $0) }
+        guard case .key(let text) = found else { return nil }
+        return text
+    }
+
     /// Reads an NDJSON file of cities, all of which must be well-formed.
     init(path: String) throws(CommandFailure) {
         let input = try InputBuffer(path: path)

@@ -82,6 +82,13 @@ final class DemoSession {
                 "\(path) has an archive \(DemoData.archiveName) already that isn't the demonstration's",
                 status: .usage)
         }
+        let log = try store.archive(
+            named: DemoJournal.archiveName,
+            orCreate: ArchiveConfiguration(kind: .log, diskLimit: DemoJournal.diskLimit))
+        guard try log.configuration().kind == .log else {
+            throw CommandFailure(
+                "\(path) has an archive \(DemoJournal.archiveName) already that is no log", status: .usage)
+        }
         for place in data.keys.indices {
             try archive.put(
                 data.values[place], forKey: data.keys[place], encoding: .cbor,
@@ -89,5 +96,6 @@ final class DemoSession {
         }
         let total = HumanText.entries(data.keys.count, size: UInt64(data.bytes))
         Narration.say("recorded \(total) into an archive for half of them")
+        try log.append(Array("demo     \(total) recorded, for half of which there is room".utf8))
     }
 }

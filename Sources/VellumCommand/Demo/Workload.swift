@@ -20,8 +20,11 @@ struct Workload {
     /// Places in the data from the most popular to the least.
     private let popularity: [Int]
     private var generator: SeededGenerator
+    private var journal: DemoJournal
 
-    init(_ archive: Archive, _ data: DemoData, seed: UInt64) {
+    /// `log`: an archive of messages, which tells of some of it in words.
+    init(_ archive: Archive, log: Archive, _ data: DemoData, seed: UInt64) {
+        journal = DemoJournal(log, data, seed: seed)
         self.archive = archive
         self.data = data
         zipf = Zipf(count: data.keys.count)
@@ -41,34 +44,44 @@ struct Workload {
                 start = now
                 done = 0
             }
-            while Double(done) < Double(rate) * (now - start) {
-                try step()
-                done += 1
-            }
+            while Double(done) < Double(rate) * (now - start) { done += try step() }
+            try journal.tell(now: now)
         }
     }
 
-    private mutating func step() throws(StorageError) {
+    /// What a program does for one of its users; returns how many operations of the archive that were, as its
+    /// counters count them.
+    private mutating func step() throws(StorageError) -> Int {
         let place = popularity[zipf.draw(with: &generator)]
         let key = data.keys[place]
         let kind = Int.random(in: 0..<100, using: &generator)
         if kind < Self.deletes {
-            try archive.delete(key)
-        } else if kind < Self.deletes + Self.updates {
-            try record(place)
-        } else if try archive.withAccess(key, { $0.count }) == nil {
-            try record(place)
+            guard try archive.delete(key) else { return 0 }
+            journal.note(.deleted, place)
+            return 1
         }
+        if kind < Self.deletes + Self.updates {
+            journal.note(.renewed, place)
+            return try record(place)
+        }
+        guard try archive.withAccess(key, { $0.count }) == nil else {
+            journal.note(.found, place)
+            return 1
+        }
+        journal.note(.missed, place)
+        return try 1 + record(place)
     }
 
-    private func record(_ place: Int) throws(StorageError) {
+    private func record(_ place: Int) throws(StorageError) -> Int {
         do throws(StorageError) {
             try archive.put(
                 data.values[place], forKey: data.keys[place], encoding: .cbor,
                 attributes: data.attributes(of: place))
+            return 1
         } catch {
             // An archive can be made so small that some city doesn't fit; the others go on.
             guard error.isAboutOneEntry else { throw error }
+            return 0
         }
     }
 

@@ -1,3 +1,4 @@
+import BrowserCore
 import StorageEngine
 
 #if canImport(Darwin)
@@ -93,16 +94,9 @@ enum HumanText {
 
     private static func two(_ number: Int32) -> String { (number < 10 ? "0" : "") + String(number) }
 
-    /// A length of time in its two largest units: `<1s`, `42s`, `4m 12s`, `3h 5m`, `2d 4h`.
+    /// A length of time in its two largest units, rounded to the smaller: `<1s`, `42s`, `4m 12s`, `3h 5m`, `2d 4h`.
     static func interval(_ seconds: Double) -> String {
-        let whole = Int(max(0, min(seconds, 1e15)))
-        switch whole {
-        case 0: return "<1s"
-        case ..<60: return "\(whole)s"
-        case ..<3600: return "\(whole / 60)m \(whole % 60)s"
-        case ..<86_400: return "\(whole / 3600)h \(whole / 60 % 60)m"
-        default: return "\(whole / 86_400)d \(whole / 3600 % 24)h"
-        }
+        seconds < 0.5 ? "<1s" : Figures.duration(seconds)
     }
 
     /// How long ago that was: `4m 12s ago`, `just now`.

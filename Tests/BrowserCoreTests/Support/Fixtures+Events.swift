@@ -51,16 +51,16 @@ extension Fixture {
                 MockSource.Undoable(
                     action: Reversible(
                         id: 8, kind: .expire, time: start.adding(seconds: -12), entries: 1, bytes: 190,
-                        pid: 77, isOwn: true, end: start.adding(seconds: 588)),
+                        pid: 77, isOwn: true, end: start.adding(seconds: 588), bytesLeft: 61_400),
                     removed: [record("Lima", number: 3, bytes: json("Lima", 3))]),
                 MockSource.Undoable(
                     action: Reversible(
                         id: 7, kind: .delete, time: start.adding(seconds: -130), entries: 1_204,
-                        bytes: 241_000, pid: 4133, end: start.adding(seconds: 470))),
+                        bytes: 241_000, pid: 4133, end: start.adding(seconds: 470), bytesLeft: 12_000)),
                 MockSource.Undoable(
                     action: Reversible(
                         id: 5, kind: .lifetime, time: start.adding(seconds: -300), entries: 3, bytes: 593,
-                        end: start.adding(seconds: 300))),
+                        end: start.adding(seconds: 300), bytesLeft: 900)),
             ]
             state.nextAction = 9
         }

@@ -52,7 +52,8 @@ extension MockSource {
             var undoable = Undoable(
                 action: Reversible(
                     id: state.nextAction, kind: .delete, time: state.now, entries: 0, bytes: 0, pid: 77,
-                    isOwn: true, end: state.now.adding(seconds: 600)))
+                    isOwn: true, end: state.now.adding(seconds: 600),
+                    bytesLeft: 100_000))
             for target in targets {
                 guard let index = state.archives[archive]?.firstIndex(where: { $0.entry.key == target.key }),
                     let record = state.archives[archive]?[index]
@@ -72,6 +73,9 @@ extension MockSource {
                     undoable.action.kind = change == .delete ? .delete : .expire
                     undoable.removed.append(record)
                     state.archives[archive]?.remove(at: index)
+                case .lifetime(nil) where record.entry.expires == nil:
+                    outcome.unchanged += 1
+                    continue
                 case .lifetime(let seconds):
                     undoable.action.kind = .lifetime
                     undoable.deadlines[target.key] = .some(record.entry.expires)
@@ -94,8 +98,13 @@ extension MockSource {
         }
     }
 
-    func undo(_ id: UInt32, archive: String, store: String) throws(SourceError) -> UndoReport? {
+    func undo(
+        _ id: UInt32, archive: String, store: String, checkpoint: (Double) -> Bool
+    ) throws(SourceError) -> UndoReport? {
         try check()
+        guard checkpoint(0.5) else {
+            return UndoReport(entries: 1, bytes: 190, longestCall: 0.0002, isComplete: false)
+        }
         return with { state in
             state.writeCalls += 1
             guard let place = state.undoable[archive]?.firstIndex(where: { $0.action.id == id }),

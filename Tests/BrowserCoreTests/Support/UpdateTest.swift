@@ -38,12 +38,12 @@ struct UpdateTest {
         }
     }
 
-    /// What an effect has to say.
-    func answers(to effect: Effect, _ source: some StoreSource) -> [Message] {
+    /// What an effect has to say; long work may have been stopped by then.
+    func answers(to effect: Effect, _ source: some StoreSource, isStopped: Bool = false) -> [Message] {
         let now = model.now
         var messages: [Message] = []
         EffectPerformer(source: source, clock: { now })
-            .perform(effect, isStopped: { false }, send: { messages.append($0) })
+            .perform(effect, isStopped: { isStopped }, send: { messages.append($0) })
         return messages
     }
 

@@ -39,6 +39,143 @@ import Testing
         }
     }
 
+    /// What broke: taking away deadlines that nobody had was an action, which was then the one to be undone.
+    @Test func takingAwayWhatIsNotThereIsNoAction() throws {
+        try with { archive, _ in
+            try archive.put([1], forKey: "never")
+            let none = try archive.carryOut(.setLifetime(nil), on: planned(archive, ["never"]))
+            #expect(none.entries == 0 && none.unchanged == 1 && none.action == nil && none.skipped == [])
+            #expect(try archive.reversibleActions() == [])
+            try archive.put([1], forKey: "soon", attributes: EntryAttributes(lifetime: .seconds(60)))
+            let one = try archive.carryOut(.setLifetime(nil), on: planned(archive, ["never", "soon"]))
+            #expect(one.entries == 1 && one.unchanged == 1 && one.action?.entries == 1)
+        }
+    }
+
+    /// What broke: the frames of an action of many deadlines in a small archive were more than may be written until its
+    /// grace is over, so it could never be undone.
+    @Test func whatAnActionWritesDoesNotEndItsGrace() throws {
+        try with { archive, folder in
+            let keys = (0..<2_000).map { "key \($0)" }
+            for key in keys { try archive.put([1], forKey: key) }
+            let done = try archive.carryOut(.setLifetime(.seconds(60)), on: planned(archive, keys))
+            #expect(done.action?.bytesLeft == 65_536)
+            archive.close()
+            try folder.removeIndex("A")
+            let again = try Store.open(at: folder.store).archive(named: "A")
+            #expect(try again.reversibleActions().first?.bytesLeft == 65_536)
+            #expect(try again.undo()?.entries == 2_000)
+        }
+    }
+
+    /// What broke: the frames that say what the deadlines of very many small entries were took more than the archive's
+    /// files may, and were reclaimed while the action could still be undone, or seemed to.
+    @Test func whatDeadlinesWereIsKept() throws {
+        let hand = ClockHand()
+        try Clock.$hand.withValue(hand) {
+            try with { archive, _ in
+                let keys = (0..<30_000).map { "key \($0)" }
+                for key in keys { try archive.put([1], forKey: key) }
+                let before = try archive.status().footprint
+                let done = try archive.carryOut(.setLifetime(.seconds(3600)), on: planned(archive, keys))
+                #expect(done.action?.entries == 30_000)
+                for number in 0..<20 {
+                    try archive.put([UInt8](repeating: 1, count: 500), forKey: "n\(number)")
+                }
+                #expect(try archive.undo()?.entries == 30_000)
+                #expect(try archive.metadata("key 0")?.expires == nil)
+                // When the grace of such an action is over, its room is free again.
+                _ = try archive.carryOut(.setLifetime(.seconds(3600)), on: planned(archive, keys))
+                let held = try archive.status().footprint
+                #expect(held > before + 2_000_000)
+                hand.pass(.seconds(601))
+                #expect(try archive.undo() == nil)
+                for _ in 0..<400 { try archive.put([UInt8](repeating: 1, count: 50_000), forKey: "large") }
+                #expect(try archive.status().footprint < held - 1_000_000)
+                #expect(try archive.invariantViolations() == [])
+                #expect(try archive.check().clean)
+            }
+        }
+    }
+
+    /// An undo of many deadlines can be ended, and done to its end later.
+    @Test func anUndoIsEndedAndGoneOnWith() throws {
+        try with { archive, _ in
+            let keys = (0..<700).map { "key \($0)" }
+            let hour = EntryAttributes(lifetime: .seconds(3600))
+            for key in keys { try archive.put([1], forKey: key, attributes: hour) }
+            _ = try archive.carryOut(.setLifetime(nil), on: planned(archive, keys))
+            func restored() throws -> Int {
+                try keys.count { try archive.metadata($0)?.expires != nil }
+            }
+            var shares: [Double] = []
+            let part = try #require(
+                try archive.undo { share in
+                    shares.append(share)
+                    return shares.count < 2
+                })
+            #expect(shares == [256.0 / 700, 512.0 / 700])
+            #expect(!part.isComplete && part.entries == 512)
+            #expect(try restored() == 512)
+            let rest = try #require(try archive.undo())
+            #expect(rest.isComplete && rest.entries == 188 && rest.skippedCount == 512)
+            #expect(try restored() == 700)
+            #expect(try archive.undo() == nil)
+            #expect(try archive.invariantViolations() == [])
+            #expect(try archive.check().clean)
+        }
+    }
+
+    /// Between two parts of an undo others have the archive: what expires then by the deadline that is being taken back
+    /// comes back, and what is recorded anew stays.
+    @Test func whatHappensBetweenTwoPartsIsRight() throws {
+        let hand = ClockHand()
+        try Clock.$hand.withValue(hand) {
+            try with { archive, _ in
+                let keys = (0..<700).map { "key \($0)" }
+                for key in keys { try archive.put([1], forKey: key) }
+                _ = try archive.carryOut(.setLifetime(.seconds(10)), on: planned(archive, keys))
+                var isFirst = true
+                let outcome = try #require(
+                    try archive.undo { _ in
+                        guard isFirst else { return true }
+                        isFirst = false
+                        try? archive.put([2], forKey: "key 600")
+                        hand.pass(.seconds(11))
+                        _ = try? archive.removeExpired()
+                        return true
+                    })
+                #expect(outcome.isComplete)
+                #expect(outcome.entries == 699 && outcome.skipped == ["key 600"])
+                #expect(try archive.entries().count == 700)
+                #expect(try keys.allSatisfy { try archive.metadata($0)?.expires == nil })
+                #expect(try archive.peek("key 600") == [2])
+                #expect(try archive.invariantViolations() == [])
+                #expect(try archive.check().clean)
+            }
+        }
+    }
+
+    /// What broke: an entry that was recorded after the action, and happened to have the same deadline, came back with
+    /// the undo.
+    @Test func anEntryWithTheSameDeadlineIsNotPartOfTheAction() throws {
+        let hand = ClockHand()
+        try Clock.$hand.withValue(hand) {
+            try with { archive, _ in
+                try archive.put([1], forKey: "a")
+                try archive.put([1], forKey: "b")
+                _ = try archive.carryOut(.setLifetime(.seconds(10)), on: planned(archive, ["a", "b"]))
+                try archive.put([2], forKey: "b", attributes: EntryAttributes(lifetime: .seconds(10)))
+                hand.pass(.seconds(11))
+                #expect(try archive.removeExpired().entries == 2)
+                let undone = try #require(try archive.undo())
+                #expect(undone.entries == 1 && undone.skipped == ["b"])
+                #expect(try archive.entries().keys == ["a"])
+                #expect(try archive.status().entries == 1)
+            }
+        }
+    }
+
     @Test func anEntryThatIsNamedTwiceCountsOnce() throws {
         try with { archive, _ in
             for key in ["a", "b", "c"] { try archive.put([1], forKey: key) }

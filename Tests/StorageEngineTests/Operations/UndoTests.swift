@@ -53,6 +53,43 @@ import Testing
         }
     }
 
+    /// The grace ends with what is written too, and how much that may be is said.
+    @Test func whatMayStillBeWrittenIsSaid() throws {
+        try with(limit: 4_000_000) { setting in
+            let archive = setting.archive
+            try archive.put([1], forKey: "a")
+            _ = try archive.carryOut(.delete, on: setting.planned(["a"]))
+            func left() throws -> UInt64? { try archive.reversibleActions().first?.bytesLeft }
+            let first = try #require(try left())
+            #expect(first == 200_000, "what the action itself wrote doesn't count")
+            try archive.put([UInt8](repeating: 1, count: 100_000), forKey: "b")
+            let second = try #require(try left())
+            #expect(first - second > 100_000 && first - second < 100_200)
+            try archive.put([UInt8](repeating: 1, count: Int(second)), forKey: "c")
+            #expect(try left() == nil)
+            #expect(try archive.undo() == nil)
+        }
+    }
+
+    /// What broke: the frames of a delete of very many small entries were more than may be written until its grace is
+    /// over, so they were given up at once.
+    @Test(arguments: [true, false])
+    func veryManySmallEntriesComeBack(isWhole: Bool) throws {
+        try with(limit: 1_000_000) { setting in
+            let archive = setting.archive
+            let keys = (0..<30_000).map { "key \($0)" }
+            for key in keys { try archive.put([1], forKey: key) }
+            let outcome =
+                isWhole
+                ? try archive.deleteAllReversibly()
+                : try archive.carryOut(.delete, on: setting.planned(keys))
+            #expect(outcome.entries == 30_000 && outcome.action?.bytesLeft == 65_536)
+            #expect(try archive.undo()?.entries == 30_000)
+            #expect(try archive.entries().count == 30_000)
+            #expect(try archive.invariantViolations() == [])
+        }
+    }
+
     @Test func whatChangedSinceThePlanIsLeftAlone() throws {
         try with(limit: 10_000) { setting in
             let archive = setting.archive

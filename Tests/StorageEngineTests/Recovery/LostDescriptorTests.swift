@@ -29,6 +29,7 @@ import Testing
         }
         defer { withExtendedLifetime(folder) { store.close() } }
         #expect(report.entries == kept.count)
+        #expect(!report.problems.contains { $0.contains("bytes 0 to 0") })
         let archive = try store.archive(named: "A")
         let configuration = try archive.configuration()
         #expect(configuration.kind == .log)

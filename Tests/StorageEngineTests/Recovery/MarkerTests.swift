@@ -57,6 +57,20 @@ import Testing
         #expect(try Store.repairMarker(at: folder.store) == nil)
     }
 
+    /// What broke: a carriage return made it "no such file (damaged at byte 22)".
+    @Test(arguments: [
+        (right.replacing("\n", with: "\r\n"), "ends the line"),
+        (String(right.dropLast()), "lacks the line feed"),
+        ("", "is empty"), ("hello\n", "differs from byte 0 on"), (right + "x", "differs from byte 23 on"),
+    ])
+    func whatIsWrongIsSaid(text: String, words: String) throws {
+        let (folder, marker) = try filled()
+        try Data(text.utf8).write(to: marker)
+        let error = try #require(refusal(folder, .readOnly))
+        #expect(error.description.contains("its marker file vellum-store \(words)"))
+        #expect(!error.description.contains("no such file"))
+    }
+
     @Test func anotherVersionIsLeftAsItIs() throws {
         let (folder, marker) = try filled()
         try Data("Vellum store, format 2\n".utf8).write(to: marker)

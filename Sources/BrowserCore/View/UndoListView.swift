@@ -1,0 +1,109 @@
+import TerminalKit
+
+/// What can be taken back, in words. Stateless; safe to call from any thread.
+enum UndoText {
+    /// `deleted 3 entries, 593 B, 12s ago by this browser; 9m 30s or 1.2 MB of writes left`
+    static func summary(_ action: Reversible, _ model: Model) -> String {
+        let entries = Figures.count(action.entries, "entry", "entries")
+        let verb =
+            switch action.kind {
+            case .delete: "deleted"
+            case .expire: "expired"
+            case .lifetime: "expiry of"
+            }
+        return "\(verb) \(entries), \(Figures.bytes(action.bytes)), \(ago(action, model)); "
+            + "\(time(action, model)) or \(Figures.bytes(action.bytesLeft)) of writes left"
+    }
+
+    /// `deleted 12s ago by this browser; can be undone for 9m 30s, or until 1.2 MB are written`: whichever end of the
+    /// grace is reached first.
+    static func story(_ action: Reversible, _ model: Model) -> String {
+        let verb =
+            switch action.kind {
+            case .delete: "deleted"
+            case .expire: "expired"
+            case .lifetime: "expiry changed"
+            }
+        return "\(verb) \(ago(action, model)); can be undone for \(time(action, model)), or until "
+            + "\(Figures.bytes(action.bytesLeft)) are written"
+    }
+
+    private static func ago(_ action: Reversible, _ model: Model) -> String {
+        let who =
+            action.isOwn
+            ? "this browser" : action.pid.map { model.processName($0) } ?? "an unknown process"
+        return "\(Figures.duration(model.now.seconds(since: action.time))) ago by \(who)"
+    }
+
+    private static func time(_ action: Reversible, _ model: Model) -> String {
+        Figures.duration(action.end.seconds(since: model.now))
+    }
+}
+
+extension OverlayPlaces {
+    /// Where the list of what can be taken back stands. Each action is told in full, on as many lines as the longest
+    /// needs, so that who did it when is not cut off on a narrow screen.
+    struct UndoListPlaces {
+        var box: Rect
+        var list: Rect
+        /// The lines of each action, all equally many.
+        var items: [[String]]
+
+        var rowsPerItem: Int { max(1, items.first?.count ?? 1) }
+        /// How many actions are in view at once.
+        var page: Int { max(1, list.rows / rowsPerItem) }
+    }
+
+    static func undoList(_ list: UndoList, _ model: Model) -> UndoListPlaces {
+        let screen = dialogs(model)
+        let isSmall = screen.rows < 6 || screen.columns < 30
+        let columns = isSmall ? screen.columns : min(screen.columns - 4, 120)
+        // A column stays for the scroll bar, and two set off what belongs to the line above.
+        let room = max(1, columns - (isSmall ? 1 : 5))
+        var items = list.actions.map { action in
+            TextWrap.lines(UndoText.summary(action, model), columns: max(1, room - 2)).enumerated()
+                .map { $0 == 0 ? $1 : "  \($1)" }
+        }
+        let rows = items.map(\.count).max() ?? 1
+        for index in items.indices where items[index].count < rows {
+            items[index] += Array(repeating: "", count: rows - items[index].count)
+        }
+        let wanted = items.count * rows
+        let box = screen.centered(
+            Size(
+                columns: columns,
+                rows: isSmall ? min(screen.rows, wanted + 1) : min(screen.rows, wanted + 2)))
+        return UndoListPlaces(
+            box: box,
+            list: isSmall ? box.split(top: 1).rest : box.inset(top: 1, left: 2, bottom: 1, right: 2),
+            items: items)
+    }
+}
+
+extension OverlayView {
+    static func draw(_ list: UndoList, _ model: Model, into frame: inout Frame) {
+        let look = model.look
+        frame.cursor = nil
+        let places = OverlayPlaces.undoList(list, model)
+        frame.fill(places.box, style: look[.dialog])
+        let hasBorder = places.list.column > places.box.column
+        if hasBorder {
+            frame.border(places.box, style: look[.border].over(look[.dialog]), glyphs: look.glyphs)
+        }
+        frame.write(
+            " Undo in \(list.archive) ",
+            at: Point(column: places.box.column + (hasBorder ? 2 : 0), row: places.box.row),
+            style: look[.title].over(look[.dialog]), within: places.box)
+        for (offset, item) in places.items.dropFirst(list.first).prefix(places.page).enumerated() {
+            let isSelected = list.first + offset == list.selected
+            for (row, line) in item.enumerated() {
+                let place = places.list.line(offset * places.rowsPerItem + row)
+                let style = look[isSelected ? .selected : .dialog]
+                frame.fill(place, style: style)
+                frame.write(line, at: place.origin, style: style, within: place)
+            }
+        }
+        ScrollBar(total: places.items.count, first: list.first, visible: places.page)
+            .draw(into: &frame, in: places.list, look: look)
+    }
+}

@@ -1,0 +1,28 @@
+/// Archives of which nothing is left but their folder: their files were removed, or whoever made them was killed at
+/// once. They are no archives, and are not listed as such; but where one was, a person has to hear of it.
+extension Store {
+    /// The names of such archives, sorted. Costs looking into the folder of each archive.
+    public func emptyArchiveNames() throws(StorageError) -> [String] {
+        var names: [String] = []
+        for folderName in try folder.names() {
+            guard let name = ArchiveName.name(ofFolder: folderName),
+                let isEmpty = try? folder.folder(named: folderName).names().isEmpty, isEmpty
+            else { continue }
+            names.append(name)
+        }
+        return names.sorted()
+    }
+
+    /// What is wrong with such an archive, and what to do: one line.
+    public func emptyArchiveProblem(named name: String) -> String {
+        "\(path)/\(ArchiveName.folder(for: name)) is empty: its files were removed, or whoever made it was killed; "
+            + "put the files back, store into it to begin anew, or let vellum check --repair remove the folder"
+    }
+
+    /// Removes the folder of such an archive.
+    /// - Throws: `readOnly`, `permissionDenied`; `system` when there is something in it by now.
+    public func removeEmptyArchive(named name: String) throws(StorageError) {
+        guard mode == .readWrite else { throw .readOnly(operation: "remove archive \"\(name)\"") }
+        try folder.unlink(ArchiveName.folder(for: name), isFolder: true)
+    }
+}

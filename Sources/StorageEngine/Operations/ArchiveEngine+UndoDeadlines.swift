@@ -1,0 +1,160 @@
+/// Reversible changes of deadlines (S12): the log says what the deadlines were before.
+extension ArchiveEngine {
+    /// The deadlines that reversible actions have set, with their numbers: what expires by one of them is part of
+    /// what the action did, unless it was recorded later.
+    func deadlinesOfActions() -> [Int64: (group: UInt32, sequence: UInt64)] {
+        var groups: [Int64: (group: UInt32, sequence: UInt64)] = [:]
+        for line in index.undoLines
+        where line.kind == ReversibleAction.Kind.deadline.rawValue && isReversible(line) {
+            let (deadline, sequence) =
+                withFrame(at: line.first) {
+                    (FrameExtension.deadline(.deadline, of: $0)?.resolved(now: Clock.read()), $0.sequence)
+                } ?? (nil, 0)
+            if let deadline { groups[deadline] = (line.group, sequence) }
+        }
+        return groups
+    }
+
+    /// The action by which an entry expires; 0: it expires by itself.
+    func action(expiring number: UInt32, among actions: [Int64: (group: UInt32, sequence: UInt64)]) -> UInt32
+    {
+        guard let slot = index.entry(number), let action = actions[slot.deadline],
+            let sequence = withFrame(at: slot.location, { $0.sequence }), sequence < action.sequence
+        else { return 0 }
+        return action.group
+    }
+
+    /// Whether what an action's deadlines were before is in this segment or behind it: nothing copies those frames, so
+    /// the segment stays until the grace is over.
+    func isNeededToUndo(_ segment: UInt32) -> Bool {
+        index.undoLines.contains { line in
+            line.kind == ReversibleAction.Kind.deadline.rawValue && line.first.segment <= segment
+                && isReversible(line)
+        }
+    }
+
+    /// A deadline that an action gave to the entry of a key, and the one that it replaced.
+    private struct DeadlineChange {
+        let key: String
+        let new: Int64
+        let old: Int64
+        /// Of the frame that says so: an entry with a later one was recorded after the action.
+        let sequence: UInt64
+    }
+
+    /// Gives the entries of an action the deadlines that they had, except where they were changed or recorded anew
+    /// since. Others get at the archive every few hundred entries. `false` when it was ended before its end: the
+    /// action then remains one that can be undone.
+    func undoDeadlines(
+        _ line: UndoLine, _ outcome: inout UndoOutcome, _ isHeld: inout Bool, _ progress: (Double) -> Bool
+    ) throws(StorageError) -> Bool {
+        let group = line.group
+        let changes = try deadlineChanges(of: line)
+        // Those that others removed or changed between two parts: perhaps they expired by this very action.
+        var missed: [DeadlineChange] = []
+        var done = 0
+        while changes.count - done > ArchiveEngine.actionBatch {
+            for change in changes[done..<done + ArchiveEngine.actionBatch] {
+                let isUndone = try undo(change, &outcome)
+                if !isUndone { missed.append(change) }
+            }
+            done += ArchiveEngine.actionBatch
+            let goesOn = try giveWay(&isHeld) { progress(Double(done) / Double(changes.count)) }
+            guard goesOn, line.group == group, line.state == .reversible else {
+                outcome.isComplete = false
+                return false
+            }
+        }
+        if done > 0 { _ = try restore(line, isAll: false) }
+        for change in missed + changes[done...] {
+            let isUndone = try undo(change, &outcome)
+            if !isUndone { outcome.skip(change.key) }
+        }
+        return true
+    }
+
+    /// Lets the lock go for a moment, in which `body` runs; says whether it is held again when this throws.
+    private func giveWay<Result>(_ isHeld: inout Bool, _ body: () -> Result) throws(StorageError) -> Result {
+        release()
+        isHeld = false
+        let result = body()
+        try acquire()
+        isHeld = true
+        _ = index.takeStampAndDrain()
+        return result
+    }
+
+    /// What an action did to deadlines, by the word of the log up to its head. Needs the lock.
+    private func deadlineChanges(of line: UndoLine) throws(StorageError) -> [DeadlineChange] {
+        var changes: [DeadlineChange] = []
+        var place = line.first
+        let end = head
+        while place < end, place.segment >= oldestSegment {
+            guard let pin = log.pin(place.segment) else { break }
+            defer { log.unpin(pin) }
+            var offset = place.offset
+            while Location(segment: place.segment, offset: offset) < end,
+                let frame = log.validFrame(pin, at: offset)
+            {
+                if frame.kind == .deadline, RemovalNote(of: frame)?.group == line.group {
+                    let now = Clock.read()
+                    let new = FrameExtension.deadline(.deadline, of: frame)?.resolved(now: now)
+                    let old = FrameExtension.deadline(.previousDeadline, of: frame)?.resolved(now: now)
+                    changes.append(
+                        DeadlineChange(
+                            key: String(decoding: frame.key, as: UTF8.self), new: new ?? Deadline.never,
+                            old: old ?? Deadline.never, sequence: frame.sequence))
+                }
+                offset += frame.bytes
+            }
+            guard place.segment < end.segment else { break }
+            place = Location(
+                segment: try log.nextSegment(after: place.segment, upTo: end.segment),
+                offset: SegmentHeader.bytes
+            )
+        }
+        return changes
+    }
+
+    /// How much each change of deadlines was about, made anew: whoever died in one may have counted its last frame
+    /// already, which is behind the head and is replayed. Needs the lock and whole buckets.
+    func recountDeadlineActions() throws(StorageError) {
+        for line in index.undoLines
+        where line.kind == ReversibleAction.Kind.deadline.rawValue && isReversible(line) {
+            line.entries = 0
+            line.bytes = 0
+            for change in try deadlineChanges(of: line) {
+                line.entries += 1
+                let bytes: UInt64 = try withBytes(of: change.key) { (key) throws(StorageError) in
+                    guard let entry = try find(key, tag: UInt32(truncatingIfNeeded: hash(key))) else {
+                        return 0
+                    }
+                    defer { letGo(entry) }
+                    return UInt64(entry.slot.valueBytes)
+                }
+                line.bytes &+= bytes
+            }
+        }
+    }
+
+    /// `false` when the entry is gone, or is not as the action left it.
+    private func undo(_ change: DeadlineChange, _ outcome: inout UndoOutcome) throws(StorageError) -> Bool {
+        let bytes: UInt64? = try withBytes(of: change.key) { (key) throws(StorageError) in
+            guard let entry = try find(key, tag: UInt32(truncatingIfNeeded: hash(key))) else { return nil }
+            // The deadline alone would not tell: what was recorded anew may have the same, or none like it.
+            let isSame = entry.slot.deadline == change.new && entry.frame.sequence < change.sequence
+            let bytes = UInt64(entry.slot.valueBytes)
+            letGo(entry)
+            guard isSame,
+                try changeDeadline(
+                    of: key, to: change.old, ifSequence: nil, cause: .undo, evenExpired: true)
+                    == .deleted
+            else { return nil }
+            return bytes
+        }
+        guard let bytes else { return false }
+        outcome.entries += 1
+        outcome.bytes += bytes
+        return true
+    }
+}

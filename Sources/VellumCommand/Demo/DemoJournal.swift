@@ -1,0 +1,90 @@
+import StorageEngine
+
+/// For one thread. What the programs of the demonstration write into their log: a few messages a second about what they
+/// have just done, and figures now and then.
+struct DemoJournal {
+    static let archiveName = "Journal"
+    static let diskLimit: UInt64 = 64_000
+
+    /// What a program did with a city.
+    enum Deed: Int, CaseIterable {
+        case found, missed, renewed, deleted
+    }
+
+    /// Seconds between two messages about cities.
+    private static let pause = 0.1...0.5
+    /// Seconds between two messages with figures.
+    private static let figuresInterval = 5.0
+
+    private let log: Archive
+    private let data: DemoData
+    private var generator: SeededGenerator
+    /// The city that each deed was last done with, since that deed was last told.
+    private var latest = [Int?](repeating: nil, count: Deed.allCases.count)
+    private var counts = [Int](repeating: 0, count: Deed.allCases.count)
+    private var next = 0.0
+    private var nextFigures: Double?
+
+    init(_ log: Archive, _ data: DemoData, seed: UInt64) {
+        self.log = log
+        self.data = data
+        // Of its own, so that what is done to the cities doesn't depend on what is told of it.
+        generator = SeededGenerator(seed: ~seed)
+    }
+
+    mutating func note(_ deed: Deed, _ place: Int) {
+        latest[deed.rawValue] = place
+        counts[deed.rawValue] += 1
+    }
+
+    /// Writes what is due by `now`, in seconds of the monotonic clock.
+    mutating func tell(now: Double) throws(StorageError) {
+        if let due = nextFigures, now >= due {
+            try append(figures)
+            counts = counts.map { _ in 0 }
+        }
+        if nextFigures.map({ now >= $0 }) ?? true { nextFigures = now + Self.figuresInterval }
+        let told = Deed.allCases.filter { latest[$0.rawValue] != nil }
+        guard now >= next, let deed = told.randomElement(using: &generator),
+            let place = latest[deed.rawValue]
+        else { return }
+        latest[deed.rawValue] = nil
+        next = now + Double.random(in: Self.pause, using: &generator)
+        try append(sentence(deed, place))
+    }
+
+    private var figures: String {
+        let lookUps = counts[Deed.found.rawValue] + counts[Deed.missed.rawValue]
+        let share = lookUps == 0 ? 0 : 100 * Double(counts[Deed.found.rawValue]) / Double(lookUps)
+        return
+            "health   \(HumanText.count(lookUps, "look-up", "look-ups")) in \(Int(Self.figuresInterval)) s, "
+            + "\(HumanText.fixed(share, digits: 1)) % of them answered by the cache"
+    }
+
+    private mutating func sentence(_ deed: Deed, _ place: Int) -> String {
+        let name = data.text("name", of: place) ?? data.keys[place]
+        let country = data.text("countrycode", of: place) ?? "?"
+        switch deed {
+        case .found:
+            let letters = name.prefix(Int.random(in: 3...5, using: &generator)).lowercased()
+            let people = data.text("population", of: place) ?? "0"
+            return "search   \"\(letters)\" finds \(name) (\(country)), \(people) people"
+        case .missed:
+            let bytes = HumanText.count(data.values[place].count, "byte", "bytes")
+            return "map      \(name) (\(country)) was not in the cache: read and recorded, \(bytes)"
+        case .renewed:
+            let zone = data.text("timezone", of: place) ?? "UTC"
+            return "weather  new forecast for \(name) (\(country)), \(zone)"
+        case .deleted: return "search   \(name) (\(country)) was withdrawn by its source: deleted"
+        }
+    }
+
+    private func append(_ text: String) throws(StorageError) {
+        do throws(StorageError) {
+            try log.append(Array(text.utf8))
+        } catch {
+            // A log can be made too small for a message; the next one may fit.
+            guard error.isAboutOneEntry else { throw error }
+        }
+    }
+}
