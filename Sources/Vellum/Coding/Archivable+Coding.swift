@@ -1,5 +1,6 @@
 import CBOR
 import Foundation
+import StorageEngine
 
 extension Archivable where Self: Codable {
     public func archive() throws -> Data {
