@@ -79,7 +79,7 @@ let package = Package(
             name: "TerminalCursesTests", dependencies: ["TerminalCurses", "TerminalKit", "TerminalProbe"],
             swiftSettings: strict),
         .testTarget(
-            name: "BrowserCoreTests", dependencies: ["BrowserCore", "StorageEngine", "TerminalKit"],
+            name: "BrowserCoreTests", dependencies: ["BrowserCore", "StorageEngine", "CBOR", "TerminalKit"],
             exclude: ["Golden"],
             swiftSettings: strict),
         .testTarget(

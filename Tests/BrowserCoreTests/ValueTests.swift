@@ -1,4 +1,5 @@
 import BrowserCore
+import CBOR
 import TerminalKit
 import Testing
 
@@ -20,6 +21,21 @@ struct ValueTests {
         #expect(tree.path(of: 0) == "$")
         #expect(tree.visible(folded: [2]) == [0, 1, 2, 8, 9])
         #expect(tree.visible(folded: [0]) == [0])
+    }
+
+    @Test(
+        arguments: [
+            (.tagged(1, 0), "1970-01-01 00:00:00 UTC"), (.tagged(1, -0.25), "1969-12-31 23:59:59.75 UTC"),
+            (.tagged(1, 1_700_000_000.000001), "2023-11-14 22:13:20.000001 UTC"),
+            (.tagged(1, .float(.nan)), "tag 1 nan"), (.tagged(1, 1e300), "tag 1 1e+300"),
+            (.tagged(1, "text"), "tag 1 \"text\""), (.tagged(32, "http://a"), "\"http://a\""),
+            (.tagged(32, 7), "tag 32 7"), (.tagged(2, .bytes([1, 0])), "256"),
+            (.tagged(37, .bytes([UInt8](0xf0...0xff))), "F0F1F2F3-F4F5-F6F7-F8F9-FAFBFCFDFEFF"),
+            (.tagged(37, .bytes([1])), "tag 37 h'01' 1 B"),
+            (.tagged(99, .tagged(1, 0)), "tag 99 1970-01-01 00:00:00 UTC"),
+        ] as [(CBORValue, String)])
+    func tagsSayWhatTheirContentIs(value: CBORValue, text: String) {
+        #expect(ValueTree(value).nodes.map(\.value) == [text])
     }
 
     @Test(

@@ -43,11 +43,11 @@ public struct ValueTree: Sendable {
         }
         let index = nodes.count
         if case .tagged(let number, let content) = value {
-            if let exact = ValueTree.number(tag: number, value) {
+            if let (text, kind) = ValueTree.scalar(tag: number, value, content) {
                 nodes.append(
                     Node(
-                        depth: depth, name: name, value: exact, kind: .number, end: index + 1, parent: parent)
-                )
+                        depth: depth, name: name, value: tag + text, kind: kind, end: index + 1,
+                        parent: parent))
                 return
             }
             append(content, name: name, depth: depth, parent: parent, tag: "\(tag)tag \(number) ")
@@ -71,11 +71,38 @@ public struct ValueTree: Sendable {
         nodes[index].end = nodes.count
     }
 
-    /// Big integers and decimal fractions (tags 2 to 4 of RFC 8949) as the numbers they are.
-    private static func number(tag: UInt64, _ value: CBORValue) -> String? {
-        guard (2...4).contains(tag) else { return nil }
-        let text = try? JSONPrinter.text(of: value.encoded)
-        return text?.first.map { $0.isNumber || $0 == "-" } == true ? text : nil
+    /// What a tag makes of its content: numbers (tags 2 to 4 of RFC 8949), moments (1), URLs (32) and identifiers (37) as
+    /// people write them.
+    private static func scalar(
+        tag: UInt64, _ value: CBORValue, _ content: CBORValue
+    ) -> (text: String, kind: Kind)? {
+        switch tag {
+        case 1:
+            return content.asDouble.flatMap(moment).map { ($0, .other) }
+        case 2...4:
+            let text = try? JSONPrinter.text(of: value.encoded)
+            guard let text, text.first?.isNumber == true || text.first == "-" else { return nil }
+            return (text, .number)
+        case 32:
+            guard case .text = content else { return nil }
+            return describe(content)
+        case 37:
+            guard case .bytes(let bytes) = content, bytes.count == 16 else { return nil }
+            return (try? JSONPrinter.text(of: value.encoded)).map {
+                (String($0.dropFirst().dropLast()), .other)
+            }
+        default: return nil
+        }
+    }
+
+    /// Seconds since 1970 as `2026-01-31 12:09:41.25 UTC`; nil for times that no calendar goes to.
+    private static func moment(_ seconds: Double) -> String? {
+        guard abs(seconds) < 1e11 else { return nil }
+        let moment = Moment(seconds: seconds)
+        let rest = (moment.microseconds % 1_000_000 + 1_000_000) % 1_000_000
+        var fraction = rest == 0 ? "" : "." + String(1_000_000 + rest).dropFirst()
+        while fraction.hasSuffix("0") { fraction.removeLast() }
+        return Figures.date(moment) + fraction + " UTC"
     }
 
     private static func describe(_ value: CBORValue) -> (text: String, kind: Kind) {
