@@ -80,7 +80,7 @@ fuzz: deps ## feed TARGET="cbor …" (all in turn) with arbitrary bytes, SECONDS
 	sh Assets/build/fuzz.sh .build-fuzz/release/vellum-fuzz .build-fuzz $(SECONDS) $(TARGET)
 
 # Suites that start many processes only multiply time below the thread sanitizer, which sees one process at a time.
-SANITIZED := CBORTests|TerminalKitTests|StorageEngineTests|FuzzTests
+SANITIZED := CBORTests|TerminalKitTests|StorageEngineTests|VellumTests|FuzzTests
 STORMS := KillTests|StormTests|HistoryTests|SharingTests
 sanitize: deps ## run the libraries' tests below the address, thread and undefined-behaviour sanitizers
 	for kind in address thread undefined; do \
