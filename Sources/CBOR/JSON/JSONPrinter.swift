@@ -6,7 +6,7 @@
 /// - byte strings: text in base64url without padding (RFC 8949, section 6.1);
 /// - bignums and decimal fractions: the exact number. Those longer than 16,384 digits or with an exponent beyond 64 bits,
 ///   and those whose content isn't what their tag demands: their content;
-/// - the 16 bytes of a UUID (tag 37): their usual spelling, `"9F2C…"` with hyphens;
+/// - identifiers of 16 bytes (tag 37): their text, in capitals as Swift writes them;
 /// - every other tag: its content. So a date is its text (tag 0) or its number (tag 1);
 /// - map keys that are not text: the text of their JSON, `{1: 2}` becoming `{"1":2}`; for arrays and maps the text of their
 ///   diagnostic notation, since JSON quoted in JSON at each level would double the backslashes at each level.
@@ -85,8 +85,7 @@ public struct JSONPrinter {
             try printMap(count: count, depth: depth + 1, indent: indent + 1)
         case .tag(let tag):
             try reader.checkDepth(depth, at: start)
-            var isPrinted = try printNumber(tag: tag)
-            if !isPrinted { isPrinted = try printUUID(tag: tag) }
+            let isPrinted = tag == TagNumber.uuid ? try printIdentifier() : try printNumber(tag: tag)
             if !isPrinted { try printItem(depth: depth + 1, indent: indent) }
         case .boolean(let flag): append(flag ? "true" : "false")
         case .float(let number) where number.isFinite: append(number.description)
@@ -162,6 +161,25 @@ public struct JSONPrinter {
         output.append(UInt8(ascii: "\""))
     }
 
+    /// Prints the 16 bytes of an identifier as `"E621E1F8-C36C-495A-93FC-0C247A3E6E5F"`. False, with nothing printed or
+    /// read, if the content isn't that.
+    private mutating func printIdentifier() throws(CBORError) -> Bool {
+        let start = reader.offset
+        guard case .bytes(16) = try reader.readHead() else {
+            reader.offset = start
+            return false
+        }
+        output.append(UInt8(ascii: "\""))
+        for (index, byte) in try reader.readContent(count: 16).enumerated() {
+            if [4, 6, 8, 10].contains(index) { output.append(UInt8(ascii: "-")) }
+            for digit in [byte >> 4, byte & 0xf] {
+                output.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "A") + digit - 10)
+            }
+        }
+        output.append(UInt8(ascii: "\""))
+        return true
+    }
+
     /// Prints the content of a tag that makes it a number. False, with nothing printed or read, if it isn't one.
     private mutating func printNumber(tag: UInt64) throws(CBORError) -> Bool {
         switch tag {
@@ -177,18 +195,6 @@ public struct JSONPrinter {
         default:
             return false
         }
-    }
-
-    /// The same for a UUID.
-    private mutating func printUUID(tag: UInt64) throws(CBORError) -> Bool {
-        guard tag == TagNumber.uuid else { return false }
-        let start = reader.offset
-        guard case .bytes(count: UUIDText.bytes) = try reader.readHead() else {
-            reader.offset = start
-            return false
-        }
-        append("\"\(UUIDText.text(of: try reader.readContent(count: UUIDText.bytes)))\"")
-        return true
     }
 
     private mutating func append(negative number: UInt64) {

@@ -1,5 +1,4 @@
 import CPlatform
-import Synchronization
 
 /// What happens in the background, in every process that gave entries a lifetime or removed some reversibly:
 /// expired entries go soon after their deadline although nobody looks them up, and what can no longer be undone is

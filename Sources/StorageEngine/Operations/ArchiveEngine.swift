@@ -35,7 +35,7 @@ final class ArchiveEngine: Sendable {
     /// What this process does to keep the archive's durability.
     let syncing: Syncing
     /// The duty that removes what expired, while there is one.
-    let housekeeping = Mutex<Upkeep.Ticket?>(nil)
+    let housekeeping = Guarded<Upkeep.Ticket?>(nil)
 
     /// How long a user of the archive waits for its lock before it gives up.
     static let patienceNanoseconds: Int64 = 10_000_000_000

@@ -43,7 +43,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
                 failures.withLock { $0.unencodable += 1 }
                 try archive.noteRejection(of: key, bytes: 0, .unencodable)
                 throw ArchiveError.unencodable(
-                    type: String(reflecting: Object.self), key: name, underlying: error)
+                    type: readableName(of: Object.self), key: name, underlying: error)
             }
             storeProperties(encoded.properties)
             try put(object, encoded, key, name, keepsCreation, attributes)
@@ -171,7 +171,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
             return try coder.decode(bytes)
         } catch {
             throw ArchiveError.undecodable(
-                type: String(reflecting: Object.self), key: name, underlying: error)
+                type: readableName(of: Object.self), key: name, underlying: error)
         }
     }
 

@@ -101,8 +101,8 @@ extension ArchivesFactory {
                 if let known = opened.managers[name] {
                     guard let manager = known.manager as? ArchiveManager<Archive> else {
                         throw ArchiveError.nameInUse(
-                            archive: name, by: String(reflecting: known.type),
-                            wanted: String(reflecting: type))
+                            archive: name, by: readableName(of: known.type),
+                            wanted: readableName(of: type))
                     }
                     return manager
                 }
@@ -113,7 +113,7 @@ extension ArchivesFactory {
                     orCreate: ArchiveConfiguration(
                         diskLimit: UInt64(diskSize > 0 ? diskSize : Core.defaultDiskSize),
                         memoryLimit: UInt64(memorySize > 0 ? memorySize : Core.defaultMemorySize),
-                        typeName: String(reflecting: type)))
+                        typeName: readableName(of: type)))
                 let manager = ArchiveManager<Archive>(archive: archive, core: self)
                 opened.managers[name] = (type, manager)
                 return manager

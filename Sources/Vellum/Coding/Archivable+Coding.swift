@@ -1,5 +1,6 @@
 import CBOR
 import Foundation
+import StorageEngine
 
 extension Archivable where Self: Codable {
     public func archive() throws -> Data {
@@ -47,7 +48,7 @@ private enum OtherSpelling {
 
     static func ask<Value>(_ type: any Archivable.Type, _ body: () throws -> Value) throws -> Value {
         guard asking != ObjectIdentifier(type) else {
-            throw ArchiveError.noCoding(type: String(reflecting: type))
+            throw ArchiveError.noCoding(type: readableName(of: type))
         }
         return try $asking.withValue(ObjectIdentifier(type), operation: body)
     }

@@ -41,7 +41,7 @@ class ArchiveCoder<Object: Archivable>: @unchecked Sendable {
         let decoded = try Object.deArchive(fromData: Data(bytes))
         guard let object = decoded as? Object else {
             throw ArchiveError.otherType(
-                wanted: String(reflecting: Object.self), found: String(reflecting: type(of: decoded)))
+                wanted: readableName(of: Object.self), found: readableName(of: type(of: decoded)))
         }
         return DecodedObject(object: object, isShared: Object.self is AnyObject.Type)
     }

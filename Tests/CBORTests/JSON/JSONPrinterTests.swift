@@ -17,6 +17,10 @@ struct JSONPrinterTests {
             (.tagged(2, .bytes([])), "0"), (.tagged(2, .bytes([0, 0, 1])), "1"),
             (.tagged(3, .bytes([])), "-1"),
             (.tagged(2, "text"), "\"text\""), (.tagged(2, .tagged(2, .bytes([7]))), "7"),
+            (
+                .tagged(37, .bytes([UInt8](0xf0...0xff))), "\"F0F1F2F3-F4F5-F6F7-F8F9-FAFBFCFDFEFF\""
+            ),
+            (.tagged(37, .bytes([1])), "\"AQ\""), (.tagged(37, "text"), "\"text\""),
             (.tagged(4, [-2, 27315]), "273.15"), (.tagged(4, [-2, 27300]), "273.0"),
             (.tagged(4, [3, -5]), "-5000.0"),
             (.tagged(4, [0, 0]), "0.0"), (.tagged(4, [-8, 5]), "5.0e-8"),

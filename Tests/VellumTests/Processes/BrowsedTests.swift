@@ -1,0 +1,102 @@
+import Foundation
+import Testing
+import Vellum
+
+/// What `vellum` shows of objects that a program keeps: types by name, values by their properties.
+@Suite struct BrowsedTests {
+    private struct Letter: ArchiveCodable {
+        struct Address: Codable {
+            var city: String
+            var lines: [String]
+        }
+
+        enum State: String, Codable { case draft, sent }
+
+        var primaryKey: String
+        var id: UUID
+        var written: Date
+        var link: URL
+        var seal: Data
+        var weight: Decimal
+        var pages: Int
+        var cost: Double
+        var isOpen: Bool
+        var state: State
+        var to: Address
+        var copies: [Address]
+        var note: String?
+        var counts: [String: Int]
+    }
+
+    private struct Raw: Archivable {
+        var primaryKey: String
+        func archive() throws -> Data { Data("plain words".utf8) }
+        static func deArchive(fromData data: Data) throws -> Archivable { Raw(primaryKey: "") }
+    }
+
+    private let store = TemporaryStore()
+
+    init() throws {
+        let factory = store.factory()
+        let home = Letter.Address(city: "Jakarta", lines: ["Jalan 1", "Blok A"])
+        try factory.archives(for: Letter.self).throwing.record(
+            Letter(
+                primaryKey: "first",
+                id: try #require(UUID(uuidString: "E621E1F8-C36C-495A-93FC-0C247A3E6E5F")),
+                written: Date(timeIntervalSince1970: 1_700_000_000.25),
+                link: try #require(URL(string: "https://example.org/a?b=c")), seal: Data([0, 1, 254, 255]),
+                weight: Decimal(string: "12.345") ?? 0, pages: -3, cost: 1.5, isOpen: true, state: .sent,
+                to: home,
+                copies: [home], note: nil, counts: ["a": 1]), owner: "ada")
+        try factory.archives(for: Raw.self).throwing.record(Raw(primaryKey: "raw"))
+    }
+
+    /// What the built program, which lies beside the test bundle, says.
+    private func vellum(_ arguments: String...) throws -> String {
+        let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        let process = Process()
+        process.executableURL = folder.appending(path: "vellum")
+        process.arguments = arguments + ["--store", store.path]
+        let output = Pipe()
+        process.standardOutput = output
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0, "\(arguments)")
+        return text
+    }
+
+    @Test func archivesHaveTheirTypesNames() throws {
+        let lines = try vellum("ls").split(separator: "\n")
+        #expect(lines.first?.hasPrefix("Letter\tcache\tVellumTests.BrowsedTests.Letter\t1\t") == true)
+        #expect(lines.last?.hasPrefix("Raw\tcache\tVellumTests.BrowsedTests.Raw\t1\t") == true)
+        let keys = try vellum("keys", "Letter")
+        #expect(keys.hasPrefix("first\t") && keys.contains("\tada\t"))
+    }
+
+    @Test func valuesAreJSONOfTheirProperties() throws {
+        let text = try vellum("get", "Letter", "first", "--json")
+        #expect(
+            text
+                == #"{"primaryKey":"first","id":"E621E1F8-C36C-495A-93FC-0C247A3E6E5F","written":1700000000.25,"#
+                + #""link":"https://example.org/a?b=c","seal":"AAH-_w","weight":12.345,"pages":-3,"cost":1.5,"#
+                + #""isOpen":true,"state":"sent","to":{"city":"Jakarta","lines":["Jalan 1","Blok A"]},"#
+                + #""copies":[{"city":"Jakarta","lines":["Jalan 1","Blok A"]}],"counts":{"a":1}}"# + "\n")
+        #expect(try vellum("get", "Raw", "raw") == "plain words\n")
+    }
+
+    @Test func theBrowserShowsThemAsPeopleWriteThem() throws {
+        let archives = try vellum("browse", "--size", "100x30", "--print", "text")
+        #expect(archives.contains("Letter: VellumTests.BrowsedTests.Letter"))
+        let value = try vellum(
+            "browse", "--size", "100x40", "--keys", "<enter><enter>", "--print", "text")
+        for line in [
+            "CBOR, 243 B", #"primaryKey "first""#, "id E621E1F8-C36C-495A-93FC-0C247A3E6E5F",
+            "written 2023-11-14 22:13:20.25 UTC", #"link "https://example.org/a?b=c""#,
+            "seal h'0001feff' 4 B",
+            "weight 12.345", "pages -3", "cost 1.5", "isOpen true", #"state "sent""#, #"city "Jakarta""#,
+        ] {
+            #expect(value.contains(line), "\(line)\n\(value)")
+        }
+    }
+}
