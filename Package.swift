@@ -10,6 +10,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .library(name: "Vellum", targets: ["Vellum"]),
+        .library(name: "ArchiveQuery", targets: ["ArchiveQuery"]),
         .library(name: "StorageEngine", targets: ["StorageEngine"]),
         .library(name: "CBOR", targets: ["CBOR"]),
         .library(name: "TerminalKit", targets: ["TerminalKit"]),
@@ -30,9 +31,12 @@ let package = Package(
             ]),
         .target(name: "CBOR", swiftSettings: strict),
         .target(name: "StorageEngine", dependencies: ["CPlatform"], swiftSettings: strict),
+        .target(name: "ArchiveQuery", dependencies: ["StorageEngine", "CBOR"], swiftSettings: strict),
         .target(
             name: "Vellum",
-            dependencies: ["StorageEngine", "CBOR", .product(name: "Logging", package: "swift-log")],
+            dependencies: [
+                "StorageEngine", "ArchiveQuery", "CBOR", .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: strict),
         .target(name: "TerminalKit", swiftSettings: strict),
         .target(
@@ -55,6 +59,9 @@ let package = Package(
             exclude: ["Fixtures", "Reader"], swiftSettings: strict),
         .executableTarget(
             name: "StoreWorker", dependencies: ["StorageEngine", "CPlatform"], path: "Tests/StoreWorker",
+            swiftSettings: strict),
+        .testTarget(
+            name: "ArchiveQueryTests", dependencies: ["ArchiveQuery", "StorageEngine", "CBOR"],
             swiftSettings: strict),
         .testTarget(
             name: "VellumTests",
