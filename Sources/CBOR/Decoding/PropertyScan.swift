@@ -77,7 +77,9 @@ package struct PropertyScan {
     private mutating func readKey() throws(CBORError) -> Int {
         let bytes = reader.bytes
         let start = reader.offset
-        guard start < bytes.count, bytes[start] & 0xe0 == 0x60, bytes[start] < 0x78 else { return try readLongKey() }
+        guard start < bytes.count, bytes[start] & 0xe0 == 0x60, bytes[start] < 0x78 else {
+            return try readLongKey()
+        }
         let count = Int(bytes[start] & 0x1f)
         guard bytes.count - start > count else {
             throw CBORError(offset: start, reason: .lengthExceedsInput(claimed: UInt64(count)))

@@ -65,7 +65,9 @@ package struct DecimalNumber: Sendable, Hashable {
 
 extension DecimalNumber: Comparable {
     package static func < (left: DecimalNumber, right: DecimalNumber) -> Bool {
-        if left.isZero || right.isZero { return left.isZero ? !right.isZero && !right.isNegative : left.isNegative }
+        if left.isZero || right.isZero {
+            return left.isZero ? !right.isZero && !right.isNegative : left.isNegative
+        }
         if left.isNegative != right.isNegative { return left.isNegative }
         return left.isNegative ? right.hasLessMagnitude(than: left) : left.hasLessMagnitude(than: right)
     }

@@ -26,7 +26,8 @@ package final class EntryScan {
     private let engine: ArchiveEngine
     private let items: [ScanItem]
     package let order: ScanOrder
-    private var place = -1
+    /// Entries that have been visited or skipped.
+    package private(set) var visited = 0
     private var now = Clock.read()
     /// Lines of the process table whose processes live; asked for once.
     private lazy var living = engine.index.livingLines
@@ -124,17 +125,14 @@ package final class EntryScan {
 
     /// Entries of the snapshot.
     package var count: Int { items.count }
-    /// How many of them have been visited or skipped.
-    package var visited: Int { min(place + 1, items.count) }
-
     /// Goes on to the next entry that is there; false at the end. Reads its line in the index only.
     package func advance() -> Bool {
         frame = nil
-        while place + 1 < items.count {
-            place += 1
-            if place & 255 == 0 { now = Clock.read() }
-            prefetch(place + 6)
-            let item = items[place]
+        while visited < items.count {
+            let item = items[visited]
+            visited += 1
+            if visited & 255 == 0 { now = Clock.read() }
+            prefetch(visited + 5)
             guard let (number, slot, location) = line(of: item) else { continue }
             let deadline = slot.deadline
             if deadline != Deadline.never, now.boot >= deadline { continue }
@@ -218,8 +216,8 @@ package final class EntryScan {
         return engine.index.residency(number) & living != 0 ? .both : .disk
     }
 
-    /// Place in the order of a scan by recency, from 1 on.
-    package var rank: Int { place + 1 }
+    /// Place of the entry in the order of the scan, from 1 on.
+    package var place: Int { visited }
 
     // MARK: The entry that is visited, from its frame
 
@@ -244,9 +242,11 @@ package final class EntryScan {
                 self.frame = frame
                 return .present
             }
-            guard let (number, slot, present) = line(of: items[place]) else { return .gone }
+            guard let (number, slot, present) = line(of: items[visited - 1]) else { return .gone }
             if present == location {
-                guard pin == nil, let pin = try engine.log.pinIfPresent(location.segment) else { return .damaged }
+                guard pin == nil, let pin = try engine.log.pinIfPresent(location.segment) else {
+                    return .damaged
+                }
                 self.pin = pin
             }
             (self.number, self.slot, location) = (number, slot, present)
@@ -268,8 +268,12 @@ package final class EntryScan {
 
     // The bytes are valid until the next `advance()`; all are empty unless `read()` said `present`.
 
-    package var key: UnsafeRawBufferPointer { frame?.key ?? UnsafeRawBufferPointer(start: nil, count: 0) }
-    package var value: UnsafeRawBufferPointer { frame?.value ?? UnsafeRawBufferPointer(start: nil, count: 0) }
+    package var keyBytes: UnsafeRawBufferPointer {
+        frame?.key ?? UnsafeRawBufferPointer(start: nil, count: 0)
+    }
+    package var valueBuffer: UnsafeRawBufferPointer {
+        frame?.value ?? UnsafeRawBufferPointer(start: nil, count: 0)
+    }
     package var encoding: ValueEncoding { frame?.encoding ?? .unknown }
     package var created: Timestamp { Timestamp(microseconds: frame?.created ?? 0) }
     package var owner: String? { frame.flatMap { engine.ownerName(in: $0) } }
