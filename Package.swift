@@ -43,7 +43,7 @@ let package = Package(
             name: "TerminalCurses", dependencies: ["TerminalKit", "CNcurses"],
             swiftSettings: strict),
         .target(
-            name: "BrowserCore", dependencies: ["StorageEngine", "CBOR", "TerminalKit"],
+            name: "BrowserCore", dependencies: ["StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit"],
             swiftSettings: strict),
         .executableTarget(
             name: "VellumCommand",
@@ -80,7 +80,7 @@ let package = Package(
             name: "TerminalCursesTests", dependencies: ["TerminalCurses", "TerminalKit", "TerminalProbe"],
             swiftSettings: strict),
         .testTarget(
-            name: "BrowserCoreTests", dependencies: ["BrowserCore", "StorageEngine", "TerminalKit"],
+            name: "BrowserCoreTests", dependencies: ["BrowserCore", "StorageEngine", "CBOR", "TerminalKit"],
             exclude: ["Golden"],
             swiftSettings: strict),
         .testTarget(

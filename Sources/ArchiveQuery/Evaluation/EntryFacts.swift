@@ -13,6 +13,7 @@ public struct EntryFacts: QueryEntry, Sendable, Hashable {
     public var rank: Int?
     public var recency: UInt64
     public var encoding: ValueEncoding
+    public var sequence: UInt64
 
     init(_ entry: any QueryEntry) {
         key = entry.key
@@ -26,6 +27,7 @@ public struct EntryFacts: QueryEntry, Sendable, Hashable {
         rank = entry.rank
         recency = entry.recency
         encoding = entry.encoding
+        sequence = entry.sequence
     }
 }
 

@@ -65,7 +65,7 @@ public struct QueryPlan: Sendable {
 
 extension QueryProperty {
     /// What a column of it is called: the names of its steps with dots between them.
-    var columnName: String {
+    package var columnName: String {
         guard case .path(let steps) = self else { return description }
         return steps.reduce("") { text, step in
             switch step {
@@ -91,7 +91,7 @@ extension [QueryAggregate] {
 
 extension PipelineStage {
     /// All properties that it is about.
-    var properties: [QueryProperty] {
+    package var properties: [QueryProperty] {
         switch self {
         case .find(let predicate): predicate.properties
         case .sort(let keys): keys.map(\.property)

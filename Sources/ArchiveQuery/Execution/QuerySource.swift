@@ -36,6 +36,8 @@ public protocol QueryEntry {
     /// Grows with each use of any entry.
     var recency: UInt64 { get }
     var encoding: ValueEncoding { get }
+    /// Which writing of the key it is: another one whenever the value is replaced; 0 before it was read.
+    var sequence: UInt64 { get }
 }
 
 /// A way through entries, for one thread. What it says of an entry is asked between two calls of ``advance()``; key,

@@ -28,7 +28,7 @@ public enum QueryExpectation: Sendable, Hashable {
     case end
 
     /// As a person reads it.
-    var name: String {
+    package var name: String {
         switch self {
         case .word(let word): word
         case .property: "a property"
