@@ -52,10 +52,12 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(
             name: "CBORTests", dependencies: ["CBOR"], exclude: ["Reader"], swiftSettings: strict),
         .testTarget(
-            name: "StorageEngineTests", dependencies: ["StorageEngine", "CPlatform", "StoreWorker"],
+            name: "StorageEngineTests",
+            dependencies: ["StorageEngine", "CPlatform", "StoreWorker", "TestSupport"],
             exclude: ["Fixtures", "Reader"], swiftSettings: strict),
         .executableTarget(
             name: "StoreWorker", dependencies: ["StorageEngine", "CPlatform"], path: "Tests/StoreWorker",
@@ -66,9 +68,13 @@ let package = Package(
         .testTarget(
             name: "VellumTests",
             dependencies: [
-                "Vellum", "StorageEngine", "CBOR", .product(name: "Logging", package: "swift-log"),
+                "Vellum", "StorageEngine", "CBOR", "ObjectWorker", "TestSupport",
+                .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
+        // A program that keeps objects, as a user would write it.
+        .executableTarget(
+            name: "ObjectWorker", dependencies: ["Vellum"], path: "Tests/ObjectWorker", swiftSettings: strict),
         .testTarget(
             name: "TerminalKitTests", dependencies: ["TerminalKit"], exclude: ["Fixtures", "Golden"],
             swiftSettings: strict),

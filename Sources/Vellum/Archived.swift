@@ -20,8 +20,8 @@ import Logging
 /// that it changed; assign it again to record it.
 ///
 /// The property may be used by several threads if its value's type is `Sendable`. An assignment that reads the
-/// former value, as `user?.age += 1`, is two steps of which each is safe. A class that is `Sendable` without an actor
-/// can't have wrapped properties, and neither can a program have them as globals; both can have a constant
+/// former value, as `user?.age += 1`, is two steps of which each is safe. Swift 6 refuses the wrapper for a global
+/// variable, for a static one, and in a class that is `Sendable` without an actor; all of them can have a constant
 /// `let user = Archived<User>()` and use its `wrappedValue`. Copies of a structure share the value of such a property.
 ///
 /// If the archive can't be opened, that is logged once (``ArchivesFactory/logger``), the property keeps its value in
@@ -60,6 +60,7 @@ public final class Archived<Archive: Archivable> {
         self.init(in: .shared)
     }
 
+    /// The value. Assigning one records it, assigning `nil` deletes the entry that it had.
     public var wrappedValue: Archive? {
         get {
             lock.withLock {

@@ -8,6 +8,7 @@ let package = Package(
     dependencies: [
         .package(name: "Vellum", path: "../.."),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.0.0"),
     ],
     targets: [
         .systemLibrary(
@@ -19,8 +20,10 @@ let package = Package(
             name: "vellum-bench",
             dependencies: [
                 "CLMDB", "CSQLite",
+                .product(name: "Vellum", package: "Vellum"),
                 .product(name: "StorageEngine", package: "Vellum"),
                 .product(name: "CBOR", package: "Vellum"),
+                .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Sources/VellumBench"),

@@ -1,4 +1,5 @@
 import BrowserCore
+import CBOR
 import TerminalKit
 import Testing
 
@@ -20,6 +21,24 @@ struct ValueTests {
         #expect(tree.path(of: 0) == "$")
         #expect(tree.visible(folded: [2]) == [0, 1, 2, 8, 9])
         #expect(tree.visible(folded: [0]) == [0])
+    }
+
+    @Test(
+        arguments: [
+            (.tagged(1, 0), "date 1970-01-01 00:00:00 UTC"),
+            (.tagged(1, .float(1_795_275_477.611058)), "date 2026-11-21 15:37:57.611 UTC"),
+            (.tagged(1, .float(-0.25)), "date 1969-12-31 23:59:59.750 UTC"),
+            (.tagged(1, .unsigned(.max)), "tag 1 18446744073709551615"),
+            (.tagged(1, "x"), "tag 1 \"x\""), (.tagged(1, .float(.nan)), "tag 1 nan"),
+            (.tagged(0, "2026-01-31T00:00:00Z"), "date 2026-01-31T00:00:00Z"),
+            (.tagged(32, "https://a.example/"), "URL \"https://a.example/\""),
+            (.tagged(37, .bytes([UInt8](0...15))), "UUID 00010203-0405-0607-0809-0A0B0C0D0E0F"),
+            (.tagged(37, .bytes([1, 2])), "tag 37 h'0102' 2 B"),
+            (.tagged(4, [-2, 1234]), "12.34"),
+            (.tagged(9, .tagged(1, 60)), "tag 9 date 1970-01-01 00:01:00 UTC"),
+        ] as [(CBORValue, String)])
+    func tagsAreWordsWhereTheyCanBe(value: CBORValue, text: String) {
+        #expect(ValueTree(value).nodes.map(\.value) == [text])
     }
 
     @Test(

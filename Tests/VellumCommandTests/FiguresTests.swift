@@ -69,7 +69,7 @@ struct FiguresTests {
         let (status, text) = try PseudoTerminal.run("stats --owners --store '\(store.path)'")
         #expect(status == 0)
         let lines = text.replacing("\r\n", with: "\n").split(separator: "\n").map(String.init)
-        #expect(lines.first == "A: a cache")
+        #expect(lines.first == "A: a cache, values as CBOR")
         for line in [
             "  entries    3", "  disk       12 B of 1.0 kB", "  accesses   0 hits, 0 misses",
             "  processes  none has it open for writing", "L: a log", "  messages   1",

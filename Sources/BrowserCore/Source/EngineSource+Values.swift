@@ -7,16 +7,21 @@ extension Moment {
     public static func now() -> Moment { Moment(.now()) }
 }
 
-extension Entry {
-    init(_ metadata: EntryMetadata) {
-        let notation: ValueNotation =
-            switch metadata.encoding {
+extension ValueNotation {
+    package init(_ encoding: ValueEncoding) {
+        self =
+            switch encoding {
             case .unknown: .unknown
             case .cbor: .cbor
             case .json: .json
             case .propertyList: .propertyList
             case .text: .text
             }
+    }
+}
+
+extension Entry {
+    init(_ metadata: EntryMetadata) {
         let tier: EntryTier =
             switch metadata.tier {
             case .disk: .disk
@@ -24,7 +29,7 @@ extension Entry {
             case .both: .both
             }
         self.init(
-            key: metadata.key, size: metadata.valueBytes, notation: notation,
+            key: metadata.key, size: metadata.valueBytes, notation: ValueNotation(metadata.encoding),
             created: Moment(metadata.created), accessed: Moment(metadata.accessed),
             expires: metadata.expires.map(Moment.init), hits: metadata.hits, owner: metadata.owner,
             tier: tier,
@@ -41,6 +46,7 @@ extension ArchiveSummary {
             case .log: .log
             }
         self.init(name: status.name, kind: kind, typeName: status.configuration.typeName)
+        notation = status.latestEncoding.map(ValueNotation.init) ?? .unknown
         entries = status.entries
         diskBytes = status.diskBytes
         diskLimit = status.configuration.diskLimit

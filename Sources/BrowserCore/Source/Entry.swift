@@ -1,6 +1,17 @@
 /// How a value says that it is encoded.
 public enum ValueNotation: String, Sendable, Hashable {
     case unknown, cbor, json, propertyList, text
+
+    /// For a person; `nil` where nothing is said.
+    public var name: String? {
+        switch self {
+        case .unknown: nil
+        case .cbor: "CBOR"
+        case .json: "JSON"
+        case .propertyList: "property list"
+        case .text: "text"
+        }
+    }
 }
 
 /// Which tiers hold an entry.

@@ -32,6 +32,8 @@ public struct ArchiveSummary: Sendable, Hashable {
     public var name: String
     public var kind: ArchiveKind
     public var typeName: String
+    /// How the value that was used last says that it is encoded.
+    public var notation = ValueNotation.unknown
     public var entries = 0
     public var diskBytes: UInt64 = 0
     public var diskLimit: UInt64?

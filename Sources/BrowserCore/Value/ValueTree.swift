@@ -4,7 +4,7 @@ import CBOR
 /// threads.
 public struct ValueTree: Sendable {
     public enum Kind: Sendable, Hashable {
-        case map, array, text, number, boolean, null, bytes, other
+        case map, array, text, number, boolean, null, bytes, date, other
     }
 
     public struct Node: Sendable, Hashable {
@@ -43,11 +43,11 @@ public struct ValueTree: Sendable {
         }
         let index = nodes.count
         if case .tagged(let number, let content) = value {
-            if let exact = ValueTree.number(tag: number, value) {
+            if let (text, kind) = ValueTree.describe(tag: number, content) {
                 nodes.append(
                     Node(
-                        depth: depth, name: name, value: exact, kind: .number, end: index + 1, parent: parent)
-                )
+                        depth: depth, name: name, value: tag + text, kind: kind, end: index + 1,
+                        parent: parent))
                 return
             }
             append(content, name: name, depth: depth, parent: parent, tag: "\(tag)tag \(number) ")
@@ -71,11 +71,30 @@ public struct ValueTree: Sendable {
         nodes[index].end = nodes.count
     }
 
-    /// Big integers and decimal fractions (tags 2 to 4 of RFC 8949) as the numbers they are.
-    private static func number(tag: UInt64, _ value: CBORValue) -> String? {
-        guard (2...4).contains(tag) else { return nil }
-        let text = try? JSONPrinter.text(of: value.encoded)
-        return text?.first.map { $0.isNumber || $0 == "-" } == true ? text : nil
+    /// What tags of RFC 8949 and of the registry say in words that a person reads; `nil`: only the tag's number can be
+    /// told. Big integers and decimal fractions (tags 2 to 4) are the numbers they are.
+    private static func describe(tag: UInt64, _ content: CBORValue) -> (text: String, kind: Kind)? {
+        switch (tag, content) {
+        case (0, .text(let text)): return ("date \(text.prefix(maximumLeaf))", .date)
+        case (1, _): return content.asSeconds.flatMap(dateText).map { ($0, .date) }
+        case (2...4, _):
+            let text = try? JSONPrinter.text(of: CBORValue.tagged(tag, content).encoded)
+            return text?.first.map { $0.isNumber || $0 == "-" } == true ? (text ?? "", .number) : nil
+        case (32, .text(let text)): return ("URL \"\(text.prefix(maximumLeaf))\"", .text)
+        case (37, .bytes(let bytes)) where bytes.count == UUIDText.bytes:
+            return ("UUID \(UUIDText.text(of: bytes))", .other)
+        default: return nil
+        }
+    }
+
+    /// A moment, as seconds since 1970; `nil` far outside of our calendar, where the number says more.
+    private static func dateText(_ seconds: Double) -> String? {
+        guard abs(seconds) < 250_000_000_000 else { return nil }
+        let milliseconds = Int64((seconds * 1000).rounded())
+        let fraction = (milliseconds % 1000 + 1000) % 1000
+        let digits = fraction == 0 ? "" : "." + String(fraction + 1000).dropFirst()
+        let whole = Moment(microseconds: (milliseconds - fraction) * 1000)
+        return "date \(Figures.date(whole))\(digits) UTC"
     }
 
     private static func describe(_ value: CBORValue) -> (text: String, kind: Kind) {
@@ -142,5 +161,17 @@ public struct ValueTree: Sendable {
     /// Whether a node's name or value holds a text, whatever its case.
     func matches(_ index: Int, _ pattern: KeyPattern) -> Bool {
         pattern.matches(nodes[index].name) || !nodes[index].isContainer && pattern.matches(nodes[index].value)
+    }
+}
+
+extension CBORValue {
+    /// A number of seconds, whole or not.
+    fileprivate var asSeconds: Double? {
+        switch self {
+        case .unsigned(let number): Double(number)
+        case .negative(let number): -1 - Double(number)
+        case .float(let number) where number.isFinite: number
+        default: nil
+        }
     }
 }

@@ -14,7 +14,8 @@ struct ArchivePane {
     func draw(into frame: inout Frame, in rect: Rect, look: Look) {
         let box = rect.split(top: min(rect.rows, ArchivePane.mostRows)).top
         frame.border(box, style: look[.border], glyphs: look.glyphs)
-        let title = archive.typeName.isEmpty ? archive.name : "\(archive.name): \(archive.typeName)"
+        let content = [archive.typeName, archive.notation.name ?? ""].filter { !$0.isEmpty }
+        let title = archive.name + (content.isEmpty ? "" : ": ") + content.joined(separator: ", ")
         frame.write(
             TextWidth.truncate(" \(title) ", to: max(0, box.columns - 4), ellipsis: look.glyphs.ellipsis),
             at: Point(column: box.column + 2, row: box.row), style: look[.accent], within: box)
@@ -55,7 +56,7 @@ struct ArchivePane {
                 "removed",
                 "\(Figures.count(counters.evictions)) evicted  \(Figures.count(counters.expirations)) expired"
             ),
-            ("rejected", "\(Figures.count(counters.rejections)) larger than the limit"),
+            ("rejected", "\(Figures.count(counters.rejections)) too large or not encodable"),
         ]
         for (index, row) in rows.enumerated() {
             let line = rect.line(index + (rect.rows >= rows.count + 3 ? 3 : 2))

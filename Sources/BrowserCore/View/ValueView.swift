@@ -106,7 +106,7 @@ enum ValueView {
         let role: Role =
             switch node.kind {
             case .text: .good
-            case .number, .boolean: .warning
+            case .number, .boolean, .date: .warning
             case .null, .map, .array: .dim
             case .bytes, .other: .text
             }

@@ -6,6 +6,7 @@
 /// - byte strings: text in base64url without padding (RFC 8949, section 6.1);
 /// - bignums and decimal fractions: the exact number. Those longer than 16,384 digits or with an exponent beyond 64 bits,
 ///   and those whose content isn't what their tag demands: their content;
+/// - the 16 bytes of a UUID (tag 37): their usual spelling, `"9F2C…"` with hyphens;
 /// - every other tag: its content. So a date is its text (tag 0) or its number (tag 1);
 /// - map keys that are not text: the text of their JSON, `{1: 2}` becoming `{"1":2}`; for arrays and maps the text of their
 ///   diagnostic notation, since JSON quoted in JSON at each level would double the backslashes at each level.
@@ -84,7 +85,8 @@ public struct JSONPrinter {
             try printMap(count: count, depth: depth + 1, indent: indent + 1)
         case .tag(let tag):
             try reader.checkDepth(depth, at: start)
-            let isPrinted = try printNumber(tag: tag)
+            var isPrinted = try printNumber(tag: tag)
+            if !isPrinted { isPrinted = try printUUID(tag: tag) }
             if !isPrinted { try printItem(depth: depth + 1, indent: indent) }
         case .boolean(let flag): append(flag ? "true" : "false")
         case .float(let number) where number.isFinite: append(number.description)
@@ -175,6 +177,18 @@ public struct JSONPrinter {
         default:
             return false
         }
+    }
+
+    /// The same for a UUID.
+    private mutating func printUUID(tag: UInt64) throws(CBORError) -> Bool {
+        guard tag == TagNumber.uuid else { return false }
+        let start = reader.offset
+        guard case .bytes(count: UUIDText.bytes) = try reader.readHead() else {
+            reader.offset = start
+            return false
+        }
+        append("\"\(UUIDText.text(of: try reader.readContent(count: UUIDText.bytes)))\"")
+        return true
     }
 
     private mutating func append(negative number: UInt64) {

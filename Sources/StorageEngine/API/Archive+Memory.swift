@@ -4,6 +4,11 @@ package struct HashedKey {
     package let bytes: UnsafeRawBufferPointer
     package let hash: UInt64
 
+    package init(bytes: UnsafeRawBufferPointer, hash: UInt64) {
+        self.bytes = bytes
+        self.hash = hash
+    }
+
     var tag: UInt32 { UInt32(truncatingIfNeeded: hash) }
 }
 
@@ -121,8 +126,14 @@ extension Archive {
     /// An object that was just recorded is in this process' memory as well.
     package func holdRecorded(_ held: HeldEntry) throws(StorageError) { try engine().setHeld(held, true) }
 
-    /// It left it.
-    package func letGo(_ held: HeldEntry) throws(StorageError) { try engine().setHeld(held, false) }
+    /// It left it. If the entry is gone, its line of the index may be of another one by now, which stays marked.
+    package func letGo(_ held: HeldEntry, forKey key: String) throws(StorageError) {
+        let engine = try engine()
+        if engine.state(of: held) == .current { return engine.setHeld(held, false) }
+        try withHashed(key) { (key) throws(StorageError) in
+            if let moved = try engine.follow(held, key: key.bytes) { engine.setHeld(moved, false) }
+        }
+    }
 
     /// Removes the entry of an object that only this process' memory held, unless it was recorded anew.
     package func remove(_ held: HeldEntry, forKey key: String) throws(StorageError) {

@@ -15,8 +15,10 @@ public struct ArchiveStatus: Sendable, Hashable {
     public var deletes: UInt64
     public var evictions: UInt64
     public var expirations: UInt64
-    /// Values refused because they are larger than the limit.
+    /// Values refused because they are larger than the limit, or because they could not be encoded.
     public var rejections: UInt64
+    /// How the value that was used last is encoded, as a hint at what the archive holds; `nil`: there is none.
+    public var latestEncoding: ValueEncoding?
     /// Processes that have the archive open for writing now.
     public var attachedProcesses: Int
 }

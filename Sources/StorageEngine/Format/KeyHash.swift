@@ -40,13 +40,7 @@ package struct KeyHash: Sendable {
             v0 ^= word
             offset += 8
         }
-        var last = UInt64(truncatingIfNeeded: key.count) << 56
-        var shift: UInt64 = 0
-        while offset < key.count {
-            last |= UInt64(key[offset]) << shift
-            shift += 8
-            offset += 1
-        }
+        let last = UInt64(truncatingIfNeeded: key.count) << 56 | KeyHash.rest(of: key)
         v3 ^= last
         round()
         v0 ^= last
@@ -55,5 +49,25 @@ package struct KeyHash: Sendable {
         round()
         round()
         return v0 ^ v1 ^ v2 ^ v3
+    }
+
+    /// The last `count % 8` bytes as a number, the first of them the lowest; loads overlap rather than loop.
+    @inline(__always)
+    private static func rest(of key: UnsafeRawBufferPointer) -> UInt64 {
+        @inline(__always)
+        func word(_ offset: Int) -> UInt64 {
+            UInt64(UInt32(littleEndian: key.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
+        }
+        let count = key.count
+        let bits = UInt64(count & 7) * 8
+        if bits == 0 { return 0 }
+        if count >= 8 {
+            return UInt64(littleEndian: key.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self))
+                >> (64 - bits)
+        }
+        if count >= 4 { return word(0) | word(count - 4) << (bits - 32) }
+        let middle = count >> 1
+        return UInt64(key[0]) | UInt64(key[middle]) << UInt64(middle * 8) | UInt64(key[count - 1])
+            << (bits - 8)
     }
 }

@@ -2,10 +2,10 @@
 /// the archive's (S9). A location never comes back, so nothing has to be sent to anyone.
 package struct HeldEntry: Sendable, Hashable {
     let number: UInt32
+    let tag: UInt32
     let location: Location
     /// Of the operation that stored it: the same also after the frame was moved.
     let sequence: UInt64
-    let tag: UInt32
     /// How long the object may stay in memory, microseconds; 0: as long as there is room. Counts anew from each
     /// time that it is read from disk (S8).
     package let memoryInterval: Int64
@@ -21,7 +21,7 @@ package enum HeldState: Sendable, Hashable {
 extension ArchiveEngine {
     func held(_ entry: FoundEntry, tag: UInt32) -> HeldEntry {
         HeldEntry(
-            number: entry.number, location: entry.location, sequence: entry.frame.sequence, tag: tag,
+            number: entry.number, tag: tag, location: entry.location, sequence: entry.frame.sequence,
             memoryInterval: entry.frame.memoryInterval)
     }
 

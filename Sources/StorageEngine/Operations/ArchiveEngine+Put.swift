@@ -73,7 +73,7 @@ extension ArchiveEngine {
             location: location, pid: pid, time: now, key: key)
         reclaim(forAppended: content.frameBytes)
         return HeldEntry(
-            number: number, location: location, sequence: content.sequence, tag: tag,
+            number: number, tag: tag, location: location, sequence: content.sequence,
             memoryInterval: request.traits.memoryInterval)
     }
 

@@ -13,7 +13,7 @@ import Foundation
 /// }
 /// ```
 public protocol Archivable: SendableMetatype {
-    /// The name of the archive of this type, 1 to 200 bytes of UTF-8 (what is no letter or digit is escaped in the
+    /// The name of the archive of this type, 1 to 80 bytes of UTF-8 (what is no letter or digit is escaped in the
     /// name of its folder). By default the type's own name, `City` for `Geo.City`.
     static var archiveName: String { get }
 
@@ -51,7 +51,9 @@ public enum ArchivePropertyBehavior: Sendable, Hashable {
 }
 
 extension Archivable {
+    /// The type's own name, without its module or the types around it.
     public static var archiveName: String { String(describing: Self.self) }
 
+    /// ``ArchivePropertyBehavior/insertIfNotPresent``.
     public static var archivePropertyBehavior: ArchivePropertyBehavior { .insertIfNotPresent }
 }

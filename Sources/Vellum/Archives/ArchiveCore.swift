@@ -1,20 +1,19 @@
 import Foundation
 import Logging
 import StorageEngine
-import Synchronization
 
 /// What an archive of objects does: the two tiers, and the way of an object between them. Its three faces are
 /// ``ArchiveManager``, ``ThrowingArchives`` and ``AsynchronousArchives``.
 ///
 /// Safe from any thread: the store and the memory tier guard themselves, and what an object shares with a caller is
-/// copied (``HeldBytes``).
+/// copied (``HeldObject``).
 package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     package let archive: Archive
     private let factory: ArchivesFactory.Core
     package let memory: MemoryTier
     private let coder = ArchiveCoder<Object>.coder()
     /// Guards nothing else.
-    private let failures = Mutex(ArchiveFailures())
+    private let failures = Guarded(ArchiveFailures())
 
     init(archive: Archive, factory: ArchivesFactory.Core) {
         self.archive = archive
@@ -68,7 +67,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
                     keepsCreation: keepsCreation)
             }
         }
-        let kept = encoded.isShared ? HeldBytes(encoded.bytes) : HeldValue(object)
+        let kept = encoded.isShared ? HeldObject(bytes: encoded.bytes) : HeldValue(object)
         try memory.keep(
             kept, key, named: name, held: held, bytes: bytes, origin: .recorded, isOnlyHere: isOnlyHere)
     }
@@ -94,8 +93,15 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     // MARK: Looking up (S2)
 
     func access(_ name: String) throws -> Object? {
-        try withHashed(name) { key in
-            if let held = try memory.access(key, named: name) { return try object(of: held, name) }
+        let found = try memory.access(name)
+        if let held = found.object { return try object(of: held, name) }
+        return try accessOnDisk(name, hash: found.hash)
+    }
+
+    private func accessOnDisk(_ name: String, hash: UInt64) throws -> Object? {
+        var contiguous = name
+        return try contiguous.withUTF8 { bytes in
+            let key = HashedKey(bytes: UnsafeRawBufferPointer(bytes), hash: hash)
             guard let read = try read(key, name, counts: true) else { return nil }
             _ = try archive.access(read.held)
             try memory.keep(
@@ -119,9 +125,11 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     }
 
     private func object(of held: HeldObject, _ name: String) throws -> Object {
-        if let value = held as? HeldValue<Object> { return value.value }
-        guard let bytes = held as? HeldBytes else { preconditionFailure("an object of another archive") }
-        return try bytes.bytes.withUnsafeBytes { try decode($0, name).object }
+        guard let bytes = held.bytes else {
+            // Only this archive fills its tier. A checked cast would take longer than all the rest of a hit.
+            return unsafeDowncast(held, to: HeldValue<Object>.self).value
+        }
+        return try bytes.withUnsafeBytes { try decode($0, name).object }
     }
 
     private struct Read {
@@ -138,7 +146,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         try archive.withPeekToHold(key) { bytes, held in
             result = Result {
                 let decoded = try decode(bytes, name)
-                let kept = decoded.isShared ? HeldBytes([UInt8](bytes)) : HeldValue(decoded.object)
+                let kept = decoded.isShared ? HeldObject(bytes: [UInt8](bytes)) : HeldValue(decoded.object)
                 return Read(object: decoded.object, kept: kept, held: held, bytes: bytes.count)
             }
         }

@@ -16,6 +16,7 @@ public enum ArchiveError: Error {
 }
 
 extension ArchiveError: CustomStringConvertible {
+    /// One line for a person.
     public var description: String {
         switch self {
         case .unencodable(let type, let key, let underlying):

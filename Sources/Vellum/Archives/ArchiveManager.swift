@@ -40,10 +40,14 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
 
     // MARK: Storing
 
+    /// Stores the object in both tiers, replacing the one of its key, and makes it the most recent. Costs its encoding and one
+    /// write into mapped memory. What is larger than a tier's limit is not stored in that tier; larger than both, it is logged
+    /// and counted (``ArchiveStatistics/rejections``), and what was there before stays.
     public func record(_ object: Archive) {
         attempt("record", object.primaryKey, else: ()) { try core.store(object, keepsCreation: false) }
     }
 
+    /// As ``record(_:)``, and an object that was there keeps its creation time. If there was none, it is inserted.
     public func update(_ object: Archive) {
         attempt("update", object.primaryKey, else: ()) { try core.store(object, keepsCreation: true) }
     }
@@ -79,8 +83,16 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
 
     // MARK: Reading
 
+    /// The object of a key, which becomes the most recent in both tiers and counts as a hit; `nil`, counted as a miss, if there
+    /// is none or it has expired. From memory it costs a look-up in a table and one word of the index, from disk its decoding.
     public func access(archiveWithKey key: String) -> Archive? {
-        attempt("access", key, else: nil) { try core.access(key) }
+        // Not by `attempt`, in which the optional of a generic type costs more than a hit in memory.
+        do {
+            return try core.access(key)
+        } catch {
+            core.log("access", key, error)
+            return nil
+        }
     }
 
     /// The object of a key without any trace: it does not become more recent, is not counted, and stays in the tier
@@ -89,26 +101,35 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
         attempt("peek", key, else: nil) { try core.peek(key) }
     }
 
+    /// The most recent objects, at most `limit`, the most recent first; 0 and less: none. Counts as an access of each, keeps
+    /// their order, and brings none into memory that is not there. Costs a list of the archive's keys, and the reading of each.
     public func accessAll(limitedBy limit: Int) -> [Archive] {
         attempt("access all", else: []) { try core.accessAll(limit: limit) }
     }
 
+    /// As ``accessAll(limitedBy:)`` without a limit: all objects are in memory at once.
     public func accessAll() -> [Archive] { accessAll(limitedBy: .max) }
 
+    /// What the queries leave of all objects, one query after the other; most recent first unless sorted. Counts as an access of
+    /// each result only. Costs the decoding of every object that a query looks at.
     public func process(queries: [Query<Archive>]) -> [Archive] {
         attempt("process queries", else: []) { try core.process(queries) }
     }
 
+    /// When the object of this key was last recorded or accessed by any process, right within some milliseconds; `nil` if there
+    /// is none. Leaves no trace.
     public func latestAccessedTime(for key: String) -> Date? {
         attempt("look up", key, else: nil) { try core.latestAccess(key) }
     }
 
     // MARK: Deleting
 
+    /// Deletes the object of a key, for all processes; nothing happens if there is none.
     public func delete(archiveWithKey key: String) {
         attempt("delete", key, else: ()) { try core.delete(key) }
     }
 
+    /// Deletes all objects, in one step for all processes.
     public func deleteAll() {
         attempt("delete all", else: ()) { try core.deleteAll() }
     }
@@ -118,6 +139,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
         attempt("delete all of an owner", else: ()) { try core.deleteAll(ofOwner: owner) }
     }
 
+    /// Deletes the objects whose last access is longer ago than this many seconds. Costs a walk over the index.
     public func deleteAllInvalidateArchives(invalidateTimeInterval: TimeInterval) {
         attempt("delete idle objects", else: ()) {
             try core.deleteIdle(longerThan: .seconds(invalidateTimeInterval))
@@ -126,7 +148,9 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
 
     // MARK: Sizes
 
+    /// Most bytes that the encoded objects of both tiers may have together: the sum of the two limits.
     public var maxSize: Int { attempt("read the sizes", else: 0) { try core.maxSizes().both } }
+    /// Bytes that the encoded objects of both tiers have together; one that is in both counts twice.
     public var currentSize: Int { attempt("read the sizes", else: 0) { try core.currentSizes().both } }
 
     /// Most bytes that the encoded objects in this process' memory may have together.

@@ -7,8 +7,9 @@ public struct ArchiveStatistics: Sendable, Hashable {
     public var objects: Int
     /// Objects in this process' memory.
     public var memoryObjects: Int
-    /// Bytes of the encoded objects in this process' memory, and on disk.
+    /// Bytes of the encoded objects in this process' memory.
     public var memoryBytes: Int
+    /// Bytes of the encoded objects on disk.
     public var diskBytes: Int
     /// Bytes that the archive's files take on disk.
     public var footprint: Int
@@ -16,10 +17,15 @@ public struct ArchiveStatistics: Sendable, Hashable {
     public var hits: Int
     /// Those of them that found it in this process' memory, since it opened the archive.
     public var memoryHits: Int
+    /// Look-ups that found none.
     public var misses: Int
+    /// Objects that were stored, updates included.
     public var records: Int
+    /// Objects that were deleted because somebody asked for it.
     public var deletes: Int
+    /// Objects that the disk limit left no room for. That memory let go of one is not counted.
     public var evictions: Int
+    /// Objects whose lifetime was over, and that were removed since.
     public var expirations: Int
     /// Objects that were not stored: larger than the limit, or not encodable.
     public var rejections: Int

@@ -1,7 +1,6 @@
 import Foundation
 import Logging
 import StorageEngine
-import Synchronization
 
 /// Gives out the archives of a store, one for each type. Safe from any thread.
 ///
@@ -26,6 +25,7 @@ public final class ArchivesFactory: Sendable {
     ///   (``shared``).
     public init(storePath: String? = nil) { core = Core(path: storePath ?? Core.defaultPath()) }
 
+    /// As ``init(storePath:)``, for a file URL.
     public convenience init(store: URL) { self.init(storePath: store.path) }
 
     deinit { core.forgetArchives() }
@@ -69,8 +69,8 @@ extension ArchivesFactory {
         static let defaultDiskSize = 2.megaByte
 
         let path: String
-        private let opened = Mutex(Opened())
-        private let sharedLogger = Mutex(Logger(label: "vellum") { _ in SwiftLogNoOpLogHandler() })
+        private let opened = Guarded(Opened())
+        private let sharedLogger = Guarded(Logger(label: "vellum") { _ in SwiftLogNoOpLogHandler() })
 
         private struct Opened {
             var store: Store?

@@ -25,33 +25,43 @@ public protocol Archivist<Archive> {
     func accessAll(limitedBy limit: Int) -> [Archive]
     /// All objects, the most recent first. Counts as an access of each.
     func accessAll() -> [Archive]
+    /// Deletes the object of this key; nothing happens if there is none.
     func delete(archiveWithKey key: String)
+    /// Deletes all objects.
     func deleteAll()
     /// What the queries leave of all objects, one query after the other. Counts as an access of what it returns.
     func process(queries: [Query<Archive>]) -> [Archive]
 }
 
 extension Archivist {
+    /// When the object of the same key was last recorded or accessed; `nil` if there is none.
     public func latestAccessedTime(for object: Archive) -> Date? {
         latestAccessedTime(for: object.primaryKey)
     }
 
+    /// Records the objects one after the other; the last one is the most recent then.
     public func insert(_ objects: Archive...) { insert(all: objects) }
 
+    /// Records the objects one after the other; the last one is the most recent then.
     public func insert(all objects: [Archive]) {
         for object in objects { record(object) }
     }
 
+    /// Deletes the object of the same key.
     public func delete(_ object: Archive) { delete(archiveWithKey: object.primaryKey) }
 
+    /// Deletes the objects of the same keys, one after the other.
     public func delete(_ objects: Archive...) { delete(all: objects) }
 
+    /// Deletes the objects of the same keys, one after the other.
     public func delete(all objects: [Archive]) {
         for object in objects { delete(archiveWithKey: object.primaryKey) }
     }
 
+    /// Deletes the objects of these keys, one after the other.
     public func delete(keys: String...) { delete(allKeys: keys) }
 
+    /// Deletes the objects of these keys, one after the other.
     public func delete(allKeys keys: [String]) {
         for key in keys { delete(archiveWithKey: key) }
     }

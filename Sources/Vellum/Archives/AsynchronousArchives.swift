@@ -29,6 +29,8 @@ public struct AsynchronousArchives<Archive: Archivable>: @unchecked Sendable {
         return try result.value.get()
     }
 
+    /// As ``ArchiveManager/record(_:)``, with a lifetime on disk and one in memory (`nil`: as long as there is room), and an owner
+    /// of 1 to 255 bytes.
     public func record(
         _ object: Archive, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil
@@ -38,6 +40,7 @@ public struct AsynchronousArchives<Archive: Archivable>: @unchecked Sendable {
         }
     }
 
+    /// As ``ArchiveManager/update(_:)``; lifetimes and owner are the new ones, `nil` for none.
     public func update(
         _ object: Archive, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil
@@ -47,38 +50,47 @@ public struct AsynchronousArchives<Archive: Archivable>: @unchecked Sendable {
         }
     }
 
+    /// As ``ArchiveManager/access(archiveWithKey:)``.
     public func access(archiveWithKey key: String) async throws -> Archive? {
         try await perform { try $0.access(archiveWithKey: key) }
     }
 
+    /// As ``ArchiveManager/peek(archiveWithKey:)``.
     public func peek(archiveWithKey key: String) async throws -> Archive? {
         try await perform { try $0.peek(archiveWithKey: key) }
     }
 
+    /// As ``ArchiveManager/accessAll(limitedBy:)``.
     public func accessAll(limitedBy limit: Int = .max) async throws -> [Archive] {
         try await perform { try $0.accessAll(limitedBy: limit) }
     }
 
+    /// As ``ArchiveManager/process(queries:)``.
     public func process(queries: [Query<Archive>]) async throws -> [Archive] {
         try await perform { try $0.process(queries: queries) }
     }
 
+    /// As ``ArchiveManager/delete(archiveWithKey:)``.
     public func delete(archiveWithKey key: String) async throws {
         try await perform { try $0.delete(archiveWithKey: key) }
     }
 
+    /// As ``ArchiveManager/deleteAll()``.
     public func deleteAll() async throws { try await perform { try $0.deleteAll() } }
 
+    /// As ``ArchiveManager/deleteAll(ofOwner:)``.
     public func deleteAll(ofOwner owner: String) async throws {
         try await perform { try $0.deleteAll(ofOwner: owner) }
     }
 
+    /// As ``ArchiveManager/deleteAllInvalidateArchives(invalidateTimeInterval:)``.
     public func deleteAllInvalidateArchives(invalidateTimeInterval: TimeInterval) async throws {
         try await perform {
             try $0.deleteAllInvalidateArchives(invalidateTimeInterval: invalidateTimeInterval)
         }
     }
 
+    /// As ``ArchiveManager/resize(memory:disk:)``.
     public func resize(memory: Int? = nil, disk: Int? = nil) async throws {
         try await perform { try $0.resize(memory: memory, disk: disk) }
     }

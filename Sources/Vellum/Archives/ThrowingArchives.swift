@@ -10,6 +10,8 @@ import Foundation
 public struct ThrowingArchives<Archive: Archivable>: @unchecked Sendable {
     let core: ArchiveCore<Archive>
 
+    /// As ``ArchiveManager/record(_:)``, with a lifetime on disk and one in memory (`nil`: as long as there is room), and an owner
+    /// of 1 to 255 bytes.
     public func record(
         _ object: Archive, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil
@@ -18,6 +20,7 @@ public struct ThrowingArchives<Archive: Archivable>: @unchecked Sendable {
         try core.store(object, keepsCreation: false, attributes: terms.attributes)
     }
 
+    /// As ``ArchiveManager/update(_:)``; lifetimes and owner are the new ones, `nil` for none.
     public func update(
         _ object: Archive, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil
@@ -26,31 +29,42 @@ public struct ThrowingArchives<Archive: Archivable>: @unchecked Sendable {
         try core.store(object, keepsCreation: true, attributes: terms.attributes)
     }
 
+    /// As ``ArchiveManager/access(archiveWithKey:)``.
     public func access(archiveWithKey key: String) throws -> Archive? { try core.access(key) }
 
+    /// As ``ArchiveManager/peek(archiveWithKey:)``.
     public func peek(archiveWithKey key: String) throws -> Archive? { try core.peek(key) }
 
+    /// As ``ArchiveManager/accessAll(limitedBy:)``.
     public func accessAll(limitedBy limit: Int = .max) throws -> [Archive] {
         try core.accessAll(limit: limit)
     }
 
+    /// As ``ArchiveManager/process(queries:)``.
     public func process(queries: [Query<Archive>]) throws -> [Archive] { try core.process(queries) }
 
+    /// As ``ArchiveManager/latestAccessedTime(for:)``.
     public func latestAccessedTime(for key: String) throws -> Date? { try core.latestAccess(key) }
 
+    /// As ``ArchiveManager/delete(archiveWithKey:)``.
     public func delete(archiveWithKey key: String) throws { try core.delete(key) }
 
+    /// As ``ArchiveManager/deleteAll()``.
     public func deleteAll() throws { try core.deleteAll() }
 
+    /// As ``ArchiveManager/deleteAll(ofOwner:)``.
     public func deleteAll(ofOwner owner: String) throws { try core.deleteAll(ofOwner: owner) }
 
+    /// As ``ArchiveManager/deleteAllInvalidateArchives(invalidateTimeInterval:)``.
     public func deleteAllInvalidateArchives(invalidateTimeInterval: TimeInterval) throws {
         try core.deleteIdle(longerThan: .seconds(invalidateTimeInterval))
     }
 
+    /// As ``ArchiveManager/resize(memory:disk:)``.
     public func resize(memory: Int? = nil, disk: Int? = nil) throws {
         try core.resize(memory: memory, disk: disk)
     }
 
+    /// As ``ArchiveManager/statistics``.
     public func statistics() throws -> ArchiveStatistics { try core.statistics() }
 }

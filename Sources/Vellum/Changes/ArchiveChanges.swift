@@ -4,28 +4,36 @@ import StorageEngine
 
 /// One thing that happened in an archive, by whatever process.
 public struct ArchiveChange: Sendable, Hashable {
+    /// What happened.
     public enum Kind: Sendable, Hashable {
+        /// An object was stored, by ``ArchiveManager/record(_:)`` or ``ArchiveManager/update(_:)``.
         case recorded, updated
         /// A process took the object into its memory.
         case promoted
+        /// An object is gone: the disk limit left no room for it, its lifetime was over, somebody deleted it.
         case evicted, expired, deleted
         /// An object was not stored, or a stored value could not be decoded.
         case rejected
+        /// An object has another lifetime, or none.
         case lifetimeChanged
         /// What had been deleted or expired is back.
         case restored
+        /// The limits of the archive changed.
         case resized
         /// This many changes were overwritten before they could be read: the archive keeps the last 2,048.
         case lost(Int)
     }
 
+    /// What happened.
     public var kind: Kind
     /// `nil` for what is about no object, or about all of them. Of a key longer than 24 bytes perhaps its beginning only
     /// (``keyIsComplete``), when its object is gone.
     public var key: String?
+    /// Whether ``key`` is the whole key.
     public var keyIsComplete: Bool
     /// Size of the encoded object.
     public var bytes: Int
+    /// When it happened, right within some milliseconds.
     public var time: Date
     /// The process that did it.
     public var process: Int32
@@ -40,10 +48,12 @@ public struct ArchiveChanges: AsyncSequence, Sendable {
 
     let archive: Archive
 
+    /// An iterator over what happens from now on.
     public func makeAsyncIterator() -> Iterator {
         Iterator(archive: archive, next: try? archive.nextEvent())
     }
 
+    /// Follows the changes for one loop.
     public struct Iterator: AsyncIteratorProtocol {
         let archive: Archive
         /// The event to ask for; `nil`: there will be no more.
@@ -58,6 +68,7 @@ public struct ArchiveChanges: AsyncSequence, Sendable {
         /// How long a thread waits before it looks whether anyone still wants to know.
         private static let patience = Duration.milliseconds(200)
 
+        /// The next change, as soon as there is one; `nil` when the task is cancelled or the archive is closed.
         public mutating func next() async -> ArchiveChange? {
             while waiting.isEmpty {
                 guard let next, !Task.isCancelled else { return nil }

@@ -1,6 +1,5 @@
 import CBOR
 import Foundation
-import Synchronization
 
 extension Archivable where Self: Codable {
     public func archive() throws -> Data {
@@ -65,7 +64,7 @@ final class CodecProbe: Sendable {
     @TaskLocal static var current: CodecProbe?
 
     private let type: ObjectIdentifier
-    private let steps = Mutex<[Step]>([])
+    private let steps = Guarded<[Step]>([])
 
     private init(_ type: any Archivable.Type) { self.type = ObjectIdentifier(type) }
 

@@ -1,7 +1,6 @@
 import CBOR
 import Foundation
 import StorageEngine
-import Synchronization
 
 /// An object as bytes, and what was learnt on the way.
 struct EncodedObject {
@@ -57,7 +56,7 @@ class ArchiveCoder<Object: Archivable>: @unchecked Sendable {
 
 /// The coder of types that are `Codable`. What such a type leaves to the library is encoded as CBOR at once.
 private final class CodableCoder<Object: ArchiveCodable>: ArchiveCoder<Object>, @unchecked Sendable {
-    private let isEncodedByLibrary = Mutex<Bool?>(nil)
+    private let isEncodedByLibrary = Guarded<Bool?>(nil)
     private let isDecodedByLibrary = CodecProbe.isDecodedByLibrary(Object.self)
     private let watchesProperties = Object.archivePropertyBehavior != .ignore
 

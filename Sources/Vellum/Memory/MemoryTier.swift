@@ -1,5 +1,4 @@
 import StorageEngine
-import Synchronization
 
 /// The decoded objects of one archive in this process, under one lock. It knows no types.
 ///
@@ -15,7 +14,7 @@ package final class MemoryTier: Sendable {
     }
 
     private let archive: Archive
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     init(archive: Archive) { self.archive = archive }
 
@@ -27,18 +26,30 @@ package final class MemoryTier: Sendable {
             let place = state.objects.find(key.hash, name)
             guard place != ObjectTable.none else { return nil }
             var standing = HeldState.gone
-            if state.objects.nodes[place].end == .max {
-                standing = try archive.access(state.objects.nodes[place].held)
+            if state.objects.node(place).end == .max {
+                standing = try archive.access(state.objects.node(place).held)
             }
             // What is gone may only have been moved, and what has a deadline here is looked at first.
             if standing == .gone, try isValid(place, key, &state.objects) {
-                standing = try archive.access(state.objects.nodes[place].held)
+                standing = try archive.access(state.objects.node(place).held)
             }
             guard standing == .current else { return nil }
             state.objects.makeNewest(place)
             state.hits &+= 1
-            return state.objects.nodes[place].object
+            return state.objects.node(place).object
         }
+    }
+
+    /// The same for a key that nobody has hashed yet, and its hash.
+    func access(_ name: String) throws(StorageError) -> (object: HeldObject?, hash: UInt64) {
+        var contiguous = name
+        let result = contiguous.withUTF8 { bytes in
+            Result { () throws(StorageError) in
+                let key = try archive.hashed(UnsafeRawBufferPointer(bytes))
+                return (object: try access(key, named: name), hash: key.hash)
+            }
+        }
+        return try result.get()
     }
 
     /// The same without any trace.
@@ -46,18 +57,18 @@ package final class MemoryTier: Sendable {
         try state.withLock { (state) throws(StorageError) -> HeldObject? in
             let place = state.objects.find(key.hash, name)
             guard place != ObjectTable.none, try isValid(place, key, &state.objects) else { return nil }
-            return state.objects.nodes[place].object
+            return state.objects.node(place).object
         }
     }
 
     /// Whether the object at a place may still be used; if not, it goes.
     private func isValid(
-        _ place: Int, _ key: HashedKey, _ objects: inout ObjectTable
+        _ place: ObjectTable.Place, _ key: HashedKey, _ objects: inout ObjectTable
     ) throws(StorageError) -> Bool {
-        let isOver = objects.nodes[place].end != .max && Archive.bootTime() >= objects.nodes[place].end
-        if !isOver, try archive.state(of: objects.nodes[place].held) == .current { return true }
+        let isOver = objects.node(place).end != .max && Archive.bootTime() >= objects.node(place).end
+        if !isOver, try archive.state(of: objects.node(place).held) == .current { return true }
         // Its frame may only have been moved.
-        if !isOver, let held = try archive.follow(objects.nodes[place].held, key: key) {
+        if !isOver, let held = try archive.follow(objects.node(place).held, key: key) {
             objects.follow(held, at: place)
             return true
         }
@@ -79,14 +90,17 @@ package final class MemoryTier: Sendable {
         origin: Origin, isOnlyHere: Bool = false
     ) throws(StorageError) {
         try change { (objects) throws(StorageError) in
+            // Another thread may have stored the key anew since.
+            let isCurrent = try archive.state(of: held) == .current
+            guard let held = isCurrent ? held : try archive.follow(held, key: key) else { return }
             let limit = Int(clamping: try archive.memoryLimit())
             let place = objects.find(key.hash, name)
             if place != ObjectTable.none { try drop(place, &objects) }
-            guard bytes <= limit else { return }
+            guard bytes <= limit else { return try leave(held, name, isOnlyHere: isOnlyHere) }
             try evict(downTo: limit - bytes, &objects)
             objects.insert(
                 ObjectTable.Node(
-                    key: name, hash: key.hash, object: object, held: held, bytes: bytes,
+                    hash: key.hash, key: name, object: object, held: held, bytes: bytes,
                     end: held.memoryInterval > 0 ? Archive.bootTime() + held.memoryInterval : .max,
                     isOnlyHere: isOnlyHere))
             switch origin {
@@ -114,8 +128,8 @@ package final class MemoryTier: Sendable {
         let mark = try archive.changeMark()
         try state.withLock { (state) throws(StorageError) in
             guard state.compared != mark else { return }
-            for place in state.objects.nodes.indices where state.objects.nodes[place].object != nil {
-                try archive.withHashed(state.objects.nodes[place].key) { (key) throws(StorageError) in
+            for place in Array(state.objects.places) {
+                try archive.withHashed(state.objects.node(place).key) { (key) throws(StorageError) in
                     _ = try isValid(place, key, &state.objects)
                 }
             }
@@ -145,9 +159,13 @@ package final class MemoryTier: Sendable {
         while objects.bytes > limit, objects.oldest != ObjectTable.none { try drop(objects.oldest, &objects) }
     }
 
-    private func drop(_ place: Int, _ objects: inout ObjectTable) throws(StorageError) {
+    private func drop(_ place: ObjectTable.Place, _ objects: inout ObjectTable) throws(StorageError) {
         let node = objects.remove(place)
-        try archive.letGo(node.held)
-        if node.isOnlyHere { try archive.remove(node.held, forKey: node.key) }
+        try leave(node.held, node.key, isOnlyHere: node.isOnlyHere)
+    }
+
+    private func leave(_ held: HeldEntry, _ name: String, isOnlyHere: Bool) throws(StorageError) {
+        try archive.letGo(held, forKey: name)
+        if isOnlyHere { try archive.remove(held, forKey: name) }
     }
 }

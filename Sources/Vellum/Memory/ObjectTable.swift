@@ -2,10 +2,13 @@ import StorageEngine
 
 /// Objects by key, and in the order of use: a hash table with chains, and a doubly linked list, in one array of nodes.
 /// A node keeps its place as long as it is there. Everything but growing costs the same however many there are.
+///
+/// A look-up waits for memory more than for anything else: what it reads of a node stands together at its beginning, and
+/// places are kept in half a word.
 struct ObjectTable {
     struct Node {
-        var key = ""
         var hash: UInt64 = 0
+        var key = ""
         /// `nil`: the place is free.
         var object: HeldObject?
         var held: HeldEntry
@@ -23,12 +26,15 @@ struct ObjectTable {
         fileprivate(set) var next = ObjectTable.none
     }
 
-    static let none = -1
+    /// Where a node stands in ``nodes``. There are fewer of them than an archive has entries: 2³¹ at most.
+    typealias Place = Int32
 
-    private(set) var nodes: [Node] = []
+    static let none: Place = -1
+
+    private var nodes: [Node] = []
     private var firstFree = ObjectTable.none
-    /// First node of each chain; a power of two of them, at least as many as nodes.
-    private var buckets = [Int](repeating: ObjectTable.none, count: 16)
+    /// First node of each chain; a power of two of them, at least twice as many as nodes.
+    private var buckets = [Place](repeating: ObjectTable.none, count: 16)
     private(set) var count = 0
     /// Sum of the encoded sizes.
     private(set) var bytes = 0
@@ -37,11 +43,11 @@ struct ObjectTable {
 
     /// The place of a key, or ``none``. Keys are compared byte by byte, as the engine does: two spellings of one letter
     /// that Swift holds equal have different hashes.
-    func find(_ hash: UInt64, _ key: String) -> Int {
+    func find(_ hash: UInt64, _ key: String) -> Place {
         var place = buckets[Int(truncatingIfNeeded: hash) & (buckets.count - 1)]
         while place != ObjectTable.none {
-            if nodes[place].hash == hash, nodes[place].key == key { return place }
-            place = nodes[place].next
+            if nodes[Int(place)].hash == hash, nodes[Int(place)].key == key { return place }
+            place = nodes[Int(place)].next
         }
         return ObjectTable.none
     }
@@ -50,14 +56,21 @@ struct ObjectTable {
     var keys: [String] {
         sequence(state: newest) { place in
             guard place != ObjectTable.none else { return nil }
-            defer { place = nodes[place].older }
-            return nodes[place].key
+            defer { place = nodes[Int(place)].older }
+            return nodes[Int(place)].key
         }.map(\.self)
     }
 
-    mutating func follow(_ held: HeldEntry, at place: Int) { nodes[place].held = held }
+    func node(_ place: Place) -> Node { nodes[Int(place)] }
 
-    mutating func makeNewest(_ place: Int) {
+    /// The places of all nodes.
+    var places: some Sequence<Place> {
+        nodes.indices.lazy.filter { nodes[$0].object != nil }.map { Place($0) }
+    }
+
+    mutating func follow(_ held: HeldEntry, at place: Place) { nodes[Int(place)].held = held }
+
+    mutating func makeNewest(_ place: Place) {
         guard newest != place else { return }
         unlink(place)
         link(place)
@@ -65,62 +78,62 @@ struct ObjectTable {
 
     /// Adds a node as the most recent one; its key must not be there.
     mutating func insert(_ node: Node) {
-        if count == buckets.count { grow() }
+        if count * 2 == buckets.count { grow() }
         var place = firstFree
         if place == ObjectTable.none {
-            place = nodes.count
+            place = Place(nodes.count)
             nodes.append(node)
         } else {
-            firstFree = nodes[place].next
-            nodes[place] = node
+            firstFree = nodes[Int(place)].next
+            nodes[Int(place)] = node
         }
         let bucket = Int(truncatingIfNeeded: node.hash) & (buckets.count - 1)
-        nodes[place].next = buckets[bucket]
+        nodes[Int(place)].next = buckets[bucket]
         buckets[bucket] = place
         link(place)
         count += 1
         bytes += node.bytes
     }
 
-    mutating func remove(_ place: Int) -> Node {
-        let node = nodes[place]
+    mutating func remove(_ place: Place) -> Node {
+        let node = nodes[Int(place)]
         let bucket = Int(truncatingIfNeeded: node.hash) & (buckets.count - 1)
         if buckets[bucket] == place {
             buckets[bucket] = node.next
         } else {
             var before = buckets[bucket]
-            while nodes[before].next != place { before = nodes[before].next }
-            nodes[before].next = node.next
+            while nodes[Int(before)].next != place { before = nodes[Int(before)].next }
+            nodes[Int(before)].next = node.next
         }
         unlink(place)
         count -= 1
         bytes -= node.bytes
-        nodes[place] = Node(held: node.held)
-        nodes[place].next = firstFree
+        nodes[Int(place)] = Node(held: node.held)
+        nodes[Int(place)].next = firstFree
         firstFree = place
         return node
     }
 
-    private mutating func link(_ place: Int) {
-        nodes[place].newer = ObjectTable.none
-        nodes[place].older = newest
-        if newest != ObjectTable.none { nodes[newest].newer = place }
+    private mutating func link(_ place: Place) {
+        nodes[Int(place)].newer = ObjectTable.none
+        nodes[Int(place)].older = newest
+        if newest != ObjectTable.none { nodes[Int(newest)].newer = place }
         newest = place
         if oldest == ObjectTable.none { oldest = place }
     }
 
-    private mutating func unlink(_ place: Int) {
-        let (newer, older) = (nodes[place].newer, nodes[place].older)
-        if newer == ObjectTable.none { newest = older } else { nodes[newer].older = older }
-        if older == ObjectTable.none { oldest = newer } else { nodes[older].newer = newer }
+    private mutating func unlink(_ place: Place) {
+        let (newer, older) = (nodes[Int(place)].newer, nodes[Int(place)].older)
+        if newer == ObjectTable.none { newest = older } else { nodes[Int(newer)].older = older }
+        if older == ObjectTable.none { oldest = newer } else { nodes[Int(older)].newer = newer }
     }
 
     private mutating func grow() {
-        buckets = [Int](repeating: ObjectTable.none, count: buckets.count * 2)
+        buckets = [Place](repeating: ObjectTable.none, count: buckets.count * 2)
         for place in nodes.indices where nodes[place].object != nil {
             let bucket = Int(truncatingIfNeeded: nodes[place].hash) & (buckets.count - 1)
             nodes[place].next = buckets[bucket]
-            buckets[bucket] = place
+            buckets[bucket] = Place(place)
         }
     }
 }

@@ -9,6 +9,7 @@ public struct QueryFinder<Result> {
 
     @usableFromInline init() {}
 
+    /// A property to ask something of.
     @inlinable
     public subscript<Property>(
         dynamicMember path: KeyPath<Result, Property>
@@ -16,6 +17,7 @@ public struct QueryFinder<Result> {
         FinderProperty(finder: self, path: [path]) { $0[keyPath: path] }
     }
 
+    /// An optional property to ask something of.
     @inlinable
     public subscript<Wrapped>(
         dynamicMember path: KeyPath<Result, Wrapped?>

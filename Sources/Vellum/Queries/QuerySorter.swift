@@ -12,6 +12,7 @@ public struct QuerySorter<Result> {
 
     @usableFromInline init() {}
 
+    /// A property to sort by.
     @inlinable
     public subscript<Property>(
         dynamicMember path: KeyPath<Result, Property>
@@ -19,6 +20,7 @@ public struct QuerySorter<Result> {
         SorterProperty(sorter: self, path: [path]) { $0[keyPath: path] }
     }
 
+    /// An optional property to sort by; where it is `nil` comes last.
     @inlinable
     public subscript<Wrapped>(
         dynamicMember path: KeyPath<Result, Wrapped?>
@@ -42,11 +44,15 @@ public struct QuerySorter<Result> {
 
 /// How two objects compare.
 public enum QueryCompareResult: Sendable, Hashable {
+    /// The left one comes after the right one when sorted ascending.
     case leftGreaterThanRight
+    /// The left one comes before the right one when sorted ascending.
     case leftLessThanRight
+    /// This order tells them not apart.
     case leftEqualWithRight
 }
 
+/// Which end comes first.
 public enum QuerySortDirection: Sendable, Hashable {
     /// The least first.
     case ascending

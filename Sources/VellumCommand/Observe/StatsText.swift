@@ -1,3 +1,4 @@
+import BrowserCore
 import StorageEngine
 import TerminalKit
 
@@ -18,7 +19,9 @@ enum StatsText {
     static func write(_ sample: ArchiveSample, to output: OutputWriter) throws(CommandFailure) {
         let status = sample.status
         let configuration = status.configuration
-        let type = configuration.typeName.isEmpty ? "" : " of \(configuration.typeName)"
+        let notation =
+            status.latestEncoding.flatMap { ValueNotation($0).name }.map { ", values as \($0)" } ?? ""
+        let type = (configuration.typeName.isEmpty ? "" : " of \(configuration.typeName)") + notation
         try output.write(TerminalText.sanitized("\(status.name): a \(configuration.kind)\(type)") + "\n")
         for (name, value) in facts(sample) {
             try output.write("  \(name)" + String(repeating: " ", count: 11 - name.count) + value + "\n")

@@ -32,6 +32,9 @@ struct JSONPrinterTests {
             ([[1, "a"]: 1], "{\"[1, \\\"a\\\"]\":1}"), ([.tagged(9, [:]): 1], "{\"{}\":1}"),
             ([1.5: [2: 3]], "{\"1.5\":{\"2\":3}}"),
             ([.tagged(0, "x"): 1], "{\"x\":1}"),
+            (.tagged(37, .bytes([UInt8](0...15))), "\"00010203-0405-0607-0809-0A0B0C0D0E0F\""),
+            ([.tagged(37, .bytes([UInt8](240...255))): 1], "{\"F0F1F2F3-F4F5-F6F7-F8F9-FAFBFCFDFEFF\":1}"),
+            (.tagged(37, .bytes([1])), "\"AQ\""), (.tagged(37, 5), "5"),
         ] as [(CBORValue, String)])
     func others(value: CBORValue, expected: String) {
         #expect(value.json() == expected)

@@ -1,6 +1,7 @@
 #if DEBUG
 import Foundation
 import StorageEngine
+import TestSupport
 import Testing
 
 /// R2: a process dies at a named point of an operation, the next one at a point of recovery, and so does the one

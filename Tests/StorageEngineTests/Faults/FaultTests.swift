@@ -1,5 +1,6 @@
 import Foundation
 import StorageEngine
+import TestSupport
 import Testing
 
 /// R5: whichever call to the system fails, with whatever errno, once or from then on: a clear error, nothing

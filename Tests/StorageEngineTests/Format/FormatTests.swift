@@ -32,6 +32,17 @@ import Testing
         }
     }
 
+    /// Keys of every length against the paper's description, a byte at a time.
+    @Test func sipHashOfEveryLength() {
+        let hash = KeyHash(k0: 0x0706_0504_0302_0100, k1: 0x0f0e_0d0c_0b0a_0908)
+        for length in 0..<70 {
+            let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 &* 157 &+ 131) }
+            #expect(
+                bytes.withUnsafeBytes { hash($0) } == PlainSipHash.hash(bytes, hash.k0, hash.k1),
+                "length \(length)")
+        }
+    }
+
     @Test(arguments: [
         "City", "a b", "Array<City>", "日本", "..", "%", "a/b", String(repeating: "é", count: 40),
     ])

@@ -1,5 +1,6 @@
 import Foundation
 import StorageEngine
+import TestSupport
 import Testing
 
 /// R10: limits under sizes chosen against them (S3). After every call the values fit the limit; the files' blocks

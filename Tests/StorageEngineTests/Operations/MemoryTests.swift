@@ -65,7 +65,7 @@ import Testing
         #expect(try two.metadata("a")?.tier == .both)
         #expect(try two.entries().first?.tier == .both)
         #expect(try two.status().memoryBytes == 123)
-        try one.letGo(held)
+        try one.letGo(held, forKey: "a")
         #expect(try two.metadata("a")?.tier == .disk)
         _ = try hold("a", one)
         try two.put([2], forKey: "a")

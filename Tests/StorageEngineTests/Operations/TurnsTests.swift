@@ -1,5 +1,6 @@
 import Foundation
 import StorageEngine
+import TestSupport
 import Testing
 
 /// S5 across processes: whoever takes turns in storing and accessing, the victims are those of one plain list.

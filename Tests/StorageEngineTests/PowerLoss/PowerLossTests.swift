@@ -1,5 +1,6 @@
 import Foundation
 import StorageEngine
+import TestSupport
 import Testing
 
 /// R4: wherever the power goes, the store opens, no value is wrong, and what the archive's durability promises

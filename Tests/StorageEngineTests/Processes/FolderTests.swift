@@ -1,5 +1,6 @@
 import Foundation
 import StorageEngine
+import TestSupport
 import Testing
 
 /// R12: what happens to a store's folder while it is open (OnDiskFormat, "What may happen to the folder").

@@ -1,5 +1,6 @@
 import Foundation
 import StorageEngine
+import TestSupport
 import Testing
 
 /// R8: what several threads of several processes see of each key is what one register could have shown them.

@@ -1,5 +1,6 @@
 import Foundation
 import StorageEngine
+import TestSupport
 import Testing
 
 /// R3: the lock's holder dies or is stopped while it holds the lock; an observer is stopped (F5, F6).

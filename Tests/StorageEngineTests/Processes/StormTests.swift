@@ -1,5 +1,6 @@
 import Foundation
 import StorageEngine
+import TestSupport
 import Testing
 
 /// R1: two writers, a third that forces reclaiming, and an observer work at once; one of them at a time is

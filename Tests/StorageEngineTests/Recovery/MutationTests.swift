@@ -1,5 +1,6 @@
 import Foundation
 import StorageEngine
+import TestSupport
 import Testing
 
 /// R6: a store whose files are damaged in every way is used, rebuilt and repaired. Nothing traps or hangs, no value

@@ -64,14 +64,29 @@ import Vellum
 
     @Test(arguments: ["", String(repeating: "k", count: 1_025)])
     func keysThatNobodyMayHave(key: String) throws {
-        let archives = try TemporaryStore().factory().archives(for: Note.self)
-        #expect(throws: StorageError.self) {
+        let factory = TemporaryStore().factory()
+        let messages = LoggedMessages()
+        factory.logger = messages.logger
+        let archives = try factory.archives(for: Note.self)
+        let error = #expect(throws: StorageError.self) {
             try archives.throwing.record(Note(primaryKey: key, text: ""))
         }
+        #expect("\(try #require(error))".contains("1,024"))
         #expect(throws: StorageError.self) { try archives.throwing.access(archiveWithKey: key) }
+        #expect(throws: StorageError.self) { try archives.throwing.peek(archiveWithKey: key) }
+        #expect(throws: StorageError.self) { try archives.throwing.delete(archiveWithKey: key) }
+        #expect(throws: StorageError.self) { try archives.throwing.latestAccessedTime(for: key) }
+        #expect(messages.all.isEmpty, "what is thrown is not logged as well")
         archives.record(Note(primaryKey: key, text: ""))
-        #expect(archives.access(archiveWithKey: key) == nil)
-        #expect(archives.statistics?.failedCalls == 2)
+        archives.update(Note(primaryKey: key, text: ""))
+        #expect(archives.access(archiveWithKey: key) == nil && archives.peek(archiveWithKey: key) == nil)
+        #expect(archives.latestAccessedTime(for: key) == nil)
+        archives.delete(archiveWithKey: key)
+        #expect(archives.statistics?.failedCalls == 6 && messages.all.count == 6)
+        #expect(
+            messages.all.allSatisfy {
+                $0.hasPrefix("warning vellum: cannot ") && $0.contains("archive: Note")
+            })
         #expect(archives.currentSize == 0)
     }
 
@@ -132,6 +147,20 @@ import Vellum
         archives.record(Note.sized("third", 400))
         #expect(archives.access(archiveWithKey: "memory") == nil, "evicted from memory, it was nowhere else")
         #expect(try archives.core.archive.metadata("memory") == nil)
+    }
+
+    /// Overwriting one that only memory had lost it: the mark that memory has it went with the former version.
+    @Test func overwritingWhatIsInMemoryOnly() throws {
+        let archives = try TemporaryStore().factory().archives(
+            for: Note.self, trySetMaxMemorySize: 2_000, trySetMaxDiskSize: 500)
+        archives.record(Note.sized("a", 800))
+        archives.record(Note.sized("a", 900))
+        #expect(archives.access(archiveWithKey: "a") == Note.sized("a", 900))
+        #expect(try archives.core.archive.metadata("a")?.tier == .memory)
+        archives.record(Note.sized("a", 100))
+        #expect(archives.access(archiveWithKey: "a") == Note.sized("a", 100))
+        #expect(try archives.core.archive.metadata("a")?.tier == .both)
+        #expect(archives.currentMemorySize == 100 && archives.currentDiskSize == 100)
     }
 
     @Test func aValueThatMemoryHasNoRoomForIsOnDisk() throws {
@@ -214,6 +243,49 @@ import Vellum
         #expect(archives.peek(archiveWithKey: "c") == nil)
         #expect(try archives.throwing.statistics() == before)
         #expect(try archives.keysByUse() == ["b", "a"])
+    }
+
+    @Test func storingAnewGivesNewTerms() throws {
+        let archives = try TemporaryStore().factory().archives(for: Note.self)
+        let note = Note(primaryKey: "a", text: "")
+        archives.record(note, expiresIn: 3_600, owner: "ada")
+        archives.update(note)
+        let metadata = try #require(try archives.core.archive.metadata("a"))
+        #expect(metadata.expires == nil && metadata.owner == nil)
+        archives.record(note, expiresIn: -1)
+        #expect(archives.access(archiveWithKey: "a") == nil, "it had expired when it came")
+        archives.record(note, expiresIn: .infinity)
+        #expect(archives.access(archiveWithKey: "a") == note)
+        archives.record(note, expiresIn: .nan)
+        #expect(archives.access(archiveWithKey: "a") == nil)
+        #expect(throws: StorageError.self) {
+            try archives.throwing.record(note, owner: String(repeating: "o", count: 256))
+        }
+    }
+
+    @Test func statistics() throws {
+        let store = TemporaryStore()
+        let archives = try store.factory().archives(
+            for: Note.self, trySetMaxMemorySize: 250, trySetMaxDiskSize: 450)
+        for name in ["a", "b", "c", "d"] { archives.record(Note.sized(name, 100)) }
+        archives.record(Note.sized("e", 200))
+        _ = archives.access(archiveWithKey: "e")
+        _ = archives.access(archiveWithKey: "d")
+        _ = archives.access(archiveWithKey: "none")
+        archives.delete(archiveWithKey: "c")
+        archives.record(Note.sized("brief", 80), expiresIn: .zero)
+        _ = archives.access(archiveWithKey: "brief")
+        archives.record(Note.sized("large", 500))
+        let found = try #require(archives.statistics)
+        #expect(found.objects == 2 && found.memoryObjects == 1)
+        #expect(found.memoryBytes == 100 && found.diskBytes == 300 && found.footprint > 300)
+        #expect(found.hits == 2 && found.memoryHits == 1 && found.misses == 2)
+        #expect(found.records == 6 && found.deletes == 1 && found.evictions == 2 && found.expirations == 1)
+        #expect(found.rejections == 1 && found.failedCalls == 1)
+        #expect(found.unencodable == 0 && found.undecodable == 0)
+        let elsewhere = try store.factory().archives(for: Note.self)
+        #expect(elsewhere.statistics?.hits == 2 && elsewhere.statistics?.memoryHits == 0)
+        #expect(elsewhere.statistics?.failedCalls == 0)
     }
 
     @Test func asynchronousCalls() async throws {

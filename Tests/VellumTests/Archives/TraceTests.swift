@@ -3,103 +3,163 @@ import Testing
 
 import Vellum
 
-/// The store and access algorithms of both tiers against a plain model, step by step.
+/// Both tiers against a plain model, step by step: order, sizes, limits, lifetimes, and two programs that share the
+/// store.
 @Suite struct TraceTests {
-    /// Two lists in the order of use, the most recent first.
-    private struct Model {
-        var memory: [Note] = []
-        var disk: [Note] = []
-        var memoryLimit: Int
-        var diskLimit: Int
+    struct Limits: Sendable, CustomTestStringConvertible {
+        var memory: Int
+        var disk: Int
+        var testDescription: String { "memory \(memory), disk \(disk)" }
+    }
 
-        static func size(_ note: Note) -> Int { (try? note.archive().count) ?? 0 }
+    private struct Bench {
+        let archives: [ArchiveManager<Note>]
+        let hand: ClockHand
+        var model: TraceModel
+        var random: SeededGenerator
 
-        static func bytes(_ notes: [Note]) -> Int { notes.reduce(0) { $0 + size($1) } }
+        mutating func number(_ range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &random) }
+        mutating func key() -> String { "key \(number(0...29))" }
+    }
 
-        private static func store(_ note: Note, in tier: inout [Note], limit: Int) {
-            tier.removeAll { $0.primaryKey == note.primaryKey }
-            while bytes(tier) + size(note) > limit { tier.removeLast() }
-            tier.insert(note, at: 0)
-        }
-
-        mutating func record(_ note: Note) {
-            Model.store(note, in: &memory, limit: memoryLimit)
-            Model.store(note, in: &disk, limit: diskLimit)
-        }
-
-        mutating func access(_ key: String) -> Note? {
-            guard let note = peek(key) else { return nil }
-            disk.removeAll { $0.primaryKey == key }
-            disk.insert(note, at: 0)
-            Model.store(note, in: &memory, limit: memoryLimit)
-            return note
-        }
-
-        func peek(_ key: String) -> Note? {
-            memory.first { $0.primaryKey == key } ?? disk.first { $0.primaryKey == key }
-        }
-
-        mutating func delete(_ key: String) {
-            memory.removeAll { $0.primaryKey == key }
-            disk.removeAll { $0.primaryKey == key }
-        }
-
-        mutating func touchAll(_ keys: [String]) {
-            for key in keys.reversed() {
-                guard let note = peek(key) else { continue }
-                if let place = memory.firstIndex(where: { $0.primaryKey == key }) {
-                    memory.insert(memory.remove(at: place), at: 0)
-                }
-                disk.removeAll { $0.primaryKey == key }
-                disk.insert(note, at: 0)
+    @Test(
+        arguments: [
+            Limits(memory: 2_000, disk: 6_000), Limits(memory: 3_000, disk: 3_000),
+            Limits(memory: 500, disk: 20_000), Limits(memory: 4_000, disk: 1_500),
+        ], [1 as UInt64, 2, 3])
+    func everyStepIsTheModels(limits: Limits, seed: UInt64) throws {
+        let hand = ClockHand()
+        try Clock.$hand.withValue(hand) {
+            let store = TemporaryStore()
+            // Each factory is to the store as a program of its own.
+            let factories = [store.factory(), store.factory()]
+            var bench = Bench(
+                archives: try factories.map {
+                    try $0.archives(
+                        for: Note.self, trySetMaxMemorySize: limits.memory, trySetMaxDiskSize: limits.disk)
+                },
+                hand: hand, model: TraceModel(memoryLimit: limits.memory, diskLimit: limits.disk),
+                random: SeededGenerator(seed: seed))
+            for step in 0..<2_000 {
+                let sentence = try take(&bench)
+                let isSame = try compare(&bench, "seed \(seed), step \(step): \(sentence)")
+                guard isSame else { return }
             }
+            let statistics = try #require(bench.archives[0].statistics)
+            #expect(statistics.evictions > 0 || limits.disk == 20_000)
+            #expect(statistics.expirations > 0 && statistics.memoryHits > 0 && statistics.misses > 0)
         }
     }
 
-    @Test(arguments: [(2_000, 6_000), (3_000, 3_000), (500, 20_000)], [1 as UInt64, 2, 3])
-    func everyStepIsTheModels(limits: (memory: Int, disk: Int), seed: UInt64) throws {
-        let store = TemporaryStore()
-        let archives = try store.factory().archives(
-            for: Note.self, trySetMaxMemorySize: limits.memory, trySetMaxDiskSize: limits.disk)
-        var model = Model(memoryLimit: limits.memory, diskLimit: limits.disk)
-        var random = SeededGenerator(seed: seed)
-        let largest = min(limits.memory, 900)
-        for step in 0..<1_500 {
-            let key = "key \(Int.random(in: 0..<30, using: &random))"
-            switch Int.random(in: 0..<20, using: &random) {
-            case 0..<9:
-                let note = Note.sized(key, Int.random(in: 64...largest, using: &random))
-                if Bool.random(using: &random) { archives.record(note) } else { archives.update(note) }
-                model.record(note)
-            case 9..<15:
-                #expect(
-                    archives.access(archiveWithKey: key) == model.access(key), "seed \(seed), step \(step)")
-            case 15:
-                #expect(archives.peek(archiveWithKey: key) == model.peek(key), "seed \(seed), step \(step)")
-            case 16, 17:
-                archives.delete(archiveWithKey: key)
-                model.delete(key)
-            case 18:
-                let count = Int.random(in: 0..<6, using: &random)
-                let expected = Array(model.disk.prefix(count))
-                #expect(archives.accessAll(limitedBy: count) == expected, "seed \(seed), step \(step)")
-                model.touchAll(expected.map(\.primaryKey))
-            default:
-                #expect(
-                    (archives.latestAccessedTime(for: key) != nil) == (model.peek(key) != nil),
-                    "seed \(seed), step \(step)")
-            }
-            let memory = archives.core.memory.keys
-            let disk = try archives.keysByUse()
-            #expect(memory == model.memory.map(\.primaryKey), "seed \(seed), step \(step): memory")
-            #expect(disk == model.disk.map(\.primaryKey), "seed \(seed), step \(step): disk")
-            #expect(archives.currentMemorySize == Model.bytes(model.memory), "seed \(seed), step \(step)")
-            #expect(archives.currentDiskSize == Model.bytes(model.disk), "seed \(seed), step \(step)")
-            #expect(archives.currentSize <= archives.maxSize)
-            guard memory == model.memory.map(\.primaryKey), disk == model.disk.map(\.primaryKey) else {
-                return
+    /// Does one step in both, and says which.
+    private func take(_ bench: inout Bench) throws -> String {
+        let program = bench.number(0...9) < 7 ? 0 : 1
+        let archives = bench.archives[program]
+        let key = bench.key()
+        switch bench.number(0...39) {
+        case 0..<16: return record(&bench, key, by: program)
+        case 16..<27:
+            #expect(archives.access(archiveWithKey: key) == bench.model.access(key, by: program))
+            return "access \(key) by \(program)"
+        case 27, 28:
+            #expect(archives.peek(archiveWithKey: key) == bench.model.peek(key, by: program))
+            return "peek \(key) by \(program)"
+        case 29, 30:
+            archives.delete(archiveWithKey: key)
+            bench.model.delete(key, by: program)
+            return "delete \(key) by \(program)"
+        case 31, 32:
+            let count = bench.number(0...6)
+            #expect(
+                archives.accessAll(limitedBy: count) == bench.model.accessAll(limit: count, by: program))
+            return "access \(count) by \(program)"
+        case 33:
+            archives.deleteAll(ofOwner: "ada")
+            bench.model.deleteAll(ofOwner: "ada")
+            return "delete all of an owner by \(program)"
+        case 34 where bench.number(0...5) == 0:
+            archives.deleteAll()
+            bench.model.deleteAll()
+            return "delete all by \(program)"
+        case 35:
+            archives.deleteAllInvalidateArchives(invalidateTimeInterval: 2)
+            bench.model.deleteIdle(longerThan: 2_000_000)
+            return "delete what is idle by \(program)"
+        case 36: return resize(&bench, by: program)
+        default: return pass(&bench)
+        }
+    }
+
+    private func record(_ bench: inout Bench, _ key: String, by program: Int) -> String {
+        let most = max(bench.model.memoryLimit, bench.model.diskLimit)
+        // Now and then one that a tier, or both, have no room for.
+        let size = bench.number(64...(bench.number(0...9) == 0 ? min(most + 100, 5_000) : 900))
+        let note = Note.sized(key, size)
+        let terms = TraceModel.Terms(
+            lifetime: bench.number(0...4) == 0 ? Int64(bench.number(0...3_000)) * 1_000 : nil,
+            memoryLifetime: bench.number(0...4) == 0 ? Int64(bench.number(1...1_000)) * 1_000 : nil,
+            owner: bench.number(0...9) == 0 ? "ada" : nil)
+        let isStored = bench.model.record(note, terms, by: program)
+        let throwing = bench.archives[program].throwing
+        let store = bench.number(0...1) == 0 ? throwing.record : throwing.update
+        do {
+            try store(
+                note, terms.lifetime.map { .microseconds($0) },
+                terms.memoryLifetime.map { .microseconds($0) },
+                terms.owner)
+            #expect(isStored)
+        } catch {
+            #expect(!isStored, "\(error)")
+        }
+        return "record \(key) of \(size) bytes by \(program), \(terms)"
+    }
+
+    private func resize(_ bench: inout Bench, by program: Int) -> String {
+        guard bench.number(0...3) == 0 else { return "nothing" }
+        let memory = max(100, bench.model.memoryLimit + bench.number(-400...400))
+        let disk = max(100, bench.model.diskLimit + bench.number(-400...400))
+        bench.archives[program].resize(memory: memory, disk: disk)
+        bench.model.resize(memory: memory, disk: disk)
+        return "resize to \(memory), \(disk) by \(program)"
+    }
+
+    /// Time passes; what has expired is found by nobody, and is gone once it was looked for.
+    private func pass(_ bench: inout Bench) -> String {
+        let milliseconds = bench.number(1...800)
+        bench.hand.pass(.milliseconds(milliseconds))
+        bench.model.pass(Int64(milliseconds) * 1_000)
+        let expired = bench.model.expired
+        for key in expired {
+            let program = bench.number(0...1)
+            #expect(bench.archives[program].access(archiveWithKey: key) == nil)
+            #expect(bench.model.access(key, by: program) == nil)
+        }
+        for number in 0..<30 {
+            for program in 0...1 {
+                let key = "key \(number)"
+                let note = bench.model.peek(key, by: program)
+                #expect(bench.archives[program].peek(archiveWithKey: key) == note)
             }
         }
-        #expect(archives.statistics?.evictions ?? 0 > 0 || limits.disk == 20_000)
+        return "\(milliseconds) ms pass, \(expired) expire"
+    }
+
+    private func compare(_ bench: inout Bench, _ step: String) throws -> Bool {
+        var isSame = true
+        for (program, archives) in bench.archives.enumerated() {
+            // Asking for the size makes memory look at what others did.
+            let bytes = try archives.throwing.statistics().memoryBytes
+            bench.model.sweep(program)
+            let keys = archives.core.memory.keys
+            isSame = isSame && keys == bench.model.memoryKeys(program)
+            #expect(keys == bench.model.memoryKeys(program), "\(step); memory of \(program)")
+            #expect(bytes == bench.model.memoryBytes(program), "\(step)")
+            #expect(bytes <= archives.maxMemorySize, "\(step)")
+        }
+        let keys = try bench.archives[0].keysByUse()
+        #expect(keys == bench.model.order, "\(step); disk")
+        #expect(bench.archives[0].currentDiskSize == bench.model.diskBytes, "\(step)")
+        #expect(bench.archives[0].currentDiskSize <= bench.archives[0].maxDiskSize, "\(step)")
+        return isSame && keys == bench.model.order
     }
 }

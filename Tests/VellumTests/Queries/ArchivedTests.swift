@@ -189,4 +189,32 @@ import Vellum
         #expect(shelf.calls.count == 4_001)
         #expect(property.wrappedValue?.age == shelf.peek("one")?.age)
     }
+
+    private final class Screen {
+        @Archived var citizen: Citizen?
+        @Archived var friend: Citizen?
+
+        init(_ factory: ArchivesFactory) {
+            _citizen = Archived(in: factory)
+            _friend = Archived(initialPrimaryKey: "ann", in: factory)
+        }
+    }
+
+    @Test func propertiesInAStore() throws {
+        let store = TemporaryStore()
+        let citizens = try store.factory().archives(for: Citizen.self)
+        let screen = Screen(store.factory())
+        #expect(screen.citizen == nil)
+        screen.citizen = Citizen(name: "ann", age: 1)
+        #expect(citizens.peek(archiveWithKey: "ann")?.age == 1)
+        screen.citizen?.age = 2
+        #expect(citizens.peek(archiveWithKey: "ann")?.age == 2)
+
+        #expect(Screen(store.factory()).friend?.age == 2)
+        #expect(screen.$citizen?.findWhere { $0.age(.isEqual(2)) }.firstResult()?.name == "ann")
+
+        screen.citizen = nil
+        #expect(citizens.peek(archiveWithKey: "ann") == nil)
+        #expect(Screen(store.factory()).friend == nil)
+    }
 }

@@ -129,4 +129,23 @@ struct DiagnosticTests {
             #expect(errors.first?.contains(wrong.error) == true, "\(wrong.code): \(errors)")
         }
     }
+
+    /// What the documentation of `Archived` says that Swift refuses. Once it doesn't, that should be said no longer.
+    @Test func whereNoPropertyMayBeWrapped() throws {
+        let refused: [(code: String, error: String)] = [
+            ("@Archived var user: User?", "not yet supported in top-level code"),
+            ("enum Session { @Archived static var user: User? }", "not concurrency-safe"),
+            ("enum MainSession { @MainActor @Archived static var user: User? }", "not concurrency-safe"),
+            ("final class Screen: Sendable { @Archived var user: User? }", "is mutable"),
+        ]
+        let output = try #require(Compiler.shared).check(
+            Self.types + refused.map(\.code).joined(separator: "\n"))
+        let first = Self.types.split(separator: "\n", omittingEmptySubsequences: false).count
+        for (number, refused) in refused.enumerated() {
+            let lines = output.split(separator: "\n").filter {
+                $0.contains("Snippet.swift:\(first + number):") && $0.contains(" error: ")
+            }
+            #expect(lines.contains { $0.contains(refused.error) }, "\(refused.code)\n\(output)")
+        }
+    }
 }

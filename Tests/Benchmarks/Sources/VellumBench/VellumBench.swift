@@ -5,7 +5,7 @@ import Foundation
 struct VellumBench: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "vellum-bench",
-        abstract: "Measures Vellum's storage engine against LMDB and SQLite.",
+        abstract: "Measures Vellum against LMDB, SQLite, GRDB and Foundation.",
         discussion: """
             Times are medians over the runs; systems take turns in each run. A bar that is missed is reported \
             and is no failure of the program.
@@ -60,9 +60,11 @@ struct VellumBench: ParsableCommand {
             clockOverhead: Clock.overhead())
         print(preface(plan))
         var report = Report()
+        report.add(try RecordWorkload(plan: plan).run())
         report.add(try CodecWorkload(plan: plan).run())
         report.add(try PutWorkload(plan: plan).run())
         report.add(try AccessWorkload(plan: plan).run())
+        report.add(try MemoryWorkload(plan: plan).run())
         report.add(try EvictionWorkload(plan: plan).run())
         report.add(try OpeningWorkload(plan: plan).run())
         guard !report.measurements.isEmpty else {
@@ -87,6 +89,7 @@ struct VellumBench: ParsableCommand {
             LMDB \(LMDBSystem.version): MDB_NOSYNC, a transaction for each put, with and without MDB_WRITEMAP (the \
             slower of both in the first run only); for each look-up a read transaction renewed, or one for all
             SQLite \(SQLiteSystem.version): WAL, synchronous=NORMAL, WITHOUT ROWID, file mapped, prepared select
+            GRDB: writes without an explicit transaction, WAL, synchronous=NORMAL, its statements cached
             clock: one reading costs \(plan.clockOverhead) ns, taken off each latency of P10
             ratio: on a peer's line, its time to ours; on a line of ours, our time to the one it is held against
 

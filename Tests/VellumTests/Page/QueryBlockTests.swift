@@ -2,8 +2,8 @@ import Foundation
 import Testing
 import Vellum
 
-/// Queries and properties as the documentation writes them, with an archive of a store.
-@Suite struct UsageTests {
+/// The usage page's queries word for word, and its list of finders.
+@Suite struct QueryBlockTests {
     struct User: Codable, Archivable, Equatable {
         var primaryKey: String { userName }
         var userName: String
@@ -89,39 +89,49 @@ import Vellum
         #expect(userCache.accessAll(limitedBy: 1).map(\.userName) == ["plain1"])
     }
 
-    private final class Screen {
-        @Archived var user: User?
-        @Archived(initialPrimaryKey: "some") var friend: User?
-    }
-
-    /// The shared factory would open the user's own store, so nothing is assigned here.
-    @Test func propertiesOfTheSharedFactoryOpenNothingByThemselves() {
-        #expect(Screen().user == nil)
-    }
-
-    private final class StoredScreen {
-        @Archived var user: User?
-        @Archived var friend: User?
-
-        init(_ factory: ArchivesFactory) {
-            _user = Archived(in: factory)
-            _friend = Archived(initialPrimaryKey: "some", in: factory)
+    /// Those of the list that suit a property of the page's user; each has its answer.
+    @Test func listOfFinders() {
+        func count(_ conditions: (QueryFinder<User>) -> QueryFinder<User>) -> Int {
+            userCache.findWhere(conditions).getResults().count
         }
+        #expect(count { $0.userName(.contains(string: "premium1")) } == 5)
+        #expect(count { $0.userName(.contains("premium1")) } == 5)
+        #expect(count { $0.userName(.matches(regex: "^premium1[0-4]$")) } == 3)
+        #expect(count { $0.userName(.countEqual(with: 8)) } == 5)
+        #expect(count { $0.userName(.countGreater(than: 8)) } == 7)
+        #expect(count { $0.userName(.countLess(than: 8)) } == 12)
+        #expect(count { $0.userName(.countGreaterOrEqual(with: 8)) } == 12)
+        #expect(count { $0.userName(.countLessOrEqual(with: 8)) } == 17)
+        #expect(count { $0.age(.isEqual(with: 1)) } == 6)
+        #expect(count { $0.age(.isEqual(1)) } == 6)
+        #expect(count { $0.age(.isNotEqual(with: 1)) } == 18)
+        #expect(count { $0.age(.isNotEqual(1)) } == 18)
+        #expect(count { $0.age(.greater(than: 1)) } == 12)
+        #expect(count { $0.age(.less(than: 1)) } == 6)
+        #expect(count { $0.age(.greaterOrEqual(with: 1)) } == 18)
+        #expect(count { $0.age(.lessOrEqual(with: 1)) } == 12)
     }
 
-    @Test func propertiesAreStored() throws {
-        let screen = StoredScreen(store.factory())
-        #expect(screen.user == nil)
-        screen.user = User(userName: "some", fullName: "One", age: 1)
-        #expect(userCache.peek(archiveWithKey: "some")?.fullName == "One")
-        screen.user?.fullName = "Two"
-        #expect(userCache.peek(archiveWithKey: "some")?.fullName == "Two")
+    struct Group: Codable, Archivable {
+        var primaryKey: String
+        var tags: [String]
+    }
 
-        #expect(StoredScreen(store.factory()).friend?.fullName == "Two")
-        #expect(screen.$user?.findWhere { $0.fullName(.isEqual("Two")) }.firstResult()?.userName == "some")
-
-        screen.user = nil
-        #expect(userCache.peek(archiveWithKey: "some") == nil)
-        #expect(StoredScreen(store.factory()).friend == nil)
+    @Test func listOfFindersOfCollections() throws {
+        let groups = try store.factory().archives(for: Group.self)
+        groups.insert(
+            Group(primaryKey: "none", tags: []), Group(primaryKey: "a", tags: ["a"]),
+            Group(primaryKey: "ab", tags: ["a", "b"]), Group(primaryKey: "abc", tags: ["a", "b", "c"]))
+        func keys(_ conditions: (QueryFinder<Group>) -> QueryFinder<Group>) -> [String] {
+            groups.findWhere(conditions).getResults().map(\.primaryKey).sorted()
+        }
+        #expect(keys { $0.tags(.contains(with: "b")) } == ["ab", "abc"])
+        #expect(keys { $0.tags(.contains(atLeastOne: ["c", "b"])) } == ["ab", "abc"])
+        #expect(keys { $0.tags(.contains(all: ["c", "b"])) } == ["abc"])
+        #expect(keys { $0.tags(.countEqual(with: 2)) } == ["ab"])
+        #expect(keys { $0.tags(.countGreater(than: 1)) } == ["ab", "abc"])
+        #expect(keys { $0.tags(.countLess(than: 1)) } == ["none"])
+        #expect(keys { $0.tags(.countGreaterOrEqual(with: 1)) } == ["a", "ab", "abc"])
+        #expect(keys { $0.tags(.countLessOrEqual(with: 1)) } == ["a", "none"])
     }
 }

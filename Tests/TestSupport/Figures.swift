@@ -1,31 +1,33 @@
 import Foundation
 
 /// The long forms of tests, which `make soak DURATION=…` runs.
-enum Soak {
+package enum Soak {
     private static let environment = ProcessInfo.processInfo.environment
 
     /// What the whole run may take; 0 in an ordinary one.
-    static let seconds = Double(environment["VELLUM_SOAK_SECONDS"] ?? "") ?? 0
+    package static let seconds = Double(environment["VELLUM_SOAK_SECONDS"] ?? "") ?? 0
 
     /// The seed of a long form: a new one each time, unless VELLUM_SEED asks for an old one.
-    static let seed = UInt64(environment["VELLUM_SEED"] ?? "") ?? UInt64.random(in: 0...UInt64.max)
+    package static let seed = UInt64(environment["VELLUM_SEED"] ?? "") ?? UInt64.random(in: 0...UInt64.max)
 
     /// Tells when a long form that may take `share` of the run is over.
-    static func end(share: Double) -> Date { Date().addingTimeInterval(seconds * share) }
+    package static func end(share: Double) -> Date { Date().addingTimeInterval(seconds * share) }
 
     fileprivate static let report = environment["VELLUM_SOAK_REPORT"]
 }
 
 /// One line of what a test measured, the same shape for all: `R1 storm: kills 200, lost 0, slowest open 12 ms`.
-struct Figures {
+package struct Figures {
     private let title: String
     private var parts: [String] = []
 
-    init(_ title: String) { self.title = title }
+    package init(_ title: String) { self.title = title }
 
-    mutating func add(_ name: String, _ count: Int) { parts.append("\(name) \(Figures.grouped(count))") }
+    package mutating func add(_ name: String, _ count: Int) {
+        parts.append("\(name) \(Figures.grouped(count))")
+    }
 
-    mutating func add(_ name: String, nanoseconds: UInt64) {
+    package mutating func add(_ name: String, nanoseconds: UInt64) {
         let value = Double(nanoseconds)
         switch nanoseconds {
         case 10_000_000...: parts.append("\(name) \(Int(value / 1e6)) ms")
@@ -35,16 +37,16 @@ struct Figures {
     }
 
     /// A part of a whole, to three decimals.
-    mutating func add(_ name: String, ratio: Double) {
+    package mutating func add(_ name: String, ratio: Double) {
         parts.append(name + " " + String(format: "%.3f", ratio))
     }
 
-    mutating func add(_ name: String, text: String) { parts.append("\(name) \(text)") }
+    package mutating func add(_ name: String, text: String) { parts.append("\(name) \(text)") }
 
-    var line: String { title + ": " + parts.joined(separator: ", ") }
+    package var line: String { title + ": " + parts.joined(separator: ", ") }
 
     /// Prints the line, and appends it to the file that VELLUM_SOAK_REPORT names.
-    func report() {
+    package func report() {
         print(line)
         guard let path = Soak.report else { return }
         let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND, 0o600)
@@ -67,30 +69,32 @@ struct Figures {
 }
 
 /// Nanoseconds of a clock that all processes share.
-func monotonicNow() -> UInt64 {
+package func monotonicNow() -> UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_MONOTONIC, &time)
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
 }
 
 /// How long calls took.
-struct Timings {
-    private(set) var values: [UInt64] = []
+package struct Timings {
+    package private(set) var values: [UInt64] = []
 
-    mutating func measure<Result>(_ body: () throws -> Result) rethrows -> Result {
+    package init() {}
+
+    package mutating func measure<Result>(_ body: () throws -> Result) rethrows -> Result {
         let start = monotonicNow()
         defer { values.append(monotonicNow() - start) }
         return try body()
     }
 
-    mutating func note(_ nanoseconds: UInt64) { values.append(nanoseconds) }
+    package mutating func note(_ nanoseconds: UInt64) { values.append(nanoseconds) }
 
-    var slowest: UInt64 { values.max() ?? 0 }
+    package var slowest: UInt64 { values.max() ?? 0 }
 
-    func count(above nanoseconds: UInt64) -> Int { values.count { $0 > nanoseconds } }
+    package func count(above nanoseconds: UInt64) -> Int { values.count { $0 > nanoseconds } }
 
     /// The value that `share` of all are not above.
-    func percentile(_ share: Double) -> UInt64 {
+    package func percentile(_ share: Double) -> UInt64 {
         guard !values.isEmpty else { return 0 }
         return values.sorted()[min(values.count - 1, Int(Double(values.count) * share))]
     }

@@ -1,0 +1,36 @@
+import Foundation
+import Vellum
+
+/// A program that keeps objects, for tests of two such programs on one store. It has the library's product alone.
+@main
+struct ObjectWorker {
+    /// `ObjectWorker first|second STORE SEED ROUNDS SECONDS IN OUT RESULT`: IN and OUT are pipes from and to the other one.
+    static func main() {
+        endWithParent()
+        let words = CommandLine.arguments
+        guard words.count == 9, let seed = UInt64(words[3]), let rounds = Int(words[4]),
+            let seconds = Double(words[5])
+        else { exit(2) }
+        let isFirst = words[1] == "first"
+        do {
+            let peer = Peer(isFirst: isFirst, input: words[6], output: words[7])
+            let factory = ArchivesFactory(storePath: words[2])
+            let turns = try Turns(factory: factory, peer: peer, seed: seed, isFirst: isFirst)
+            let end = Date().addingTimeInterval(seconds)
+            while turns.play(isOver: turns.round >= rounds && Date() >= end) {}
+            try turns.result().write(toFile: words[8], atomically: true, encoding: .utf8)
+        } catch {
+            FileHandle.standardError.write(Data("\(error)\n".utf8))
+            exit(1)
+        }
+    }
+
+    /// A test run that is ended from outside must not leave its workers behind.
+    private static func endWithParent() {
+        let parent = getppid()
+        Thread.detachNewThread {
+            while getppid() == parent { usleep(200_000) }
+            _exit(9)
+        }
+    }
+}

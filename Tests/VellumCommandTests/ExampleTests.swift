@@ -1,0 +1,88 @@
+import Foundation
+import Testing
+
+/// The example package, built as its user would build it, and looked into while it runs.
+@Suite struct ExampleTests {
+    private static let root = Vellum.root
+
+    private struct Outcome {
+        var status: Int32
+        var text: String
+    }
+
+    /// `swift build` of the package into a folder that stays, so that only the first time takes long.
+    private func build() throws -> Outcome {
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = [
+            "swift", "build", "--package-path", Self.root.appending(path: "Tests/ExampleApp").path,
+            "--scratch-path", Self.root.appending(path: ".build/example").path,
+        ]
+        let output = Pipe()
+        process.standardOutput = output
+        process.standardError = output
+        try process.run()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        return Outcome(status: process.terminationStatus, text: text)
+    }
+
+    /// The program, which does its work and then waits for return until `meanwhile` is over.
+    private func run(store: String, meanwhile: () throws -> Void = {}) throws -> Outcome {
+        let process = Process()
+        process.executableURL = Self.root.appending(path: ".build/example/debug/Cities")
+        process.environment = Vellum.environment(["VELLUM_STORE": store])
+        let (input, output) = (Pipe(), Pipe())
+        process.standardInput = input
+        process.standardOutput = output
+        try process.run()
+        let looked = Result { try meanwhile() }
+        input.fileHandleForWriting.closeFile()
+        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        process.waitUntilExit()
+        try looked.get()
+        return Outcome(status: process.terminationStatus, text: text)
+    }
+
+    /// Waits until the most recent entry is the one that the program comes to last.
+    private func waitForResults(in store: String) throws {
+        let end = Date().addingTimeInterval(120)
+        while Date() < end {
+            let keys = try Vellum.run(["keys", "City", "--limit", "1", "--store", store])
+            if keys.text.hasPrefix("City 49880\t") { return }
+            Thread.sleep(forTimeInterval: 0.1)
+        }
+        Issue.record("the program did not come to its results")
+    }
+
+    @Test func aProgramThatUsesTheLibrary() throws {
+        let built = try build()
+        try #require(built.status == 0, "\(built.text)")
+        #expect(!built.text.contains("warning:"), "\(built.text)")
+        #expect(!built.text.contains("TerminalKit") && !built.text.contains("ArgumentParser"))
+
+        let folder = try TemporaryFolder()
+        let store = folder / "store"
+        let largest = "City 49880 999720\nCity 99760 999440\nCity 39020 999380\n"
+        let first = try run(store: store) {
+            try waitForResults(in: store)
+            let archives = try Vellum.run(["ls", "--store", store])
+            #expect(archives.status == 0)
+            #expect(archives.lines.first?.hasPrefix("City\tcache\tCities.City\t100000\t") == true)
+            let keys = try Vellum.run(["keys", "City", "--limit", "3", "--store", store])
+            #expect(
+                keys.lines.map { $0.prefix { $0 != "\t" } } == ["City 49880", "City 99760", "City 39020"])
+            let value = try Vellum.run(["get", "City", "City 10", "--json", "--store", store])
+            #expect(
+                value.text
+                    == #"{"name":"City 10","country":"BR","population":79190,"rivers":["River 1"]}"# + "\n")
+        }
+        #expect(first.status == 0)
+        #expect(first.text.hasPrefix("recorded 100,000 cities\n" + largest))
+
+        let second = try run(store: store)
+        #expect(second.status == 0)
+        #expect(second.text.hasPrefix("the cities are still there\n" + largest))
+        #expect(second.text.contains(store))
+    }
+}

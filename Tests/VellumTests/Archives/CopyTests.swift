@@ -1,0 +1,98 @@
+import Foundation
+import Testing
+import Vellum
+
+/// Objects are values to an archive: what a caller does to an object of a class afterwards reaches neither the archive
+/// nor another caller, in any tier.
+@Suite struct CopyTests {
+    private let store = TemporaryStore()
+
+    /// A class that writes its own bytes.
+    private class Page: Archivable {
+        var primaryKey: String
+        var text: String
+
+        init(_ key: String, _ text: String) {
+            primaryKey = key
+            self.text = text
+        }
+
+        func archive() throws -> Data { Data("\(primaryKey) \(text)".utf8) }
+
+        static func deArchive(fromData data: Data) throws -> Archivable {
+            let words = String(decoding: data, as: UTF8.self).split(separator: " ", maxSplits: 1).map(
+                String.init)
+            return Page(words[0], words[1])
+        }
+    }
+
+    @Test func changingWhatWasRecorded() throws {
+        let people = try store.factory().archives(for: Person.self)
+        let ada = Person(name: "ada", age: 36)
+        people.record(ada)
+        ada.age = 99
+        #expect(people.core.memory.keys == ["ada"], "it must be memory that answers")
+        #expect(people.access(archiveWithKey: "ada")?.age == 36)
+        #expect(people.peek(archiveWithKey: "ada")?.age == 36)
+        #expect(people.accessAll().map(\.age) == [36])
+        people.update(ada)
+        #expect(people.access(archiveWithKey: "ada")?.age == 99)
+    }
+
+    @Test func changingWhatWasAccessed() throws {
+        let people = try store.factory().archives(for: Person.self)
+        people.record(Person(name: "ada", age: 36))
+        let first = try #require(people.access(archiveWithKey: "ada"))
+        first.age = 1
+        let second = try #require(people.access(archiveWithKey: "ada"))
+        #expect(second !== first && second.age == 36)
+        second.age = 2
+        #expect(people.findWhere { $0.age(.isEqual(with: 36)) }.getResults().map(\.age) == [36])
+
+        // Read from disk into memory, the same.
+        let elsewhere = try store.factory().archives(for: Person.self)
+        let read = try #require(elsewhere.access(archiveWithKey: "ada"))
+        #expect(elsewhere.core.memory.keys == ["ada"])
+        read.age = 3
+        #expect(elsewhere.access(archiveWithKey: "ada")?.age == 36)
+    }
+
+    @Test func aClassThatWritesItsOwnBytes() throws {
+        let pages = try store.factory().archives(for: Page.self)
+        let page = Page("index", "one")
+        pages.record(page)
+        page.text = "two"
+        let read = try #require(pages.access(archiveWithKey: "index"))
+        #expect(read.text == "one" && read !== page)
+        read.text = "three"
+        #expect(pages.access(archiveWithKey: "index")?.text == "one")
+        let elsewhere = try store.factory().archives(for: Page.self)
+        try #require(elsewhere.access(archiveWithKey: "index")).text = "four"
+        #expect(elsewhere.access(archiveWithKey: "index")?.text == "one")
+    }
+
+    /// A structure is copied as well if a part of it isn't, however deep: here in a property, in an array.
+    @Test func aStructureWithPartsOfReferenceType() throws {
+        let teams = try store.factory().archives(for: Team.self)
+        let (leader, member) = (Person(name: "ada", age: 36), Person(name: "charles", age: 45))
+        teams.record(Team(primaryKey: "t", leader: leader, members: [member]))
+        leader.age = 1
+        member.age = 2
+        let read = try #require(teams.access(archiveWithKey: "t"))
+        #expect(read.leader.age == 36 && read.members.map(\.age) == [45])
+        read.members[0].age = 3
+        #expect(teams.access(archiveWithKey: "t")?.members[0].age == 45)
+        let elsewhere = try store.factory().archives(for: Team.self)
+        try #require(elsewhere.access(archiveWithKey: "t")).leader.age = 4
+        #expect(elsewhere.access(archiveWithKey: "t")?.leader.age == 36)
+    }
+
+    /// Without such parts nothing has to be made anew for each access.
+    @Test func aStructureOfValuesIsKeptAsItIs() throws {
+        let notes = try store.factory().archives(for: Note.self)
+        notes.record(Note(primaryKey: "a", text: "one"))
+        var read = try #require(notes.access(archiveWithKey: "a"))
+        read.text = "two"
+        #expect(notes.access(archiveWithKey: "a")?.text == "one")
+    }
+}

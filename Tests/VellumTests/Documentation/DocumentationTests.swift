@@ -1,0 +1,87 @@
+import Foundation
+import Testing
+import Vellum
+
+/// The code in the documents is code that is compiled.
+@Suite struct DocumentationTests {
+    private static let root = URL(fileURLWithPath: #filePath)
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
+    private func read(_ path: String) throws -> String {
+        try String(contentsOf: Self.root.appending(path: path), encoding: .utf8)
+    }
+
+    private func blocks(_ document: String) throws -> [String] {
+        try read(document).matches(of: /(?s)```swift\n(.*?)```/).map { String($0.output.1) }
+    }
+
+    /// Lines without their indents, so that a statement in a document may stand in a function.
+    private func lines(_ code: some StringProtocol) -> String {
+        code.split(separator: "\n", omittingEmptySubsequences: false)
+            .map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "\n")
+    }
+
+    @Test func theTutorialIsTheExamplePackage() throws {
+        let folder = "Tests/ExampleApp/"
+        let package = try read(folder + "Package.swift").replacingOccurrences(
+            of: "../..", with: "PATH/TO/vellum")
+        let files = [
+            package, try read(folder + "Sources/City.swift"), try read(folder + "Sources/Cities.swift"),
+        ]
+        #expect(try blocks("Sources/Vellum/Vellum.docc/FromAnEmptyPackage.md") == files)
+    }
+
+    @Test(arguments: [("Vellum", 1), ("TwoTiers", 2), ("AskingForObjects", 2)])
+    func theArticlesAreCompiled(name: String, count: Int) throws {
+        let compiled = lines(try read("Tests/VellumTests/Documentation/ArticleExamples.swift"))
+        let blocks = try blocks("Sources/Vellum/Vellum.docc/\(name).md")
+        #expect(blocks.count == count)
+        for block in blocks {
+            for paragraph in lines(block).split(separator: "\n\n") {
+                #expect(compiled.contains(paragraph.trimmingCharacters(in: .newlines) + "\n"), "\(paragraph)")
+            }
+        }
+    }
+
+    /// What a page links to is a page, or a type of the library.
+    @Test func everyPageIsOnTheLandingPageAndEveryLinkLeadsSomewhere() throws {
+        let folder = Self.root.appending(path: "Sources/Vellum/Vellum.docc")
+        let pages = try FileManager.default.contentsOfDirectory(atPath: folder.path).map {
+            String($0.prefix { $0 != "." })
+        }
+        let landing = try read("Sources/Vellum/Vellum.docc/Vellum.md")
+        let sources = try FileManager.default.subpathsOfDirectory(
+            atPath: Self.root.appending(path: "Sources/Vellum").path
+        ).filter { $0.hasSuffix(".swift") }.map { try read("Sources/Vellum/" + $0) }.joined()
+        for page in pages {
+            #expect(page == "Vellum" || landing.contains("- <doc:\(page)>"), "\(page)")
+            let text = try read("Sources/Vellum/Vellum.docc/\(page).md")
+            for link in text.matches(of: /<doc:(\w+)>/) { #expect(pages.contains(String(link.output.1))) }
+            for symbol in text.matches(of: /``(\w+)[\/`]/) where symbol.output.1 != "Vellum" {
+                let declared = sources.contains(
+                    try Regex("public (final )?(struct|class|enum|protocol|typealias) \(symbol.output.1)\\b"))
+                #expect(declared, "\(page): \(symbol.output.1)")
+            }
+        }
+    }
+
+    @Test func theReadmesExampleIsTheOneThatIsCompiledHere() throws {
+        let source = try read("Tests/VellumTests/Documentation/ReadmeExample.swift")
+        let code = source.drop { $0 != "\n" }.dropFirst()
+        #expect(code.hasPrefix("import Vellum\n"))
+        #expect(try read("README.md").contains("```swift\n\(code)```\n"))
+    }
+
+    @Test func theReadmesExampleDoesWhatItSays() async {
+        await #expect(processExitsWith: .success) {
+            let store = TemporaryStore()
+            setenv("VELLUM_STORE", store.path, 1)
+            try keepUsers()
+            let users = try ArchivesFactory.shared.archives(for: User.self)
+            #expect(users.accessAll().map(\.userName) == ["ada"])
+            Screen().rename()
+            #expect(users.access(archiveWithKey: "ada")?.fullName == "Ada King")
+        }
+    }
+}

@@ -1,0 +1,35 @@
+// The example of README.md, word for word below this line; a test compares the two.
+import Vellum
+
+struct User: ArchiveCodable {
+    var primaryKey: String { userName }
+    var userName: String
+    var fullName: String
+    var age: Int
+}
+
+func keepUsers() throws {
+    let users = try ArchivesFactory.shared.archives(
+        for: User.self, trySetMaxMemorySize: 10.megaBytes, trySetMaxDiskSize: 20.megaBytes)
+
+    users.record(User(userName: "ada", fullName: "Ada Lovelace", age: 36))
+    users.record(User(userName: "guest", fullName: "", age: 0), expiresIn: .seconds(60))
+    let ada = users.access(archiveWithKey: "ada")  // from memory, else from disk; now the most recent
+    print(ada?.fullName ?? "nobody")
+
+    let adults = users.findWhere { user in
+        user.age(.greaterOrEqual(with: 18)).fullName(.contains("Love"))
+    }
+    .sorted { by in by.age(.descending).userName(.ascending) }
+    .limitResults(by: 10)
+    .getResults()
+    print(adults.map(\.userName))
+
+    try users.throwing.delete(archiveWithKey: "guest")  // as users.delete, which logs instead
+}
+
+final class Screen {
+    @Archived(initialPrimaryKey: "ada") var user: User?  // assigning stores it
+
+    func rename() { user?.fullName = "Ada King" }
+}
