@@ -68,7 +68,7 @@ let package = Package(
         .testTarget(
             name: "VellumTests",
             dependencies: [
-                "Vellum", "StorageEngine", "CBOR", "ObjectWorker", "TestSupport",
+                "Vellum", "StorageEngine", "ArchiveQuery", "CBOR", "ObjectWorker", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),

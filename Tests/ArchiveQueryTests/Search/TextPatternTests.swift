@@ -1,0 +1,62 @@
+import ArchiveQuery
+import Synchronization
+import Testing
+
+@Suite struct TextPatternTests {
+    /// What was reported.
+    private final class Reports: Sendable {
+        private let all = Mutex<[String]>([])
+        var reasons: [String] { all.withLock { $0 } }
+        func add(_ pattern: String, _ reason: String) { all.withLock { $0.append("\(pattern): \(reason)") } }
+    }
+
+    @Test func looksForAMatchAnywhere() {
+        let pattern = TextPattern("a+b")
+        #expect(pattern.matches("xaaby"))
+        #expect(!pattern.matches("xay"))
+        #expect(TextPattern("^San ").matches("San Juan"))
+        #expect(!TextPattern("^San ").matches("El San Juan"))
+        #expect(!TextPattern("^b").matches("a\nb"))
+        #expect(TextPattern("(?m)^b").matches("a\nb"))
+        #expect(TextPattern("").matches(""))
+        #expect(TextPattern("本$").matches("👩‍👩‍👧日本"))
+    }
+
+    @Test func whatIsNoPatternMatchesNothingAndIsReportedOnce() {
+        let reports = Reports()
+        let pattern = TextPattern("(", report: reports.add)
+        for text in ["", "(", "a"] { #expect(!pattern.matches(text)) }
+        #expect(reports.reasons == ["(: no regular expression, so it matches nothing"])
+    }
+
+    @Test func goodPatternsReportNothing() {
+        let reports = Reports()
+        let pattern = TextPattern("a", report: reports.add)
+        #expect(pattern.matches("a") && !pattern.matches("b"))
+        #expect(reports.reasons == [])
+    }
+
+    @Test func aPatternThatTakesForEverIsGivenUp() {
+        let reports = Reports()
+        let pattern = TextPattern("^(a+)+$", report: reports.add)
+        let text = String(repeating: "a", count: 60) + "b"
+        let time = ContinuousClock().measure {
+            #expect(!pattern.matches(text))
+            #expect(!pattern.matches(text))
+        }
+        // Without a bound it would take until the sun is cold.
+        #expect(time >= TextPattern.patience * 2)
+        #expect(time < .seconds(60))
+        #expect(reports.reasons == ["^(a+)+$: a text took too long, and was given up"])
+        #expect(pattern.matches("aaa"))
+    }
+
+    @Test func aTextWithTooManyWaysToMatchIsGivenUp() {
+        let reports = Reports()
+        let pattern = TextPattern("^(a|b)*$", report: reports.add)
+        #expect(pattern.matches("abba"))
+        #expect(reports.reasons == [])
+        #expect(!pattern.matches(String(repeating: "ab", count: 2_000_000)))
+        #expect(reports.reasons.count == 1)
+    }
+}
