@@ -48,7 +48,7 @@ let package = Package(
         .executableTarget(
             name: "VellumCommand",
             dependencies: [
-                "StorageEngine", "CBOR", "TerminalKit", "TerminalCurses", "BrowserCore",
+                "StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit", "TerminalCurses", "BrowserCore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),

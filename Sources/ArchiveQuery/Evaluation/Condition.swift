@@ -82,6 +82,61 @@ private final class Comparison: Condition {
     }
 }
 
+/// A comparison of a property of the value with an integer.
+private final class IntegerComparison: Condition {
+    private let name: Int
+    private let relation: QueryRelation
+    private let number: Int64
+
+    init(_ name: Int, _ relation: QueryRelation, _ number: Int64) {
+        self.name = name
+        self.relation = relation
+        self.number = number
+        super.init(cost: .value)
+    }
+
+    override func isMet(by row: RowReader) throws(RowFault) -> Bool {
+        if let (bytes, place) = try row.place(ofProperty: name), let stored = bytes.smallInteger(at: place) {
+            return relation.holds(stored < number ? -1 : stored > number ? 1 : 0)
+        }
+        let value = LiteralValue.number(.integer(Int128(number)))
+        return value.isMet(relation, by: try row.item(.property(name, [])))
+    }
+}
+
+/// Whether a property of the value is equal to a text.
+private final class TextEquality: Condition {
+    private let name: Int
+    private let text: TextValue
+
+    init(_ name: Int, _ text: TextValue) {
+        self.name = name
+        self.text = text
+        super.init(cost: .value)
+    }
+
+    override func isMet(by row: RowReader) throws(RowFault) -> Bool {
+        if let (bytes, place) = try row.place(ofProperty: name), let stored = bytes.shortText(at: place) {
+            return text.isEqual(to: stored)
+        }
+        return LiteralValue.text(text).isMet(.equal, by: try row.item(.property(name, [])))
+    }
+}
+
+extension Condition {
+    /// The comparison; in a form of its own where that is quicker.
+    fileprivate static func comparison(
+        _ access: RowShape.Access, _ relation: QueryRelation, _ literal: QueryLiteral
+    ) -> Condition {
+        switch (access, literal) {
+        case (.property(let name, []), .integer(let number)): IntegerComparison(name, relation, number)
+        case (.property(let name, []), .text(let text)) where relation == .equal:
+            TextEquality(name, TextValue(text))
+        default: Comparison(access, relation, LiteralValue(literal))
+        }
+    }
+}
+
 /// What is asked of one property in any other way. The closure's errors are those of the property's encoding.
 private final class PropertyCondition: Condition {
     private let access: RowShape.Access
@@ -125,12 +180,12 @@ extension QueryPredicate {
         case .or(let predicates): return Disjunction(try parts(predicates))
         case .not(let predicate): return Negation(try predicate.condition(shape, warnings: warnings))
         case .compare(let property, let relation, let literal):
-            return Comparison(shape.access(to: property), relation, LiteralValue(literal))
+            return Condition.comparison(shape.access(to: property), relation, literal)
         case .between(let property, let low, let high):
             let access = shape.access(to: property)
             return Conjunction([
-                Comparison(access, .greaterOrEqual, LiteralValue(low)),
-                Comparison(access, .lessOrEqual, LiteralValue(high)),
+                Condition.comparison(access, .greaterOrEqual, low),
+                Condition.comparison(access, .lessOrEqual, high),
             ])
         case .count(let property, let relation, let number):
             return PropertyCondition(shape.access(to: property)) { (item) throws(CBORError) in

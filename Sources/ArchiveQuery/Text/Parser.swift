@@ -92,7 +92,8 @@ struct Parser {
                 errors.append(error)
                 while !isAtEnd, token.kind != .symbol(.pipe) { advance() }
             }
-        } while accept(.pipe)
+            // At the end nothing more is looked for, so that what was expected there stays known.
+        } while !isAtEnd && accept(.pipe)
         return (Self.joined(stages), errors)
     }
 
