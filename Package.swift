@@ -62,7 +62,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "ArchiveQueryTests", dependencies: ["ArchiveQuery", "StorageEngine", "CBOR"],
-            swiftSettings: strict),
+            exclude: ["Golden", "Reader"], swiftSettings: strict),
         .testTarget(
             name: "VellumTests",
             dependencies: [
