@@ -87,7 +87,8 @@ let package = Package(
             name: "VellumCommandTests", dependencies: ["VellumCommand"],
             swiftSettings: strict),
         .target(
-            name: "FuzzTargets", dependencies: ["StorageEngine", "CBOR", "TerminalKit", "CPlatform"],
+            name: "FuzzTargets",
+            dependencies: ["StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit", "CPlatform"],
             path: "Tests/FuzzTargets", swiftSettings: strict),
         .testTarget(
             name: "FuzzTests", dependencies: ["FuzzTargets"], exclude: ["Inputs"], swiftSettings: strict),

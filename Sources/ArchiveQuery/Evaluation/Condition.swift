@@ -35,7 +35,9 @@ private final class Conjunction: Condition {
     }
 
     override func isMet(by row: RowReader) throws(RowFault) -> Bool {
-        for part in parts where try !part.isMet(by: row) { return false }
+        for part in parts {
+            guard try part.isMet(by: row) else { return false }
+        }
         return true
     }
 }
@@ -62,7 +64,9 @@ private final class Negation: Condition {
         super.init(cost: part.cost)
     }
 
-    override func isMet(by row: RowReader) throws(RowFault) -> Bool { try !part.isMet(by: row) }
+    override func isMet(by row: RowReader) throws(RowFault) -> Bool {
+        try part.isMet(by: row) == false
+    }
 }
 
 private final class Comparison: Condition {
@@ -216,7 +220,9 @@ extension QueryPredicate {
             return PropertyCondition(shape.access(to: property)) { (item) throws(CBORError) in
                 // Even of nothing only an array or a text has all.
                 guard item.hasElements else { return false }
-                for value in values where try !value.isElement(of: item) { return false }
+                for value in values {
+                    guard try value.isElement(of: item) else { return false }
+                }
                 return true
             }
         case .presence(let property, let presence):
