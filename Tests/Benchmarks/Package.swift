@@ -20,6 +20,7 @@ let package = Package(
             dependencies: [
                 "CLMDB", "CSQLite",
                 .product(name: "StorageEngine", package: "Vellum"),
+                .product(name: "ArchiveQuery", package: "Vellum"),
                 .product(name: "CBOR", package: "Vellum"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

@@ -59,6 +59,7 @@ final class RowReader {
     /// The row is the entry that the cursor stands at.
     func show(_ cursor: any QueryCursor) {
         self.cursor = cursor
+        facts = nil
         next()
     }
 
@@ -66,7 +67,6 @@ final class RowReader {
     @inline(__always)
     func next() {
         state = .unread
-        facts = nil
         content = nil
     }
 

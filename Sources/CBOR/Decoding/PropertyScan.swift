@@ -11,6 +11,7 @@ package struct PropertyScan {
     }
 
     private let names: [Name]
+    private let sizes = PropertyScan.sizes
     /// Bit `n` is set if a name has `n` bytes, the last bit for those that are longer: most keys need no comparison.
     private let lengths: UInt64
     /// Where the value of each name begins, as far as the map has been seen.
@@ -23,6 +24,25 @@ package struct PropertyScan {
     private var isBeforeValue = false
 
     private static let unknown = -1
+
+    /// Bytes of an item that begins with that byte, where it alone says so; else 0.
+    private static let sizes: [UInt8] = (0...255).map { (initial: UInt8) in
+        let information = initial & 0x1f
+        switch MajorType(of: initial) {
+        case .unsigned, .negative:
+            if information < AdditionalInformation.oneByte { return 1 }
+            return information <= AdditionalInformation.eightBytes ? 1 + 1 << (information - 24) : 0
+        case .bytes, .text: return information < AdditionalInformation.oneByte ? 1 + information : 0
+        case .simple:
+            switch initial {
+            case SimpleByte.false...SimpleByte.undefined: return 1
+            case SimpleByte.half...SimpleByte.double: return 1 + 1 << (information - 24)
+            default: return 0
+            }
+        case .array, .map: return information == 0 ? 1 : 0
+        case .tag: return 0
+        }
+    }
 
     package init(names: [String]) {
         self.names = names.map { name in
@@ -62,22 +82,19 @@ package struct PropertyScan {
     /// Where the value of the name with that index begins, in bytes from the start of the item; nil if there is none.
     package mutating func place(of index: Int) throws(CBORError) -> Int? {
         if places[index] != Self.unknown { return places[index] }
-        // Local, so that it can stay in registers.
-        var reader = reader
-        defer { self.reader = reader }
         while left > 0 {
             if isBeforeValue {
                 isBeforeValue = false
                 left -= 1
-                try reader.skipQuickly()
+                try skipValue()
                 continue
             }
             if isIndefinite, reader.readBreak() {
                 left = 0
                 return nil
             }
-            let name = try readKey(&reader)
-            if isIndefinite { try reader.expectValueAfterKey() }
+            let name = try goToNextMatch()
+            guard left > 0 else { return nil }
             if name >= 0, places[name] == Self.unknown {
                 places[name] = reader.offset
                 if name == index {
@@ -86,40 +103,73 @@ package struct PropertyScan {
                 }
             }
             left -= 1
-            try reader.skipQuickly()
+            try skipValue()
         }
         return nil
     }
 
-    /// Steps over a key; the index of the name that it is, or -1.
+    private mutating func skipValue() throws(CBORError) {
+        if reader.offset < reader.bytes.count {
+            let size = sizes[Int(reader.bytes[reader.offset])]
+            if size > 0, reader.remaining >= size {
+                reader.offset += Int(size)
+                return
+            }
+        }
+        try reader.skipItem()
+    }
+
+    /// Goes from a key on, over keys and values in short forms, to the value of the next key that is one of the names,
+    /// whose index it returns; or to the value of a key that needs a closer look (-1); or to the end, with nothing left.
     @inline(__always)
-    private func readKey(_ reader: inout CBORReader) throws(CBORError) -> Int {
+    private mutating func goToNextMatch() throws(CBORError) -> Int {
         let bytes = reader.bytes
-        let start = reader.offset
-        guard start < bytes.count, bytes[start] & 0xe0 == 0x60, bytes[start] < 0x78 else {
-            return try readLongKey(&reader)
+        var offset = reader.offset
+        while !isIndefinite {
+            guard offset < bytes.count, bytes[offset] & 0xe0 == 0x60, bytes[offset] < 0x78 else { break }
+            let count = Int(bytes[offset] & 0x1f)
+            let value = offset + 1 + count
+            guard value < bytes.count else { break }
+            if lengths & 1 << UInt64(count) != 0 {
+                let name = index(of: bytes, offset + 1, count)
+                if name >= 0 {
+                    reader.offset = value
+                    return name
+                }
+            }
+            let size = Int(sizes[Int(bytes[value])])
+            guard size > 0, bytes.count - value >= size else { break }
+            offset = value + size
+            left -= 1
+            if left == 0 {
+                reader.offset = offset
+                return -1
+            }
         }
-        let count = Int(bytes[start] & 0x1f)
-        guard bytes.count - start > count else {
-            throw CBORError(offset: start, reason: .lengthExceedsInput(claimed: UInt64(count)))
+        reader.offset = offset
+        let name = try readLongKey()
+        if isIndefinite { try reader.expectValueAfterKey() }
+        return name
+    }
+
+    /// The index of the name that these bytes are, or -1.
+    @inline(__always)
+    private func index(of bytes: UnsafeRawBufferPointer, _ start: Int, _ count: Int) -> Int {
+        guard bytes.count - start >= 8 else {
+            return index(of: UnsafeRawBufferPointer(rebasing: bytes[start..<start + count]))
         }
-        reader.offset = start + 1 + count
-        if lengths & 1 << UInt64(count) == 0 { return -1 }
-        guard bytes.count - start > 8 else {
-            return index(of: UnsafeRawBufferPointer(rebasing: bytes[start + 1..<start + 1 + count]))
-        }
-        var word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: start + 1, as: UInt64.self))
+        var word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self))
         if count < 8 { word &= (1 << UInt64(8 * count)) - 1 }
         for index in 0..<names.count where names[index].word == word && names[index].bytes.count == count {
             if count <= 8 { return index }
-            let key = UnsafeRawBufferPointer(rebasing: bytes[start + 1..<start + 1 + count])
+            let key = UnsafeRawBufferPointer(rebasing: bytes[start..<start + count])
             if names[index].bytes.withUnsafeBytes({ $0.hasSameBytes(as: key) }) { return index }
         }
         return -1
     }
 
     @inline(never)
-    private func readLongKey(_ reader: inout CBORReader) throws(CBORError) -> Int {
+    private mutating func readLongKey() throws(CBORError) -> Int {
         let start = reader.offset
         if case .text(let count?) = try reader.readHead() {
             return index(of: try reader.readContent(count: count))
@@ -132,36 +182,6 @@ package struct PropertyScan {
     @inline(never)
     private func index(of key: UnsafeRawBufferPointer) -> Int {
         names.firstIndex { name in name.bytes.withUnsafeBytes { $0.hasSameBytes(as: key) } } ?? -1
-    }
-}
-
-extension CBORReader {
-    /// As ``skipItem(checkingText:)``, without a call for items that hold no others.
-    @inline(__always)
-    fileprivate mutating func skipQuickly() throws(CBORError) {
-        guard offset < bytes.count else { throw CBORError(offset: bytes.count, reason: .truncated) }
-        let initial = bytes[offset]
-        let information = initial & 0x1f
-        var size = 1
-        switch initial >> 5 {
-        case 0, 1:
-            guard information <= AdditionalInformation.eightBytes else { return try skipItem() }
-            if information >= AdditionalInformation.oneByte { size += 1 << Int(information - 24) }
-        case 2, 3:
-            if information < AdditionalInformation.oneByte {
-                size += Int(information)
-            } else if information == AdditionalInformation.oneByte, offset + 1 < bytes.count {
-                size += 1 + Int(bytes[offset + 1])
-            } else {
-                return try skipItem()
-            }
-        case 7 where initial >= SimpleByte.half && initial <= SimpleByte.double:
-            size += 1 << Int(information - 24)
-        case 7 where initial >= SimpleByte.false && initial <= SimpleByte.undefined: break
-        default: return try skipItem()
-        }
-        guard bytes.count - offset >= size else { return try skipItem() }
-        offset += size
     }
 }
 
