@@ -48,7 +48,7 @@ let package = Package(
         .executableTarget(
             name: "VellumCommand",
             dependencies: [
-                "StorageEngine", "CBOR", "TerminalKit", "TerminalCurses", "BrowserCore",
+                "StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit", "TerminalCurses", "BrowserCore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -64,7 +64,7 @@ let package = Package(
             swiftSettings: strict),
         .testTarget(
             name: "ArchiveQueryTests", dependencies: ["ArchiveQuery", "StorageEngine", "CBOR"],
-            swiftSettings: strict),
+            exclude: ["Golden", "Reader"], swiftSettings: strict),
         .testTarget(
             name: "VellumTests",
             dependencies: [
@@ -93,7 +93,8 @@ let package = Package(
             name: "VellumCommandTests", dependencies: ["VellumCommand"],
             swiftSettings: strict),
         .target(
-            name: "FuzzTargets", dependencies: ["StorageEngine", "CBOR", "TerminalKit", "CPlatform"],
+            name: "FuzzTargets",
+            dependencies: ["StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit", "CPlatform"],
             path: "Tests/FuzzTargets", swiftSettings: strict),
         .testTarget(
             name: "FuzzTests", dependencies: ["FuzzTargets"], exclude: ["Inputs"], swiftSettings: strict),

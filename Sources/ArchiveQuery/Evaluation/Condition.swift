@@ -35,7 +35,9 @@ private final class Conjunction: Condition {
     }
 
     override func isMet(by row: RowReader) throws(RowFault) -> Bool {
-        for part in parts where try !part.isMet(by: row) { return false }
+        for part in parts {
+            guard try part.isMet(by: row) else { return false }
+        }
         return true
     }
 }
@@ -62,7 +64,9 @@ private final class Negation: Condition {
         super.init(cost: part.cost)
     }
 
-    override func isMet(by row: RowReader) throws(RowFault) -> Bool { try !part.isMet(by: row) }
+    override func isMet(by row: RowReader) throws(RowFault) -> Bool {
+        try part.isMet(by: row) == false
+    }
 }
 
 private final class Comparison: Condition {
@@ -79,6 +83,61 @@ private final class Comparison: Condition {
 
     override func isMet(by row: RowReader) throws(RowFault) -> Bool {
         value.isMet(relation, by: try row.item(access))
+    }
+}
+
+/// A comparison of a property of the value with an integer.
+private final class IntegerComparison: Condition {
+    private let name: Int
+    private let relation: QueryRelation
+    private let number: Int64
+
+    init(_ name: Int, _ relation: QueryRelation, _ number: Int64) {
+        self.name = name
+        self.relation = relation
+        self.number = number
+        super.init(cost: .value)
+    }
+
+    override func isMet(by row: RowReader) throws(RowFault) -> Bool {
+        if let (bytes, place) = try row.place(ofProperty: name), let stored = bytes.smallInteger(at: place) {
+            return relation.holds(stored < number ? -1 : stored > number ? 1 : 0)
+        }
+        let value = LiteralValue.number(.integer(Int128(number)))
+        return value.isMet(relation, by: try row.item(.property(name, [])))
+    }
+}
+
+/// Whether a property of the value is equal to a text.
+private final class TextEquality: Condition {
+    private let name: Int
+    private let text: TextValue
+
+    init(_ name: Int, _ text: TextValue) {
+        self.name = name
+        self.text = text
+        super.init(cost: .value)
+    }
+
+    override func isMet(by row: RowReader) throws(RowFault) -> Bool {
+        if let (bytes, place) = try row.place(ofProperty: name), let stored = bytes.shortText(at: place) {
+            return text.isEqual(to: stored)
+        }
+        return LiteralValue.text(text).isMet(.equal, by: try row.item(.property(name, [])))
+    }
+}
+
+extension Condition {
+    /// The comparison; in a form of its own where that is quicker.
+    fileprivate static func comparison(
+        _ access: RowShape.Access, _ relation: QueryRelation, _ literal: QueryLiteral
+    ) -> Condition {
+        switch (access, literal) {
+        case (.property(let name, []), .integer(let number)): IntegerComparison(name, relation, number)
+        case (.property(let name, []), .text(let text)) where relation == .equal:
+            TextEquality(name, TextValue(text))
+        default: Comparison(access, relation, LiteralValue(literal))
+        }
     }
 }
 
@@ -125,12 +184,12 @@ extension QueryPredicate {
         case .or(let predicates): return Disjunction(try parts(predicates))
         case .not(let predicate): return Negation(try predicate.condition(shape, warnings: warnings))
         case .compare(let property, let relation, let literal):
-            return Comparison(shape.access(to: property), relation, LiteralValue(literal))
+            return Condition.comparison(shape.access(to: property), relation, literal)
         case .between(let property, let low, let high):
             let access = shape.access(to: property)
             return Conjunction([
-                Comparison(access, .greaterOrEqual, LiteralValue(low)),
-                Comparison(access, .lessOrEqual, LiteralValue(high)),
+                Condition.comparison(access, .greaterOrEqual, low),
+                Condition.comparison(access, .lessOrEqual, high),
             ])
         case .count(let property, let relation, let number):
             return PropertyCondition(shape.access(to: property)) { (item) throws(CBORError) in
@@ -161,7 +220,9 @@ extension QueryPredicate {
             return PropertyCondition(shape.access(to: property)) { (item) throws(CBORError) in
                 // Even of nothing only an array or a text has all.
                 guard item.hasElements else { return false }
-                for value in values where try !value.isElement(of: item) { return false }
+                for value in values {
+                    guard try value.isElement(of: item) else { return false }
+                }
                 return true
             }
         case .presence(let property, let presence):

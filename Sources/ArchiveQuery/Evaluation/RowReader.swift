@@ -21,8 +21,9 @@ enum RowFault: Error {
 /// A row is an entry that a cursor stands at, whose value is read when it is first asked for; an entry that was kept; or
 /// columns, encoded as an array in which undefined stands for what is absent.
 final class RowReader {
-    private let names: [String]
-    private var scan: PropertyScan
+    /// Behind a pointer, for it changes with nearly every question: as a property of this class each change would be held
+    /// against others at run time, which takes as long as the change itself.
+    private let scan: UnsafeMutablePointer<PropertyScan>
     private let documents = DocumentReader()
     /// The moment that ages count from.
     private let now: Timestamp
@@ -43,9 +44,14 @@ final class RowReader {
     }
 
     init(names: [String], now: Timestamp) {
-        self.names = names
         self.now = now
-        scan = PropertyScan(names: names)
+        scan = .allocate(capacity: 1)
+        scan.initialize(to: PropertyScan(names: names))
+    }
+
+    deinit {
+        scan.deinitialize(count: 1)
+        scan.deallocate()
     }
 
     // MARK: Which row it is
@@ -53,6 +59,7 @@ final class RowReader {
     /// The row is the entry that the cursor stands at.
     func show(_ cursor: any QueryCursor) {
         self.cursor = cursor
+        facts = nil
         next()
     }
 
@@ -60,7 +67,6 @@ final class RowReader {
     @inline(__always)
     func next() {
         state = .unread
-        facts = nil
         content = nil
     }
 
@@ -74,7 +80,7 @@ final class RowReader {
         }
         return try document.withUnsafeBytes { bytes in
             (content, state) = (bytes, .readable)
-            if !row.hasColumns, (try? scan.begin(bytes)) == nil { state = .unreadable }
+            if !row.hasColumns, (try? scan.pointee.begin(bytes)) == nil { state = .unreadable }
             defer { (content, state) = (nil, .unreadable) }
             return try body()
         }
@@ -114,7 +120,7 @@ final class RowReader {
         bytesRead += value.count
         content = document
         do throws(CBORError) {
-            try scan.begin(document)
+            try scan.pointee.begin(document)
             state = .readable
         } catch {
             unreadable += 1
@@ -137,15 +143,31 @@ final class RowReader {
         }
     }
 
+    /// Where a property of the value begins, and in which bytes; nil if there is none.
+    @inline(__always)
+    func place(ofProperty name: Int) throws(RowFault) -> (bytes: UnsafeRawBufferPointer, place: Int)? {
+        try loadIfUnread()
+        do throws(CBORError) {
+            guard let content, let place = try scan.pointee.place(of: name) else { return nil }
+            return (content, place)
+        } catch {
+            throw spoiled()
+        }
+    }
+
+    @inline(__always)
+    private func loadIfUnread() throws(RowFault) {
+        if state == .readable { return }
+        guard state == .unread else { throw .unreadable }
+        try load()
+    }
+
     func item(_ access: RowShape.Access) throws(RowFault) -> StoredItem {
         switch access {
         case .property(let name, let rest):
-            if state != .readable {
-                guard state == .unread else { throw .unreadable }
-                try load()
-            }
+            try loadIfUnread()
             do throws(CBORError) {
-                guard let content, let place = try scan.place(of: name) else { return .absent }
+                guard let content, let place = try scan.pointee.place(of: name) else { return .absent }
                 if rest.isEmpty { return try StoredItem.read(content, at: place) }
                 return try Self.follow(rest, content, from: place).map { (place) throws(CBORError) in
                     try StoredItem.read(content, at: place)
@@ -184,7 +206,7 @@ final class RowReader {
         guard let content else { return nil }
         switch access {
         case .property(let name, let rest):
-            guard let place = try scan.place(of: name) else { return nil }
+            guard let place = try scan.pointee.place(of: name) else { return nil }
             return try Self.follow(rest, content, from: place)
         case .column(let index, let rest): return try Self.column(index, content, rest)
         case .metadata, .nothing: return nil

@@ -101,6 +101,14 @@ final class GroupStage: RowStage {
         var order: SortValue
         var encoded: [UInt8]?
         var accumulators: [Accumulator]
+
+        /// Arrays and the like, which have no order, stand by their encodings behind what has one.
+        func precedes(_ other: Group) -> Bool {
+            let order = SortValue.compare(order, other.order, isDescending: false)
+            if order != 0 { return order < 0 }
+            guard let encoded, let theirs = other.encoded else { return encoded != nil }
+            return encoded.lexicographicallyPrecedes(theirs)
+        }
     }
 
     private let access: RowShape.Access
@@ -135,10 +143,7 @@ final class GroupStage: RowStage {
     }
 
     override func finish() throws {
-        let sorted = groups.values.sorted {
-            let order = SortValue.compare($0.order, $1.order, isDescending: false)
-            return order != 0 ? order < 0 : ($0.encoded ?? []).lexicographicallyPrecedes($1.encoded ?? [])
-        }
+        let sorted = groups.values.sorted { $0.precedes($1) }
         groups = [:]
         for group in sorted {
             let figures = zip(group.accumulators, figures).map { $0.encoded($1.figure) }

@@ -55,11 +55,11 @@ struct Lexer {
             }
             if let advice = Lexer.advice[text] {
                 offset += length
-                return .invalid("\(text) has no meaning here; \(advice)")
+                return .invalid(advice)
             }
         }
         offset += 1
-        return .invalid("\(String(decoding: bytes[offset - 1..<offset], as: UTF8.self)) has no meaning here")
+        return .invalid("it has no meaning here")
     }
 
     /// What other languages write, and what stands for it here.

@@ -2,6 +2,11 @@ extension Parser {
     static let stageNames = [
         "find", "sort", "limit", "skip", "select", "count", "sum", "avg", "min", "max", "group", "distinct",
     ]
+    /// What other languages call stages.
+    private static let otherNames = [
+        "where": "find", "filter": "find", "order": "sort", "top": "limit", "first": "limit", "head": "limit",
+        "offset": "skip", "unique": "distinct", "average": "avg", "minimum": "min", "maximum": "max",
+    ]
     private static let aggregateNames = ["count", "sum", "avg", "min", "max"]
 
     mutating func noteStages() {
@@ -46,7 +51,10 @@ extension Parser {
             "a condition stands behind find"
         case (.metadata, _), (.quoted, _), (.symbol(.openParenthesis), _): "a condition stands behind find"
         case (.word(let word), _):
-            Self.stageNames.first { $0.isNearly(word) }.map { "did you mean \($0)?" }
+            (Self.otherNames[word.lowercased()] ?? Self.stageNames.first { $0.isNearly(word.lowercased()) })
+                .map {
+                    "did you mean \($0)?"
+                }
         default: nil
         }
     }

@@ -6,6 +6,7 @@ struct Parser {
     /// Bytes of the longest text.
     static let maximumBytes = 1 << 20
 
+    private let bytes: [UInt8]
     private let tokens: [Token]
     private(set) var position = 0
     var depth = 0
@@ -13,6 +14,7 @@ struct Parser {
     private(set) var expected: [QueryExpectation] = []
 
     init(_ bytes: [UInt8]) {
+        self.bytes = bytes
         tokens = Lexer.tokens(of: bytes)
     }
 
@@ -64,14 +66,17 @@ struct Parser {
 
     /// What is wrong at the current word.
     func failure(advice: String? = nil) -> QuerySyntaxError {
-        if case .invalid(let problem) = token.kind {
-            return QuerySyntaxError(range: token.range, found: "this", expected: [], advice: problem)
-        }
         // A property may always go on; who made a mistake behind it hardly meant that.
         let likely = expected.filter { $0 != .word(".") && $0 != .word("[") }
-        return QuerySyntaxError(
+        var error = QuerySyntaxError(
             range: token.range, found: token.shown, expected: likely.isEmpty ? expected : likely,
             advice: advice)
+        if case .invalid(let problem) = token.kind {
+            let text = String(decoding: bytes[token.range], as: UTF8.self)
+            error.found = text.count > 24 ? text.prefix(24) + "…" : text
+            error.advice = problem
+        }
+        return error
     }
 
     // MARK: Pipelines
@@ -92,7 +97,8 @@ struct Parser {
                 errors.append(error)
                 while !isAtEnd, token.kind != .symbol(.pipe) { advance() }
             }
-        } while accept(.pipe)
+            // At the end nothing more is looked for, so that what was expected there stays known.
+        } while !isAtEnd && accept(.pipe)
         return (Self.joined(stages), errors)
     }
 
@@ -130,7 +136,7 @@ extension Token {
         case .literal(let literal): literal.description
         case .metadata(let name): "@\(name)"
         case .symbol(let symbol): "\"\(symbol.rawValue)\""
-        case .invalid: "this"
+        case .invalid: "something else"
         case .end: "the end"
         }
     }

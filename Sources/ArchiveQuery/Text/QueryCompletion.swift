@@ -76,9 +76,9 @@ extension QueryPipeline {
         var rank: Int {
             switch kind {
             case .property: 0
-            case .word: text.utf8.first?.isWordStart == true ? 0 : 2
-            case .metadata: 1
-            case .placeholder: 3
+            case .word: text.utf8.first?.isWordStart == true ? 1 : 3
+            case .metadata: 2
+            case .placeholder: 4
             }
         }
     }

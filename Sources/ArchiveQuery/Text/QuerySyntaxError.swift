@@ -30,7 +30,7 @@ public enum QueryExpectation: Sendable, Hashable {
     /// As a person reads it.
     package var name: String {
         switch self {
-        case .word(let word): word
+        case .word(let word): word.utf8.first?.isLetter == true || word.hasPrefix("@") ? word : "\"\(word)\""
         case .property: "a property"
         case .value: "a value"
         case .orderedValue: "a number, text, date, duration or size"

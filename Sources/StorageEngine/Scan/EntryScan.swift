@@ -26,8 +26,9 @@ package final class EntryScan {
     private let engine: ArchiveEngine
     private let items: [ScanItem]
     package let order: ScanOrder
-    /// Entries that have been visited or skipped.
-    package private(set) var visited = 0
+    /// The item that comes next. Private, as all that changes with each entry: what others could reach would be held
+    /// against their accesses at run time, which takes as long as the look at the entry's line.
+    private var next = 0
     private var now = Clock.read()
     /// Lines of the process table whose processes live; asked for once.
     private lazy var living = engine.index.livingLines
@@ -123,16 +124,19 @@ package final class EntryScan {
 
     // MARK: Going on
 
+    /// Entries that have been visited or skipped.
+    package var visited: Int { next }
+
     /// Entries of the snapshot.
     package var count: Int { items.count }
     /// Goes on to the next entry that is there; false at the end. Reads its line in the index only.
     package func advance() -> Bool {
         frame = nil
-        while visited < items.count {
-            let item = items[visited]
-            visited += 1
-            if visited & 255 == 0 { now = Clock.read() }
-            prefetch(visited + 5)
+        while next < items.count {
+            let item = items[next]
+            next += 1
+            if next & 255 == 0 { now = Clock.read() }
+            prefetch(next + 5)
             guard let (number, slot, location) = line(of: item) else { continue }
             let deadline = slot.deadline
             if deadline != Deadline.never, now.boot >= deadline { continue }
@@ -217,7 +221,7 @@ package final class EntryScan {
     }
 
     /// Place of the entry in the order of the scan, from 1 on.
-    package var place: Int { visited }
+    package var place: Int { next }
 
     // MARK: The entry that is visited, from its frame
 
@@ -242,7 +246,7 @@ package final class EntryScan {
                 self.frame = frame
                 return .present
             }
-            guard let (number, slot, present) = line(of: items[visited - 1]) else { return .gone }
+            guard let (number, slot, present) = line(of: items[next - 1]) else { return .gone }
             if present == location {
                 guard pin == nil, let pin = try engine.log.pinIfPresent(location.segment) else {
                     return .damaged

@@ -35,7 +35,8 @@ extension PropertyTest {
         return literal(operand).map { .compare(property, relation.inQueries, $0) }
     }
 
-    /// A query knows dates to the microsecond, an object may to less: one more on either side is let through.
+    /// A query knows dates to the microsecond, an object may to less: what is nearer than two is let through. So is a number
+    /// that isn't marked as a date, as which the library encodes dates that are infinitely far away.
     private static func comparison(
         _ property: QueryProperty, _ relation: Relation, with date: Date
     ) -> QueryPredicate? {
@@ -44,12 +45,16 @@ extension PropertyTest {
         guard abs(microseconds) < 60_000_000_000_000_000 else { return nil }
         let before = QueryLiteral.date(microseconds: Int64(microseconds) - 2)
         let after = QueryLiteral.date(microseconds: Int64(microseconds) + 2)
+        let marked: QueryPredicate
         switch relation {
-        case .equal: return .between(property, before, after)
+        case .equal: marked = .between(property, before, after)
         case .notEqual: return nil
-        case .greater, .greaterOrEqual: return .compare(property, .greaterOrEqual, before)
-        case .less, .lessOrEqual: return .compare(property, .lessOrEqual, after)
+        case .greater, .greaterOrEqual: marked = .compare(property, .greaterOrEqual, before)
+        case .less, .lessOrEqual: marked = .compare(property, .lessOrEqual, after)
         }
+        return .or([
+            marked, .compare(property, .greaterOrEqual, .integer(0)), .compare(property, .less, .integer(0)),
+        ])
     }
 
     /// The operand as a query spells it; `nil` for types that it has no word for, and for what has no order.

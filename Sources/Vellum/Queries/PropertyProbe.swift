@@ -23,7 +23,8 @@ struct PropertyProbe: Sendable {
         case is UInt16.Type: integers(UInt16.self)
         case is UInt32.Type: integers(UInt32.self)
         case is UInt64.Type: integers(UInt64.self)
-        case is Double.Type: probes([0, 0.1, -1.5, 7, 1e300, -Double.leastNonzeroMagnitude, Double.random(in: -1e6...1e6)])
+        case is Double.Type:
+            probes([0, 0.1, -1.5, 7, 1e300, -Double.leastNonzeroMagnitude, Double.random(in: -1e6...1e6)])
         case is Float.Type: probes([0, 0.5, -1.5, 7, 1e30, Float.random(in: -1e6...1e6)])
         case is Date.Type: probes([0, -86_400.5, 1e9, 1.8e9 + 0.25].map(Date.init(timeIntervalSince1970:)))
         case is [String].Type: probes([[], texts, ["b", "a", "a"]])

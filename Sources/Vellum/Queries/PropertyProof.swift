@@ -76,7 +76,8 @@ struct PropertyProof<Object> {
         }
 
         private func outcome(of item: CBORValue?, at way: [String], in base: CBORValue) -> Outcome {
-            guard let changed = base.replacing(way[...], by: item), let object = try? proof.decode(changed.encoded)
+            guard let changed = base.replacing(way[...], by: item),
+                let object = try? proof.decode(changed.encoded)
             else { return .noObject }
             var part: Any = object
             for step in path {
@@ -92,7 +93,6 @@ struct PropertyProof<Object> {
         }
     }
 }
-
 
 extension CBORValue {
     /// The names that lead to an item so many maps deep.
@@ -118,12 +118,15 @@ extension CBORValue {
         return .map(map)
     }
 
-    /// Of one kind are items that a query compares with each other.
+    /// Of one kind are items that a query compares with each other, or lets through unasked: numbers where dates, which
+    /// are tagged, are looked for.
     fileprivate func isSameKind(as other: CBORValue) -> Bool {
         switch (self, other) {
         case (.unsigned, .unsigned), (.unsigned, .negative), (.unsigned, .float), (.negative, .unsigned),
-            (.negative, .negative), (.negative, .float), (.float, .unsigned), (.float, .negative), (.float, .float),
-            (.text, .text), (.boolean, .boolean), (.bytes, .bytes), (.array, .array), (.map, .map):
+            (.negative, .negative), (.negative, .float), (.float, .unsigned), (.float, .negative),
+            (.float, .float),
+            (.tagged, .unsigned), (.tagged, .float), (.text, .text), (.boolean, .boolean), (.bytes, .bytes),
+            (.array, .array), (.map, .map):
             true
         default: false
         }

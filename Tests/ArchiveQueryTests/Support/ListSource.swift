@@ -70,6 +70,7 @@ struct ListSource: QuerySource {
         var rank: Int? { order[visited - 1] + 1 }
         var recency: UInt64 { UInt64(entries.count - order[visited - 1]) }
         var encoding: ValueEncoding { entry.encoding }
+        var sequence: UInt64 { UInt64(order[visited - 1] + 1) }
         func load() -> QueryCursorReading { entry.isGone ? .gone : entry.isDamaged ? .damaged : .present }
 
         var keyBytes: UnsafeRawBufferPointer { copy(Array(entry.key.utf8), at: entry.value.count) }

@@ -79,7 +79,9 @@ import Vellum
     private func plain() throws -> ArchiveManager<Plain> {
         let archives = try store.factory().archives(for: Plain.self)
         for number in 0..<20 {
-            let home = number % 2 == 0 ? Plain.Home(city: "Bogor \(number)", floor: number % 4 == 0 ? number : nil) : nil
+            let home =
+                number % 2 == 0
+                ? Plain.Home(city: "Bogor \(number)", floor: number % 4 == 0 ? number : nil) : nil
             archives.record(
                 Plain(
                     name: "n\(number)", age: number, born: Date(timeIntervalSince1970: Double(number) + 0.1),
@@ -91,7 +93,9 @@ import Vellum
     @Test func storedPropertiesAreAskedWhereTheyAreEncoded() throws {
         let archives = try plain()
         #expect(try asked(archives) { $0.age(.greater(than: 17)) } == "find age > 17")
-        #expect(try asked(archives) { $0.nick(.isNil).name(.contains("n1")) } == "find nick is null and name contains \"n1\"")
+        #expect(
+            try asked(archives) { $0.nick(.isNil).name(.contains("n1")) }
+                == "find nick is null and name contains \"n1\"")
         #expect(try asked(archives) { $0.home.city(.isEqual("Bogor 2")) } == "find home.city = \"Bogor 2\"")
         #expect(try asked(archives) { $0.home.floor(.lessOrEqual(with: 4)) } == "find home.floor <= 4")
         #expect(try asked(archives) { $0.tags(.contains(with: "x")).isMember(.isEqual(false)) } != nil)
@@ -154,8 +158,13 @@ import Vellum
         #expect(try asked(archives) { $0.born(.isEqual(moment)) } != nil)
         #expect(names(.isEqual(moment)) == ["at"] && names(.isEqual(after)) == ["after"])
         #expect(names(.greater(than: moment)) == ["after"] && names(.less(than: after)) == ["at"])
-        #expect(names(.lessOrEqual(with: moment)) == ["at"] && names(.greaterOrEqual(with: after)) == ["after"])
+        #expect(
+            names(.lessOrEqual(with: moment)) == ["at"] && names(.greaterOrEqual(with: after)) == ["after"])
         #expect(names(.isNotEqual(moment)) == ["after"])
+        archives.record(Plain(name: "never", born: .distantFuture))
+        archives.record(Plain(name: "endless", born: Date(timeIntervalSince1970: .infinity)))
+        #expect(names(.greater(than: moment)) == ["after", "never", "endless"])
+        #expect(names(.less(than: moment)) == [])
     }
 
     @Test func onlyWhatMatchesIsDecoded() throws {

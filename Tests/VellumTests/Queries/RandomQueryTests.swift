@@ -36,7 +36,8 @@ import Vellum
                 // Results become the most recent, so that each query begins with the order that the one before left.
                 let present = try archives.keysByUse().compactMap { key in citizens.first { $0.name == key } }
                 let expected = steps.reduce(present) { $1.plain($0) }.map(\.name)
-                #expect(archives.process(queries: queries).map(\.name) == expected, "round \(round): \(queries)")
+                #expect(
+                    archives.process(queries: queries).map(\.name) == expected, "round \(round): \(queries)")
                 results += expected.count
             }
         }
