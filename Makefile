@@ -9,7 +9,7 @@ DURATION ?= 60
 # Seconds after which `test` is ended, build excluded.
 TEST_TIMEOUT ?= 900
 # What `fuzz` feeds, and for how many seconds each.
-TARGET ?= segment index descriptor cbor json terminal import
+TARGET ?= segment index descriptor cbor json query terminal import
 SECONDS ?= 60
 
 SWIFT ?= swift
@@ -80,7 +80,7 @@ fuzz: deps ## feed TARGET="cbor …" (all in turn) with arbitrary bytes, SECONDS
 	sh Assets/build/fuzz.sh .build-fuzz/release/vellum-fuzz .build-fuzz $(SECONDS) $(TARGET)
 
 # Suites that start many processes only multiply time below the thread sanitizer, which sees one process at a time.
-SANITIZED := CBORTests|TerminalKitTests|StorageEngineTests|VellumTests|FuzzTests
+SANITIZED := CBORTests|ArchiveQueryTests|TerminalKitTests|StorageEngineTests|VellumTests|FuzzTests
 SANITIZERS ?= address thread undefined
 STORMS := KillTests|StormTests|HistoryTests|SharingTests
 # Swift traps by itself on what C leaves undefined, so only the C is told to: with an instruction, which needs no library.

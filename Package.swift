@@ -10,6 +10,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .library(name: "Vellum", targets: ["Vellum"]),
+        .library(name: "ArchiveQuery", targets: ["ArchiveQuery"]),
         .library(name: "StorageEngine", targets: ["StorageEngine"]),
         .library(name: "CBOR", targets: ["CBOR"]),
         .library(name: "TerminalKit", targets: ["TerminalKit"]),
@@ -30,21 +31,24 @@ let package = Package(
             ]),
         .target(name: "CBOR", swiftSettings: strict),
         .target(name: "StorageEngine", dependencies: ["CPlatform"], swiftSettings: strict),
+        .target(name: "ArchiveQuery", dependencies: ["StorageEngine", "CBOR"], swiftSettings: strict),
         .target(
             name: "Vellum",
-            dependencies: ["StorageEngine", "CBOR", .product(name: "Logging", package: "swift-log")],
+            dependencies: [
+                "StorageEngine", "ArchiveQuery", "CBOR", .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: strict),
         .target(name: "TerminalKit", swiftSettings: strict),
         .target(
             name: "TerminalCurses", dependencies: ["TerminalKit", "CNcurses"],
             swiftSettings: strict),
         .target(
-            name: "BrowserCore", dependencies: ["StorageEngine", "CBOR", "TerminalKit"],
+            name: "BrowserCore", dependencies: ["StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit"],
             swiftSettings: strict),
         .executableTarget(
             name: "VellumCommand",
             dependencies: [
-                "StorageEngine", "CBOR", "TerminalKit", "TerminalCurses", "BrowserCore",
+                "StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit", "TerminalCurses", "BrowserCore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -59,9 +63,12 @@ let package = Package(
             name: "StoreWorker", dependencies: ["StorageEngine", "CPlatform"], path: "Tests/StoreWorker",
             swiftSettings: strict),
         .testTarget(
+            name: "ArchiveQueryTests", dependencies: ["ArchiveQuery", "StorageEngine", "CBOR"],
+            exclude: ["Golden", "Reader"], swiftSettings: strict),
+        .testTarget(
             name: "VellumTests",
             dependencies: [
-                "Vellum", "StorageEngine", "CBOR", "ObjectWorker", "TestSupport",
+                "Vellum", "StorageEngine", "ArchiveQuery", "CBOR", "ObjectWorker", "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
@@ -86,7 +93,8 @@ let package = Package(
             name: "VellumCommandTests", dependencies: ["VellumCommand"],
             swiftSettings: strict),
         .target(
-            name: "FuzzTargets", dependencies: ["StorageEngine", "CBOR", "TerminalKit", "CPlatform"],
+            name: "FuzzTargets",
+            dependencies: ["StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit", "CPlatform"],
             path: "Tests/FuzzTargets", swiftSettings: strict),
         .testTarget(
             name: "FuzzTests", dependencies: ["FuzzTargets"], exclude: ["Inputs"], swiftSettings: strict),

@@ -18,7 +18,8 @@ struct VellumCommand: ParsableCommand {
         version: "0.1.0",
         subcommands: [
             BrowseCommand.self, DemoCommand.self, ListCommand.self, KeysCommand.self, GetCommand.self,
-            PutCommand.self, RemoveCommand.self, ExpireCommand.self, UndoCommand.self, ResizeCommand.self,
+            PutCommand.self, QueryCommand.self, RemoveCommand.self, ExpireCommand.self, UndoCommand.self,
+            ResizeCommand.self,
             StatsCommand.self, WatchCommand.self, WhyCommand.self,
             ImportCommand.self, ExportCommand.self, AppendCommand.self, TailCommand.self, CheckCommand.self,
             WorkloadCommand.self,

@@ -22,6 +22,7 @@ let package = Package(
                 "CLMDB", "CSQLite",
                 .product(name: "Vellum", package: "Vellum"),
                 .product(name: "StorageEngine", package: "Vellum"),
+                .product(name: "ArchiveQuery", package: "Vellum"),
                 .product(name: "CBOR", package: "Vellum"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

@@ -16,13 +16,16 @@ struct ActionTests {
         // Each visible action of each screen is run from the palette by its title, without a trap.
         let places: [(Screen, String)] = [
             (.stores, ""), (.archives, "<enter>"), (.entries, "<enter>j<enter>"),
-            (.value, "<enter>j<enter><enter>"), (.messages, "<enter>jj<enter>"), (.monitor, "<enter>E"),
+            (.value, "<enter>j<enter><enter>"), (.query, "<enter>jQ"),
+            (.messages, "<enter>jj<enter>"), (.monitor, "<enter>E"),
         ]
         for (screen, keys) in places {
             for action in ActionTable.keyMap().actions(in: screen) {
                 var browser = try Fixture.browser(Fixture.source(), store: nil, keys: keys)
                 #expect(browser.model.screen == screen)
-                browser.press([.character(":")] + action.title.map { Key.character($0) } + [Key(.enter)])
+                // Where a query is written, a colon is a part of it.
+                let list = screen == .query ? Key(.function(1)) : .character(":")
+                browser.press([list] + action.title.map { Key.character($0) } + [Key(.enter)])
                 _ = browser.frame
             }
         }
@@ -31,11 +34,13 @@ struct ActionTests {
     /// On a terminal of 80 columns no line is cut, and the keys that move are there too.
     @Test func helpIsWholeOnASmallScreen() throws {
         let places = [
-            "", "<enter>", "<enter>j<enter>", "<enter>j<enter><enter>", "<enter>jj<enter>", "<enter>E",
+            "?", "<enter>?", "<enter>j<enter>?", "<enter>j<enter><enter>?", "<enter>jQ<f1>",
+            "<enter>jj<enter>?",
+            "<enter>E?",
         ]
         for (screen, keys) in zip(Screen.allCases, places) {
             for action in ActionTable.keyMap().actions(in: screen) {
-                var browser = try Fixture.browser(Fixture.source(), store: nil, keys: keys + "?")
+                var browser = try Fixture.browser(Fixture.source(), store: nil, keys: keys)
                 browser.press(action.title.map { Key.character($0) })
                 #expect(browser.frame.plainText.contains(action.help), "\(screen): \(action.title)")
                 let lines = browser.frame.plainText.split(separator: "\n")

@@ -6,7 +6,7 @@ import Testing
 /// A list of a million entries costs what its rows in view cost.
 struct MillionTests {
     /// Entries made up from their number. Counts what is asked.
-    final class Source: StoreSource, EntryListing {
+    final class Source: NoQueries, EntryListing {
         let count: Int
         let folder = "/"
         let calls = Mutex((entries: 0, keys: 0, figures: 0))

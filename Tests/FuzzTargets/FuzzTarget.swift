@@ -18,7 +18,7 @@ package enum FuzzTargets {
     package static var all: [any FuzzTarget.Type] {
         [
             SegmentTarget.self, IndexTarget.self, DescriptorTarget.self, CBORTarget.self, JSONTarget.self,
-            TerminalTarget.self,
+            QueryTarget.self, TerminalTarget.self,
         ]
     }
 }

@@ -11,9 +11,13 @@ let package = Package(
         .target(name: "CPlatform", path: ".package/Sources/CPlatform"),
         .target(name: "CBOR", path: ".package/Sources/CBOR"),
         .target(name: "StorageEngine", dependencies: ["CPlatform"], path: ".package/Sources/StorageEngine"),
+        .target(
+            name: "ArchiveQuery", dependencies: ["StorageEngine", "CBOR"],
+            path: ".package/Sources/ArchiveQuery"),
         .target(name: "TerminalKit", path: ".package/Sources/TerminalKit"),
         .target(
-            name: "FuzzTargets", dependencies: ["StorageEngine", "CBOR", "TerminalKit", "CPlatform"],
+            name: "FuzzTargets",
+            dependencies: ["StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit", "CPlatform"],
             path: ".package/Tests/FuzzTargets"),
         .executableTarget(
             name: "vellum-fuzz", dependencies: ["FuzzTargets", "CBOR", "TerminalKit"],

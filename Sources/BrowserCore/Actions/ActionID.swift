@@ -2,7 +2,7 @@ import TerminalKit
 
 /// The screens, from the widest view to the closest.
 public enum Screen: String, Sendable, Hashable, CaseIterable {
-    case stores, archives, entries, value, messages, monitor
+    case stores, archives, entries, value, query, messages, monitor
 }
 
 /// Every action by the name that key assignments and documents use.
@@ -21,6 +21,7 @@ public enum ActionID: String, Sendable, Hashable, CaseIterable {
     case eventKind = "event-kind", eventArchive = "event-archive", biography
     case pause, follow, refresh, preview
     case fold, unfoldAll = "unfold-all", foldAll = "fold-all", mode
+    case query, edit, explain, copySwift = "copy-swift", export
     case commandLine = "command-line", palette, help, demo
 
     /// The column that the action sorts by.

@@ -4,12 +4,13 @@ import TerminalKit
 public enum ActionTable {
     private static let all = Set(Screen.allCases)
     private static let live: Set<Screen> = [.stores, .archives, .entries, .messages, .monitor]
-    private static let inArchive: Set<Screen> = [.archives, .entries, .value]
+    private static let opening: Set<Screen> = live.union([.query])
+    private static let inArchive: Set<Screen> = [.archives, .entries, .value, .query]
 
     /// The key map as it is shipped. In a store that is only read the actions that change it are absent.
     public static func keyMap(readOnly: Bool = false) -> BrowserKeyMap {
         KeyMap(
-            (looking + arranging + acting + watching + general + moving).filter {
+            (looking + asking + arranging + acting + watching + general + moving).filter {
                 !readOnly || !$0.flags.contains(.destructive)
             })
     }
@@ -17,7 +18,7 @@ public enum ActionTable {
     private static let looking: [BrowserAction] = [
         action(
             .open, "Open", "Open what the cursor is on.", [Key(.enter), .character("l"), Key(.right)],
-            live, .footer),
+            opening, .footer),
         action(
             .fold, "Fold", "Fold or unfold the part of the value.",
             [Key(.enter), .character("l"), Key(.right), .character(" ")], [.value], .footer),
@@ -40,6 +41,20 @@ public enum ActionTable {
         action(
             .preview, "Value pane", "Show or hide the value of the entry.", [.character("p")],
             [.entries]),
+    ]
+
+    private static let asking: [BrowserAction] = [
+        action(
+            .query, "Query", "Ask for entries by their values.", [.character("Q")], [.archives, .entries],
+            .footer),
+        action(
+            .edit, "Edit", "Write the query.", [.character("/"), .character("i"), Key(.tab)], [.query],
+            .footer),
+        action(
+            .explain, "Explain", "Show how the query was carried out.", [.character("e")], [.query], .footer),
+        action(.copySwift, "In Swift", "Show the query as Swift source.", [.character("S")], [.query]),
+        action(
+            .export, "Export", "Write the result to a file.", [.character("w")], [.query], .footer),
     ]
 
     private static let watching: [BrowserAction] = [
@@ -94,10 +109,10 @@ public enum ActionTable {
         action(.unmarkAll, "Unmark all", "Take all marks away.", [.character("-")], [.entries]),
         action(
             .delete, "Delete", "Plan to delete what is marked, or this.",
-            [.character("D"), Key(.delete)], [.entries, .value], [.destructive, .footer]),
+            [.character("D"), Key(.delete)], [.entries, .value, .query], [.destructive, .footer]),
         action(
             .expire, "Expire", "Plan when it expires: soon, now, never.", [.character("x")],
-            [.entries, .value], [.destructive, .footer]),
+            [.entries, .value, .query], [.destructive, .footer]),
         action(
             .deleteAll, "Delete all", "Plan to delete every message.", [.character("D"), Key(.delete)],
             [.messages], [.destructive, .footer]),

@@ -20,6 +20,9 @@ package enum CommandLine {
         case .value:
             guard let value = model.value else { break }
             words += command("get", [value.archive, value.key], value.mode == .hex ? ["--hex"] : [])
+        case .query:
+            guard let query = model.query else { break }
+            words += command("query", [query.archive, query.field.text], [])
         // What the command line has no screen for begins with the archives.
         case .messages, .monitor: words.append("ls")
         }

@@ -9,6 +9,7 @@ extension Model {
         case .archives: archives.cursor
         case .entries: entries?.cursor ?? 0
         case .value: value?.position ?? 0
+        case .query: query?.cursor ?? 0
         case .messages: log?.row ?? 0
         case .monitor: monitorRow
         }
@@ -21,6 +22,7 @@ extension Model {
         case .archives: archives.top
         case .entries: entries?.top ?? 0
         case .value: value?.top ?? 0
+        case .query: query?.top ?? 0
         case .messages: max(0, (log?.top ?? 0) - (log?.available?.lowerBound ?? 0))
         case .monitor: (monitor?.part == .processes ? monitor?.processTop : monitor?.top) ?? 0
         }

@@ -21,6 +21,10 @@ public struct Model: Sendable {
     var archives = ArchivesState()
     var entries: EntriesState?
     var value: ValueState?
+    /// Queries of the archive that was asked last.
+    var query: QueryState?
+    /// Queries of this session, the latest last.
+    var queryHistory: [PastQuery] = []
     var log: LogState?
     var monitor: MonitorState?
     var events = EventLog()
@@ -155,9 +159,18 @@ struct PendingIdle: Sendable, Hashable {
 
 /// The line in which text is typed.
 struct Prompt: Sendable {
-    enum Purpose: Sendable, Hashable { case filter, find, eventFilter }
+    enum Purpose: Sendable, Hashable { case filter, find, eventFilter, export }
     var purpose: Purpose
     var field: TextField
     /// What Esc brings back.
     var before: String
+
+    /// What stands before the field.
+    var label: String {
+        switch purpose {
+        case .filter, .eventFilter: "filter "
+        case .find: "find "
+        case .export: "write to "
+        }
+    }
 }

@@ -12,6 +12,8 @@ struct ValueState: Sendable {
 
     let archive: String
     let key: String
+    /// The screen to go back to.
+    let origin: Screen
     var load: ValueLoad?
     var mode = Mode.hex
     var folded: Set<Int> = []
@@ -34,7 +36,8 @@ struct ValueState: Sendable {
     var biography: Biography?
     var isBiographyPending = false
 
-    init(archive: String, key: String) {
+    init(archive: String, key: String, origin: Screen = .entries) {
+        self.origin = origin
         self.archive = archive
         self.key = key
     }

@@ -69,6 +69,21 @@ package struct EffectPerformer: Sendable {
                     archive: archive, store: store)
             }
             send(.messages(archive: archive, range, result))
+        case .loadProperties(let archive, let store):
+            let result = Result { () throws(SourceError) in
+                try source.properties(archive: archive, store: store)
+            }
+            send(.properties(archive: archive, result))
+        case .query(let ticket, let request):
+            let report = progress(ticket, isStopped: isStopped, send: send)
+            let result = Result { () throws(SourceError) in try source.query(request, progress: report) }
+            send(.answered(ticket: ticket, result))
+        case .export(let ticket, let request, let path):
+            let report = progress(ticket, isStopped: isStopped, send: send)
+            let result = Result { () throws(SourceError) in
+                try source.export(request, to: path, progress: report)
+            }
+            send(.exported(ticket: ticket, path: path, result))
         case .loadReversible(let purpose, let archive, let store):
             let result = Result { () throws(SourceError) in
                 try source.reversible(archive: archive, store: store)

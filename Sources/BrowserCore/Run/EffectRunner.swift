@@ -26,6 +26,7 @@ public final class EffectRunner: Sendable {
         switch effect {
         case .stop(let ticket): stopped.withLock { _ = $0.insert(ticket) }
         case .arrange(let ticket, _), .collect(let ticket, _), .collectIdle(let ticket, _, _, _),
+            .query(let ticket, _), .export(let ticket, _, _),
             .change(let ticket, _, _, _, _), .undo(let ticket, _, _, _), .clearLog(let ticket, _, _):
             long.async { [self] in
                 performer.perform(

@@ -141,6 +141,11 @@ public final class EngineSource: StoreSource {
         }
     }
 
+    func archive(_ name: String, of path: String) throws(SourceError) -> Archive {
+        let store = try self.store(path)
+        return try EngineSource.translating { () throws(StorageError) in try store.archive(named: name) }
+    }
+
     /// The store, opened for reading. One that isn't at its path any more is forgotten.
     private func store(_ path: String) throws(SourceError) -> Store {
         if Store.isStore(at: path), let store = open.withLock({ $0[path] }) { return store }

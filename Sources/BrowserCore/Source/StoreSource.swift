@@ -46,6 +46,19 @@ public protocol StoreSource: Sendable {
     /// What can be taken back, latest first.
     func reversible(archive: String, store: String) throws(SourceError) -> [Reversible]
 
+    /// Carries a query out; nil when it was stopped. `progress` is told how far it is, 0 to 1, and says whether to go on.
+    func query(
+        _ request: QueryRequest, progress: (Double) -> Bool
+    ) throws(SourceError) -> QueryAnswer?
+
+    /// Carries a query out and writes what comes of it into a new file; rows that were written, nil when it was stopped.
+    func export(
+        _ request: QueryRequest, to path: String, progress: (Double) -> Bool
+    ) throws(SourceError) -> Int?
+
+    /// Names of the properties that the latest values have, with dots between where one is part of another.
+    func properties(archive: String, store: String) throws(SourceError) -> [String]
+
     // MARK: What a person confirmed
 
     /// Does it to the targets that are still what the plan saw, in one action that can be taken back. `checkpoint` is

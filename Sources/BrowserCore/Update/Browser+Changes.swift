@@ -8,6 +8,9 @@ extension Browser {
             guard let value = model.value, let entry = value.load?.entry else { return nil }
             return (value.archive, [entry.target])
         }
+        if model.screen == .query {
+            return model.query.map { ($0.archive, $0.answer?.targets ?? []) }
+        }
         guard let entries = model.entries else { return nil }
         var targets = entries.marks.list
         if targets.isEmpty, let entry = entries.rows[entries.cursor] { targets = [entry.target] }
@@ -18,15 +21,25 @@ extension Browser {
     static func planDelete(_ model: inout Model) {
         guard let (archive, targets) = targets(model) else { return }
         guard !targets.isEmpty else {
-            model.say("There is no entry to delete.")
+            model.say("There is no entry to delete.\(noTargets(model))")
             return
         }
         model.overlay = .plan(Plan(.delete, archive: archive, targets: targets))
     }
 
+    /// Why rows can be seen and nothing be done to them.
+    private static func noTargets(_ model: Model) -> String {
+        guard model.screen == .query, model.query?.answer?.rows.isEmpty == false else { return "" }
+        return " These rows are made of several."
+    }
+
     /// Asks how entries are to expire.
     static func askExpiry(_ model: inout Model) {
         guard let (archive, targets) = targets(model) else { return }
+        if model.screen == .query, targets.isEmpty {
+            model.say("There is no entry to expire.\(noTargets(model))")
+            return
+        }
         model.overlay = .expire(ExpireForm(archive: archive, targets: targets))
     }
 

@@ -14,7 +14,7 @@ extension Browser {
             guard let entries = model.entries, entries.showsEvents else { return [] }
             isWatched = { $0.name == entries.archive }
         case .monitor: isWatched = { _ in true }
-        case .stores, .value, .messages: return []
+        case .stores, .value, .query, .messages: return []
         }
         return model.archives.archives.filter { $0.problem == nil && isWatched($0) }
     }

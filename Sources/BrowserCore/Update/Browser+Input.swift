@@ -13,6 +13,11 @@ extension Browser {
                 model.prompt?.field.insert(text)
                 return typed(&model)
             }
+            if model.overlay == nil, model.isWritingQuery {
+                model.query?.field.insert(text)
+                retyped(&model)
+                return []
+            }
             if case .actions(var list) = model.overlay {
                 list.field.insert(text)
                 (list.selected, list.first) = (0, 0)
@@ -29,6 +34,7 @@ extension Browser {
         if let overlay = model.overlay { return press(&model, key, in: overlay) }
         if model.prompt != nil { return pressInPrompt(&model, key) }
         if key == Key(.escape), let job = model.job, job.isStoppable { return stop(&model, job) }
+        if model.isWritingQuery { return pressInQueryLine(&model, key) }
         guard let action = model.keyMap.action(for: key, in: model.screen) else { return [] }
         return perform(&model, action.id)
     }
@@ -46,6 +52,7 @@ extension Browser {
                 model.entries?.filter = arrangement.filter
             }
         }
+        if model.query?.ticket == job.ticket { model.query?.ticket = nil }
         model.say("Stopped: \(job.title)")
         return [.stop(ticket: job.ticket)]
     }
@@ -73,6 +80,7 @@ extension Browser {
             return refresh(&model, isForced: true)
         case .demo: return [.startDemo]
         case .open: return open(&model)
+        case .query: return openQuery(&model)
         case .events: return toggleEvents(&model)
         case .monitor: return openMonitor(&model, .events)
         case .processes: return openMonitor(&model, .processes)
@@ -94,6 +102,7 @@ extension Browser {
         case .stores, .archives: return []
         case .entries: return performInEntries(&model, id)
         case .value: return performInValue(&model, id)
+        case .query: return performInQuery(&model, id)
         case .messages: return performInMessages(&model, id)
         case .monitor: return performInMonitor(&model, id)
         }
@@ -131,6 +140,7 @@ extension Browser {
             model.screen = .value
             return [.loadValue(.screen, key: key, archive: entries.archive, store: store)]
                 + loadBiography(&model)
+        case .query: return openResult(&model)
         case .messages: openMessage(&model)
         case .monitor: openEvent(&model)
         case .value: break
@@ -160,6 +170,7 @@ extension Browser {
         case .value:
             if model.value?.mode == .tree, foldOrLeave(&model) { return [] }
             return leaveValue(&model)
+        case .query: return leaveQuery(&model)
         case .messages: leaveLog(&model)
         case .monitor: leaveMonitor(&model)
         }
@@ -225,6 +236,7 @@ extension Browser {
             let page = model.layout.page(.value)
             let columns = model.size.columns
             model.value?.move(to: row, page: page, columns: columns)
+        case .query: moveInQuery(&model, to: row)
         case .messages: moveInMessages(&model, to: row)
         case .monitor: moveInMonitor(&model, to: row)
         }

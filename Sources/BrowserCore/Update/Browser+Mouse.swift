@@ -45,6 +45,7 @@ extension Browser {
                 return sort(&model, by: column)
             }
         }
+        if model.screen == .query { model.query?.isTyping = layout.info.line(0).contains(point) }
         guard let row = rowAt(model, point, layout) else { return [] }
         if model.screen == .value, model.value?.mode != .tree { return [] }
         return move(&model, to: row)
@@ -62,6 +63,7 @@ extension Browser {
             }
             let row = value.top + point.row - layout.list.row
             return row < value.visible.count ? row : nil
+        case .query: table = QueryView.table(model)
         case .messages: table = MessagesView.table(model)
         case .monitor: table = MonitorView.table(model)
         }

@@ -6,6 +6,7 @@ extension Browser {
         switch key.code {
         case .enter:
             model.prompt = nil
+            if prompt.purpose == .export { return export(&model, to: prompt.field.text) }
             // What was typed last may still be under way; the rows come when it is done.
             return []
         case .escape:
@@ -18,6 +19,7 @@ extension Browser {
             case .find:
                 model.value?.search = prompt.before
                 return []
+            case .export: return []
             }
         case .up, .down, .pageUp, .pageDown:
             // The rows can be looked through while the filter is open.
@@ -41,6 +43,7 @@ extension Browser {
         case .eventFilter:
             setFilter(&model) { $0.text = prompt.field.text }
             return []
+        case .export: return []
         case .find:
             model.value?.search = prompt.field.text
             find(&model, forward: true, includingCurrent: true)

@@ -106,6 +106,7 @@ extension Model {
         case .archives: archives.selected
         case .entries: entries?.archive
         case .value: value?.archive
+        case .query: query?.archive
         case .messages: log?.archive
         case .monitor: monitor?.filter.archive
         }

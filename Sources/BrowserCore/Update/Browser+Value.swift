@@ -95,8 +95,8 @@ extension Browser {
     }
 
     static func leaveValue(_ model: inout Model) -> [Effect] {
+        model.screen = model.value?.origin ?? .entries
         model.value = nil
-        model.screen = .entries
         return []
     }
 

@@ -43,6 +43,15 @@ public enum Browser {
             effects = loaded(&model, key: key, archive: archive, biography: result)
         case .messages(let archive, let range, let result):
             effects = loaded(&model, archive: archive, range, messages: result)
+        case .properties(let archive, let result):
+            if model.query?.archive == archive, case .success(let names) = result {
+                model.query?.properties = names
+                retyped(&model)
+            }
+            effects = []
+        case .answered(let ticket, let result): effects = answered(&model, ticket, result)
+        case .exported(let ticket, let path, let result):
+            effects = exported(&model, ticket, path: path, result)
         case .reversible(let purpose, let archive, let result):
             effects = loaded(&model, purpose, archive: archive, reversible: result)
         case .changed(let ticket, let change, let archive, let result):
@@ -80,6 +89,7 @@ public enum Browser {
             model.archives.isPending = true
             effects.append(.loadFigures(store: store))
         }
+        if isForced, model.screen == .query { effects += askAgain(&model) }
         if isForced, model.screen == .entries {
             effects += rearrange(&model, takingListing: true, isForced: true)
         }
@@ -118,6 +128,9 @@ public enum Browser {
             return []
         case .entries: return settleEntries(&model, layout)
         case .value: return settleValue(&model, layout)
+        case .query:
+            settleQuery(&model, page: page)
+            return []
         case .messages: return settleMessages(&model, layout)
         case .monitor:
             settleMonitor(&model, page: page)

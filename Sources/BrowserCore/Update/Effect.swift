@@ -15,6 +15,11 @@ public enum Effect: Sendable {
     case loadBiography(key: String, archive: String, store: String)
     /// The messages of a range, of a log that ends at a number.
     case loadMessages(archive: String, store: String, Range<Int>, end: Int, nextEvent: UInt64)
+    /// Names of properties, for completion.
+    case loadProperties(archive: String, store: String)
+    case query(ticket: Int, QueryRequest)
+    /// Writes what comes of a query to a new file.
+    case export(ticket: Int, QueryRequest, path: String)
     case loadReversible(UndoPurpose, archive: String, store: String)
     // The effects that change a store: a person confirmed them.
     case change(ticket: Int, Change, [Target], archive: String, store: String)
@@ -65,6 +70,9 @@ extension Effect: CustomStringConvertible {
                 + requests.map { $0.archive + ($0.from.map { " from \($0)" } ?? "") }.joined(separator: ", ")
         case .loadBiography(let key, let archive, _): "load biography of \(archive)/\(key)"
         case .loadMessages(let archive, _, let range, _, _): "load messages \(range) of \(archive)"
+        case .loadProperties(let archive, _): "load properties of \(archive)"
+        case .query(_, let request): "query \(request.archive): \(request.pipeline)"
+        case .export(_, let request, let path): "export \(request.archive): \(request.pipeline) to \(path)"
         case .loadReversible(let purpose, let archive, _): "load reversible of \(archive) for \(purpose)"
         case .change(_, let change, let targets, let archive, _):
             "\(change) \(targets.count) of \(archive)"

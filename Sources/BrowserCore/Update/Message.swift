@@ -23,6 +23,11 @@ public enum Message: Sendable {
     case events(store: String, [EventPage])
     case biography(key: String, archive: String, Result<Biography, SourceError>)
     case messages(archive: String, Range<Int>, Result<[LogLine], SourceError>)
+    case properties(archive: String, Result<[String], SourceError>)
+    /// Nil when it was stopped.
+    case answered(ticket: Int, Result<QueryAnswer?, SourceError>)
+    /// Rows that were written; nil when it was stopped.
+    case exported(ticket: Int, path: String, Result<Int?, SourceError>)
     case reversible(UndoPurpose, archive: String, Result<[Reversible], SourceError>)
     case changed(ticket: Int, Change, archive: String, Result<ChangeOutcome, SourceError>)
     /// Nil when it could no longer be undone.

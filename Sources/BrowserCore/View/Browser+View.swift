@@ -12,6 +12,7 @@ extension Browser {
         case .archives: ArchivesView.draw(model, layout, into: &frame)
         case .entries: EntriesView.draw(model, layout, into: &frame)
         case .value: ValueView.draw(model, layout, into: &frame)
+        case .query: QueryView.draw(model, layout, into: &frame)
         case .messages: MessagesView.draw(model, layout, into: &frame)
         case .monitor: MonitorView.draw(model, layout, into: &frame)
         }

@@ -72,6 +72,9 @@ struct ScreenLayout: Sendable, Hashable {
         case .value:
             (info, rest) = rest.split(top: isTall ? (model.size.rows >= 14 ? 2 : 1) : 0)
             (list, pane, isBeside) = (rest, rest.split(top: 0).top, false)
+        case .query:
+            (info, rest) = rest.split(top: isTall ? 2 : 1)
+            (list, pane, isBeside) = (rest, rest.split(top: 0).top, false)
         case .messages, .monitor:
             (info, rest) = rest.split(top: isTall ? 1 : 0)
             (list, pane, isBeside) = (rest, rest.split(top: 0).top, false)

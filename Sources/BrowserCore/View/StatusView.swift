@@ -44,6 +44,7 @@ struct StatusView {
             model.archives.problem ?? model.archives.summary(model.archives.selected ?? "")?.problem
         case .entries: model.archives.problem ?? model.entries?.problem
         case .value: model.archives.problem ?? model.value?.problem ?? model.value?.load?.content.problem
+        case .query: model.archives.problem
         case .messages: model.archives.problem ?? model.log?.problem
         case .monitor: model.archives.problem
         }
@@ -68,6 +69,11 @@ struct StatusView {
             return .line(
                 spans, right: "\(Figures.count(entries.cursor + 1)) of \(Figures.count(entries.count))")
         case .value: return placeInValue(model)
+        case .query:
+            guard let query = model.query, let row = query.row, let answer = query.answer else { return nil }
+            return .line(
+                [Span(row.key ?? "", look[.dim])],
+                right: "\(Figures.count(query.cursor + 1)) of \(Figures.count(answer.count))")
         case .messages:
             guard let log = model.log, log.count > 0 else { return nil }
             return .line([], right: "\(Figures.count(log.row + 1)) of \(Figures.count(log.count))")
@@ -116,11 +122,12 @@ struct StatusView {
         let look = model.look
         switch content {
         case .prompt(let prompt):
-            let label = prompt.purpose == .find ? "find " : "filter "
+            let label = prompt.label
             frame.fill(rect, style: look[.input])
             let width = frame.write(
                 label, at: rect.origin, style: look[.key].over(look[.input]), within: rect)
             var figures = prompt.purpose == .filter ? "  " + EntriesView.countText(model) : ""
+            if prompt.purpose == .export { figures = "  .ndjson, .csv or .tsv" }
             if let job = StatusView.longJob(model) {
                 figures = "  \(job.title) \(Figures.percent(job.share)), Esc stops"
             }

@@ -31,6 +31,7 @@ enum TitleView {
         case .archives: parts.append(storeName(model))
         case .entries: parts += [storeName(model), model.entries?.archive ?? ""]
         case .value: parts += [storeName(model), model.value?.archive ?? "", model.value?.key ?? ""]
+        case .query: parts += [storeName(model), model.query?.archive ?? "", "query"]
         case .messages: parts += [storeName(model), model.log?.archive ?? ""]
         case .monitor:
             parts += [storeName(model), model.monitor?.part == .processes ? "processes" : "events"]

@@ -21,6 +21,12 @@ public struct CBORReader {
         self.maximumDepth = maximumDepth
     }
 
+    /// Reads from `offset` on, which may be anywhere in the input.
+    package init(_ bytes: UnsafeRawBufferPointer, at offset: Int) {
+        self.init(bytes)
+        self.offset = min(max(0, offset), bytes.count)
+    }
+
     public var isAtEnd: Bool { offset >= bytes.count }
 
     /// Bytes from the next item to the end of the input.

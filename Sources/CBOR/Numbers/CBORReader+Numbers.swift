@@ -1,4 +1,24 @@
 extension CBORReader {
+    /// The bignum or decimal fraction that the next item is, with the reader behind it. Nil, with the reader at the item,
+    /// if it is something else, or larger than what is worth converting.
+    package mutating func readLargeNumber() throws(CBORError) -> DecimalNumber? {
+        let start = offset
+        var number: DecimalNumber?
+        if case .tag(let tag) = try readHead() {
+            switch tag {
+            case TagNumber.decimalFraction: number = try readDecimalFraction()
+            case TagNumber.unsignedBignum, TagNumber.negativeBignum:
+                if let (isNegative, magnitude) = try readBignum(tag: tag) {
+                    number = DecimalNumber(
+                        isNegative: isNegative, digits: magnitude.decimalDigits, exponent: 0)
+                }
+            default: break
+            }
+        }
+        if number == nil { offset = start }
+        return number
+    }
+
     /// Reads the content of a bignum and gives the number's sign and magnitude.
     ///
     /// Nil, with the reader back before the content, if it isn't a byte string or is too long to convert.

@@ -1,6 +1,6 @@
 /// Sendable value type. A decimal number of any precision, digits * 10^exponent, in the one form where the digits neither
 /// begin nor end with a zero. Two numbers are the same number exactly when their forms are equal.
-struct DecimalNumber: Sendable, Equatable {
+package struct DecimalNumber: Sendable, Hashable {
     /// No shortest text of a double has more digits (IEEE 754, binary64).
     static let maximumDoubleDigits = 17
 
@@ -22,7 +22,7 @@ struct DecimalNumber: Sendable, Equatable {
     /// From the text of a number in JSON's grammar, which is what Swift prints for finite doubles too.
     ///
     /// An exponent of more than 30 digits is held at 10^30, which is out of every range that matters.
-    init(text: some Sequence<UInt8>) {
+    package init(text: some Sequence<UInt8>) {
         var digits: [UInt8] = []
         var fractionDigits = 0
         var exponent: Int128 = 0
@@ -51,7 +51,7 @@ struct DecimalNumber: Sendable, Equatable {
 
     private static let saturatedExponent: Int128 = 1_000_000_000_000_000_000_000_000_000_000
 
-    var isZero: Bool { digits.isEmpty }
+    package var isZero: Bool { digits.isEmpty }
 
     /// The double that prints as this very number, if there is one.
     var double: Double? {
@@ -60,5 +60,22 @@ struct DecimalNumber: Sendable, Equatable {
         let text = (isNegative ? "-" : "") + String(decoding: digits, as: UTF8.self) + "e\(exponent)"
         guard let number = Double(text), number.isFinite else { return nil }
         return DecimalNumber(text: number.description.utf8) == self ? number : nil
+    }
+}
+
+extension DecimalNumber: Comparable {
+    package static func < (left: DecimalNumber, right: DecimalNumber) -> Bool {
+        if left.isZero || right.isZero {
+            return left.isZero ? !right.isZero && !right.isNegative : left.isNegative
+        }
+        if left.isNegative != right.isNegative { return left.isNegative }
+        return left.isNegative ? right.hasLessMagnitude(than: left) : left.hasLessMagnitude(than: right)
+    }
+
+    /// For numbers that are not zero. No digits begin with a zero, so that the longer integer part is the greater.
+    private func hasLessMagnitude(than other: DecimalNumber) -> Bool {
+        let length = exponent + Int128(digits.count)
+        let otherLength = other.exponent + Int128(other.digits.count)
+        return length == otherLength ? digits.lexicographicallyPrecedes(other.digits) : length < otherLength
     }
 }

@@ -140,12 +140,7 @@ extension ArchiveEngine {
     /// Every live entry with its last use, those included that wait to be applied. Needs no lock. Expired entries
     /// that nobody has removed yet are left out, unless all are asked for.
     func liveReferences(all: Bool = false) -> [EntryReference] {
-        var pending: [UInt32: PendingTouch] = [:]
-        for touch in index.pendingTouches() {
-            pending[touch.number] = PendingTouch(
-                tag: touch.tag, stamp: touch.stamp, time: touch.time,
-                count: (pending[touch.number]?.count ?? 0) + 1)
-        }
+        let pending = pendingTouchesByNumber()
         let now = Clock.boot()
         let offset = Clock.wallOffset()
         let living = index.word32(IndexLayout.residencyUsedOffset) == 0 ? 0 : index.livingLines

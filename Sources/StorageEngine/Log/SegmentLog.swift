@@ -178,6 +178,15 @@ final class SegmentLog: @unchecked Sendable {
         return true
     }
 
+    /// A hint that the frame there will be read soon. It needs no pin: a hint never faults.
+    @inline(__always)
+    func prefetch(_ location: Location) {
+        let offset = min(location.offset, SegmentLayout.strideBytes)
+        let address = window.base + windowOffset(location.segment) + offset
+        cp_prefetch(address)
+        cp_prefetch(address + 64)
+    }
+
     // MARK: Mapping
 
     func path(of segment: UInt32) -> String { folder.path + "/" + SegmentHeader.fileName(segment) }

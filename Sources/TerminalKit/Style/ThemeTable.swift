@@ -42,7 +42,7 @@ enum ThemeTable {
         case .match:
             ThemeLook(
                 foreground: palette.matchText, background: palette.match, mono: [.bold, .underline])
-        case .error: ThemeLook(foreground: palette.danger, attributes: .underline, mono: .underline)
+        case .error: ThemeLook(foreground: palette.danger, attributes: .underline, mono: [.bold, .underline])
         case .badge:
             ThemeLook(
                 foreground: palette.onSignal, background: palette.warning, attributes: .bold,

@@ -1,3 +1,4 @@
+import ArchiveQuery
 import Foundation
 import Logging
 import StorageEngine
@@ -11,7 +12,9 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     package let archive: Archive
     private let factory: ArchivesFactory.Core
     package let memory: MemoryTier
-    private let coder = ArchiveCoder<Object>.coder()
+    let coder = ArchiveCoder<Object>.coder()
+    /// What was found out about properties, by the paths to them.
+    let proven = Guarded<[[AnyKeyPath]: QueryProperty?]>([:])
     /// Guards nothing else.
     private let failures = Guarded(ArchiveFailures())
 
@@ -159,11 +162,16 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
             return try result.get()
         } catch {
             if counts { try archive.countMiss() }
-            try archive.noteUndecodable(key)
-            failures.withLock { $0.undecodable += 1 }
-            log("read", name, error)
+            noteUndecodable(name, error)
             return nil
         }
+    }
+
+    /// Tells of a stored value that is no object.
+    func noteUndecodable(_ name: String, _ error: any Error) {
+        try? withHashed(name) { try archive.noteUndecodable($0) }
+        failures.withLock { $0.undecodable += 1 }
+        log("read", name, error)
     }
 
     private func decode(_ bytes: UnsafeRawBufferPointer, _ name: String) throws -> DecodedObject<Object> {
@@ -178,7 +186,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     // MARK: Many at once (S7)
 
     /// An object that was looked at, and how to make an access of that afterwards.
-    private struct Seen {
+    struct Seen {
         var object: Object
         var name: String
     }
@@ -188,7 +196,8 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     }
 
     func process(_ queries: [Query<Object>]) throws -> [Object] {
-        try count(Query.run(queries, over: allObjects()) { $0.object })
+        if let predicate = try encodedPredicate(of: queries) { return try count(ask(predicate, queries)) }
+        return try count(Query.run(queries, over: allObjects()) { $0.object })
     }
 
     /// All objects, the most recent first, each read when it is asked for; nothing is moved into memory for it.

@@ -29,6 +29,9 @@ class ArchiveCoder<Object: Archivable>: @unchecked Sendable {
         return codable(type) as? ArchiveCoder<Object> ?? ArchiveCoder()
     }
 
+    /// Whether objects are made of CBOR as the library's decoder does it.
+    var isDecodedByLibrary: Bool { false }
+
     fileprivate init() {}
 
     func encode(_ object: Object) throws -> EncodedObject {
@@ -57,8 +60,10 @@ class ArchiveCoder<Object: Archivable>: @unchecked Sendable {
 /// The coder of types that are `Codable`. What such a type leaves to the library is encoded as CBOR at once.
 private final class CodableCoder<Object: ArchiveCodable>: ArchiveCoder<Object>, @unchecked Sendable {
     private let isEncodedByLibrary = Guarded<Bool?>(nil)
-    private let isDecodedByLibrary = CodecProbe.isDecodedByLibrary(Object.self)
+    private let decodesByLibrary = CodecProbe.isDecodedByLibrary(Object.self)
     private let watchesProperties = Object.archivePropertyBehavior != .ignore
+
+    override var isDecodedByLibrary: Bool { decodesByLibrary }
 
     override func encode(_ object: Object) throws -> EncodedObject {
         let isOurs = isEncodedByLibrary.withLock { known -> Bool in
@@ -76,7 +81,7 @@ private final class CodableCoder<Object: ArchiveCodable>: ArchiveCoder<Object>, 
     }
 
     override func decode(_ bytes: UnsafeRawBufferPointer) throws -> DecodedObject<Object> {
-        guard isDecodedByLibrary else { return try super.decode(bytes) }
+        guard decodesByLibrary else { return try super.decode(bytes) }
         var isShared = false
         let object = try CBORDecoder().decode(Object.self, from: bytes, sawReference: &isShared)
         return DecodedObject(object: object, isShared: isShared)

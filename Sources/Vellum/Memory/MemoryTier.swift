@@ -144,6 +144,9 @@ package final class MemoryTier: Sendable {
     /// Objects that are held, and look-ups that found one, since the archive was opened.
     var counts: (objects: Int, hits: UInt64) { state.withLock { ($0.objects.count, $0.hits) } }
 
+    /// Whether there is anything that only this process has.
+    var hasObjectsOnlyHere: Bool { state.withLock { $0.objects.onlyHere > 0 } }
+
     /// The keys of what is held, the most recent first.
     package var keys: [String] { state.withLock { $0.objects.keys } }
 

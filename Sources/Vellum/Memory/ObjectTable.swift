@@ -38,6 +38,8 @@ struct ObjectTable {
     private(set) var count = 0
     /// Sum of the encoded sizes.
     private(set) var bytes = 0
+    /// How many are on no disk.
+    private(set) var onlyHere = 0
     private(set) var newest = ObjectTable.none
     private(set) var oldest = ObjectTable.none
 
@@ -93,6 +95,7 @@ struct ObjectTable {
         link(place)
         count += 1
         bytes += node.bytes
+        if node.isOnlyHere { onlyHere += 1 }
     }
 
     mutating func remove(_ place: Place) -> Node {
@@ -108,6 +111,7 @@ struct ObjectTable {
         unlink(place)
         count -= 1
         bytes -= node.bytes
+        if node.isOnlyHere { onlyHere -= 1 }
         nodes[Int(place)] = Node(held: node.held)
         nodes[Int(place)].next = firstFree
         firstFree = place

@@ -1,3 +1,6 @@
+import ArchiveQuery
+import Logging
+
 extension PropertyFinder where Wrapped == String {
     /// Matches if the text contains the string, as Swift compares strings: by characters, so that composed and
     /// decomposed accents are the same, and `"e"` is not a part of `"é"`. Every text contains the empty string.
@@ -20,7 +23,15 @@ extension PropertyFinder where Wrapped == String {
     /// nothing, and is logged once. A text whose matching takes longer than 100 milliseconds, as `(a+)+$` can, does
     /// not match, and the first such text of the query is logged.
     public static func matches(regex pattern: String) -> PropertyFinder {
-        let compiled = TextPattern(pattern)
+        let compiled = TextPattern(pattern, report: PatternLog.report)
         return ofValue(.matches(pattern: pattern)) { compiled.matches($0) }
+    }
+}
+
+/// Where the program has its other messages, for a query knows no factory.
+private enum PatternLog {
+    @Sendable static func report(pattern: String, reason: String) {
+        Logger(label: "vellum").warning(
+            "vellum: cannot match", metadata: ["pattern": "\(pattern)", "reason": "\(reason)"])
     }
 }

@@ -9,15 +9,39 @@ extension Query {
     package static func run<Items: Sequence>(
         _ queries: [Query<Result>], over items: Items, object: (Items.Element) throws -> Result?
     ) rethrows -> [Items.Element] {
-        let stages = QueryStage.stages(of: queries)
-        var rows = RowCollector<Items.Element, Result>(stages[0], isLast: stages.count == 1)
-        let gate = Gate<Result>(stages[0])
-        if gate.lock.isClosed { return [] }
+        var run = RunningQuery<Items.Element, Result>(queries)
+        if run.isComplete { return [] }
         for item in items {
             guard let object = try object(item) else { continue }
-            if gate.admits(object) { rows.insert(item, object) }
-            if gate.lock.isClosed { break }
+            run.add(item, object)
+            if run.isComplete { break }
         }
+        return run.finish()
+    }
+}
+
+/// Queries that are given one item after the other.
+struct RunningQuery<Item, Result> {
+    private let stages: [QueryStage<Result>]
+    private let gate: Gate<Result>
+    private var rows: RowCollector<Item, Result>
+
+    init(_ queries: [Query<Result>]) {
+        stages = QueryStage.stages(of: queries)
+        gate = Gate(stages[0])
+        rows = RowCollector(stages[0], isLast: stages.count == 1)
+    }
+
+    /// Whether no further item makes a difference.
+    var isComplete: Bool { gate.lock.isClosed }
+
+    /// Takes the next item, and the object of it that the queries ask.
+    mutating func add(_ item: Item, _ object: Result) {
+        if gate.admits(object) { rows.insert(item, object) }
+    }
+
+    /// What is left when there is no further item.
+    consuming func finish() -> [Item] {
         for (index, stage) in stages.enumerated().dropFirst() {
             rows = rows.passed(through: stage, isLast: index == stages.count - 1)
         }

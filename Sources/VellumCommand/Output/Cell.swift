@@ -7,6 +7,8 @@ enum Cell: Sendable {
     case bytes(UInt64)
     case count(UInt64)
     case decimal(Double)
+    /// A number as JSON writes it.
+    case number(String)
     case time(Timestamp)
     /// A moment of which a person wants to know how far off it is from the other.
     case deadline(Timestamp, now: Timestamp)
@@ -35,6 +37,7 @@ enum Cell: Sendable {
         case .text(let text): TerminalText.sanitized(text)
         case .bytes(let bytes): HumanText.size(bytes)
         case .count(let count): String(count)
+        case .number(let text): text
         case .decimal(let number): HumanText.fixed(number, digits: 3)
         case .time(let time): HumanText.localTime(time)
         case .deadline(let time, let now):
@@ -50,7 +53,7 @@ enum Cell: Sendable {
     /// For programs that cut columns: text as it is, sizes in bytes, times in seconds since 1970, absent as nothing.
     var plain: String {
         switch self {
-        case .text(let text): text
+        case .text(let text), .number(let text): text
         case .bytes(let number), .count(let number): String(number)
         case .decimal(let number), .rate(let number): HumanText.fixed(number, digits: 6)
         case .time(let time), .deadline(let time, _), .clock(let time), .second(let time):
@@ -62,7 +65,7 @@ enum Cell: Sendable {
     /// Whether it is set against the right edge of its column.
     var isNumber: Bool {
         switch self {
-        case .bytes, .count, .decimal, .rate: true
+        case .bytes, .count, .decimal, .number, .rate: true
         case .text, .time, .deadline, .clock, .second, .absent: false
         }
     }
@@ -71,7 +74,7 @@ enum Cell: Sendable {
         switch self {
         case .text(let text): JSONText.append(text, to: &output)
         case .absent: output.append(contentsOf: "null".utf8)
-        case .bytes, .count, .decimal, .time, .deadline, .clock, .second, .rate:
+        case .bytes, .count, .decimal, .number, .time, .deadline, .clock, .second, .rate:
             output.append(contentsOf: plain.utf8)
         }
     }

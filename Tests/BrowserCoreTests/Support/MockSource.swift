@@ -3,7 +3,7 @@ import StorageEngine
 import Synchronization
 
 /// A store in memory that counts what is asked of it. Safe from any thread.
-final class MockSource: StoreSource {
+final class MockSource: NoQueries {
     struct Record: Sendable {
         var entry: Entry
         var bytes: [UInt8]

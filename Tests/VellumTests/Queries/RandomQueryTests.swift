@@ -19,6 +19,32 @@ import Vellum
         #expect(results > 2_000)
     }
 
+    /// The same in a store, where encoded values are asked first.
+    @Test func asPlainClosuresInAStore() throws {
+        var random = SeededGenerator.announced("random queries in a store")
+        var results = 0
+        var asked = 0
+        for round in 0..<60 {
+            let store = TemporaryStore()
+            let archives = try store.factory().archives(for: Citizen.self, trySetMaxMemorySize: 4_000)
+            let citizens = (0..<Int.random(in: 0...200, using: &random)).map { citizen($0, &random) }
+            for citizen in citizens.reversed() { archives.record(citizen) }
+            for _ in 0..<5 {
+                let steps = (0..<Int.random(in: 0...5, using: &random)).map { _ in step(&random) }
+                let queries = steps.map(\.query)
+                if try archives.core.encodedPredicate(of: queries) != nil { asked += 1 }
+                // Results become the most recent, so that each query begins with the order that the one before left.
+                let present = try archives.keysByUse().compactMap { key in citizens.first { $0.name == key } }
+                let expected = steps.reduce(present) { $1.plain($0) }.map(\.name)
+                #expect(
+                    archives.process(queries: queries).map(\.name) == expected, "round \(round): \(queries)")
+                results += expected.count
+            }
+        }
+        #expect(results > 2_000)
+        #expect(asked > 60)
+    }
+
     private func citizen(_ number: Int, _ random: inout SeededGenerator) -> Citizen {
         func few(_ most: Int) -> Int { Int.random(in: 0...most, using: &random) }
         return Citizen(

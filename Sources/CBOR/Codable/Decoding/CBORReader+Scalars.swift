@@ -176,7 +176,7 @@ extension CBORReader {
 
 extension DecimalNumber {
     /// The finite double nearest to the number, if there is one.
-    fileprivate var nearestDouble: Double? {
+    package var nearestDouble: Double? {
         if isZero { return isNegative ? -0.0 : 0.0 }
         guard digits.count <= Magnitude.maximumDigits, (-20_000...20_000).contains(exponent) else {
             return nil

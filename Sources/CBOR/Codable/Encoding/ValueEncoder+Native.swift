@@ -93,7 +93,7 @@ extension CBORWriter {
     }
 
     /// Writes an integer item where one holds the number, else a bignum.
-    mutating func write(wide number: some FixedWidthInteger) {
+    package mutating func write(wide number: some FixedWidthInteger) {
         // Both of CBOR's negative forms hold -1 - n, which is what the inverted bits are.
         let isNegative = number < 0
         let argument = UInt128(truncatingIfNeeded: isNegative ? ~number : number)

@@ -83,6 +83,18 @@ extension CBORReader {
         }
     }
 
+    /// The date that the next item is, if it is one by its tag; with the reader behind the item in any case. A number
+    /// without a tag is none.
+    package mutating func readDate() throws(CBORError) -> Date? {
+        var copy = self
+        var head = self
+        try skipItem()
+        switch try head.readHead() {
+        case .tag(TagNumber.epochTime), .tag(TagNumber.extendedTime): return try? copy.decodeDate()
+        default: return nil
+        }
+    }
+
     private mutating func decodeExtendedTime() throws(ReadFault) -> Date {
         var date: Date?
         guard let count = try openMap() else { throw try mismatch(Date.self) }

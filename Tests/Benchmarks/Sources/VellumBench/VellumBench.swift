@@ -65,6 +65,7 @@ struct VellumBench: ParsableCommand {
         report.add(try PutWorkload(plan: plan).run())
         report.add(try AccessWorkload(plan: plan).run())
         report.add(try MemoryWorkload(plan: plan).run())
+        report.add(try QueryWorkload(plan: plan).run())
         report.add(try EvictionWorkload(plan: plan).run())
         report.add(try OpeningWorkload(plan: plan).run())
         guard !report.measurements.isEmpty else {
@@ -90,6 +91,7 @@ struct VellumBench: ParsableCommand {
             slower of both in the first run only); for each look-up a read transaction renewed, or one for all
             SQLite \(SQLiteSystem.version): WAL, synchronous=NORMAL, WITHOUT ROWID, file mapped, prepared select
             GRDB: writes without an explicit transaction, WAL, synchronous=NORMAL, its statements cached
+            P9: cities of the demonstration over and over; SQLite with and without JSON, no index but the primary key's
             clock: one reading costs \(plan.clockOverhead) ns, taken off each latency of P10
             ratio: on a peer's line, its time to ours; on a line of ours, our time to the one it is held against
 

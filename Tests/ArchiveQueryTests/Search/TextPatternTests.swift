@@ -1,6 +1,6 @@
+import ArchiveQuery
 import Synchronization
 import Testing
-import Vellum
 
 @Suite struct TextPatternTests {
     /// What was reported.

@@ -1,6 +1,6 @@
+import ArchiveQuery
 import Foundation
 import Testing
-import Vellum
 
 @Suite struct TextSearchTests {
     private func contains(_ text: String, _ string: String, caseSensitive: Bool = true) -> Bool {

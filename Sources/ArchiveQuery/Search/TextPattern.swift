@@ -1,5 +1,4 @@
 import Foundation
-import Logging
 import Synchronization
 
 /// A regular expression that is looked for in many texts.
@@ -18,7 +17,7 @@ package final class TextPattern: Sendable {
     /// `report` gets what is wrong with the pattern, at most once.
     package init(
         _ pattern: String,
-        report: @escaping @Sendable (_ pattern: String, _ reason: String) -> Void = TextPattern.log
+        report: @escaping @Sendable (_ pattern: String, _ reason: String) -> Void = { _, _ in }
     ) {
         self.pattern = pattern
         self.report = report
@@ -31,11 +30,8 @@ package final class TextPattern: Sendable {
         }
     }
 
-    /// Where the program has its other messages, for a query knows no factory.
-    package static func log(pattern: String, reason: String) {
-        Logger(label: "vellum").warning(
-            "vellum: cannot match", metadata: ["pattern": "\(pattern)", "reason": "\(reason)"])
-    }
+    /// Whether the pattern is one.
+    package var isValid: Bool { expression != nil }
 
     package func matches(_ text: String) -> Bool {
         guard let expression else { return false }

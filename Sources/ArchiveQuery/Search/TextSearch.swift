@@ -27,6 +27,14 @@ package struct TextSearch: Sendable {
         return isFound(characters, in: caseSensitive ? text : text.foldedCase)
     }
 
+    /// As ``isFound(in:)`` for a text that is stored as UTF-8.
+    package func isFound(inUTF8 text: UnsafeRawBufferPointer) -> Bool {
+        if let bytes, let answer = isFound(bytes, in: text.assumingMemoryBound(to: UInt8.self)) {
+            return answer
+        }
+        return isFound(in: String(decoding: text, as: UTF8.self))
+    }
+
     /// By characters, which neither the standard library's `contains` nor Foundation's promises.
     private func isFound(_ characters: [Character], in text: String) -> Bool {
         var rest = text[...]

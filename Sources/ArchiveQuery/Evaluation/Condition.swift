@@ -1,0 +1,321 @@
+import CBOR
+
+/// A condition made ready to be asked of many rows.
+class Condition {
+    /// About what it takes to ask, and so in which order parts of a conjunction are asked: none has an effect, so that
+    /// the order changes nothing but the time.
+    enum Cost: Int, Comparable {
+        /// The index is enough.
+        case index
+        /// Key, owner or creation.
+        case frame
+        case value
+        /// Texts are searched.
+        case search
+
+        static func < (left: Cost, right: Cost) -> Bool { left.rawValue < right.rawValue }
+    }
+
+    let cost: Cost
+
+    init(cost: Cost) { self.cost = cost }
+
+    func isMet(by row: RowReader) throws(RowFault) -> Bool { false }
+}
+
+private final class Conjunction: Condition {
+    private let parts: [Condition]
+
+    init(_ parts: [Condition]) {
+        let order = parts.enumerated().sorted {
+            ($0.element.cost, $0.offset) < ($1.element.cost, $1.offset)
+        }
+        self.parts = order.map(\.element)
+        super.init(cost: parts.map(\.cost).max() ?? .index)
+    }
+
+    override func isMet(by row: RowReader) throws(RowFault) -> Bool {
+        for part in parts {
+            guard try part.isMet(by: row) else { return false }
+        }
+        return true
+    }
+}
+
+private final class Disjunction: Condition {
+    private let parts: [Condition]
+
+    init(_ parts: [Condition]) {
+        self.parts = parts
+        super.init(cost: parts.map(\.cost).max() ?? .index)
+    }
+
+    override func isMet(by row: RowReader) throws(RowFault) -> Bool {
+        for part in parts where try part.isMet(by: row) { return true }
+        return false
+    }
+}
+
+private final class Negation: Condition {
+    private let part: Condition
+
+    init(_ part: Condition) {
+        self.part = part
+        super.init(cost: part.cost)
+    }
+
+    override func isMet(by row: RowReader) throws(RowFault) -> Bool {
+        try part.isMet(by: row) == false
+    }
+}
+
+private final class Comparison: Condition {
+    private let access: RowShape.Access
+    private let relation: QueryRelation
+    private let value: LiteralValue
+
+    init(_ access: RowShape.Access, _ relation: QueryRelation, _ value: LiteralValue) {
+        self.access = access
+        self.relation = relation
+        self.value = value
+        super.init(cost: access.cost)
+    }
+
+    override func isMet(by row: RowReader) throws(RowFault) -> Bool {
+        value.isMet(relation, by: try row.item(access))
+    }
+}
+
+/// A comparison of a property of the value with an integer.
+private final class IntegerComparison: Condition {
+    private let name: Int
+    private let relation: QueryRelation
+    private let number: Int64
+
+    init(_ name: Int, _ relation: QueryRelation, _ number: Int64) {
+        self.name = name
+        self.relation = relation
+        self.number = number
+        super.init(cost: .value)
+    }
+
+    override func isMet(by row: RowReader) throws(RowFault) -> Bool {
+        if let (bytes, place) = try row.place(ofProperty: name), let stored = bytes.smallInteger(at: place) {
+            return relation.holds(stored < number ? -1 : stored > number ? 1 : 0)
+        }
+        let value = LiteralValue.number(.integer(Int128(number)))
+        return value.isMet(relation, by: try row.item(.property(name, [])))
+    }
+}
+
+/// Whether a property of the value is equal to a text.
+private final class TextEquality: Condition {
+    private let name: Int
+    private let text: TextValue
+
+    init(_ name: Int, _ text: TextValue) {
+        self.name = name
+        self.text = text
+        super.init(cost: .value)
+    }
+
+    override func isMet(by row: RowReader) throws(RowFault) -> Bool {
+        if let (bytes, place) = try row.place(ofProperty: name), let stored = bytes.shortText(at: place) {
+            return text.isEqual(to: stored)
+        }
+        return LiteralValue.text(text).isMet(.equal, by: try row.item(.property(name, [])))
+    }
+}
+
+extension Condition {
+    /// The comparison; in a form of its own where that is quicker.
+    fileprivate static func comparison(
+        _ access: RowShape.Access, _ relation: QueryRelation, _ literal: QueryLiteral
+    ) -> Condition {
+        switch (access, literal) {
+        case (.property(let name, []), .integer(let number)): IntegerComparison(name, relation, number)
+        case (.property(let name, []), .text(let text)) where relation == .equal:
+            TextEquality(name, TextValue(text))
+        default: Comparison(access, relation, LiteralValue(literal))
+        }
+    }
+}
+
+/// What is asked of one property in any other way. The closure's errors are those of the property's encoding.
+private final class PropertyCondition: Condition {
+    private let access: RowShape.Access
+    private let test: (StoredItem) throws(CBORError) -> Bool
+
+    init(
+        _ access: RowShape.Access, isSearch: Bool = false,
+        _ test: @escaping (StoredItem) throws(CBORError) -> Bool
+    ) {
+        self.access = access
+        self.test = test
+        super.init(cost: isSearch ? max(access.cost, .search) : access.cost)
+    }
+
+    override func isMet(by row: RowReader) throws(RowFault) -> Bool {
+        let item = try row.item(access)
+        do throws(CBORError) { return try test(item) } catch { throw row.spoiled() }
+    }
+}
+
+extension RowShape.Access {
+    var cost: Condition.Cost {
+        switch self {
+        case .metadata(let metadata): metadata.isInFrame ? .frame : .index
+        case .property: .value
+        case .column, .nothing: .index
+        }
+    }
+}
+
+extension QueryPredicate {
+    /// The condition, ready to be asked of rows of that shape.
+    func condition(_ shape: RowShape, warnings: QueryWarnings) throws(QueryError) -> Condition {
+        func parts(_ predicates: [QueryPredicate]) throws(QueryError) -> [Condition] {
+            var parts: [Condition] = []
+            for predicate in predicates { parts.append(try predicate.condition(shape, warnings: warnings)) }
+            return parts
+        }
+        switch self {
+        case .and(let predicates): return Conjunction(try parts(predicates))
+        case .or(let predicates): return Disjunction(try parts(predicates))
+        case .not(let predicate): return Negation(try predicate.condition(shape, warnings: warnings))
+        case .compare(let property, let relation, let literal):
+            return Condition.comparison(shape.access(to: property), relation, literal)
+        case .between(let property, let low, let high):
+            let access = shape.access(to: property)
+            return Conjunction([
+                Condition.comparison(access, .greaterOrEqual, low),
+                Condition.comparison(access, .lessOrEqual, high),
+            ])
+        case .count(let property, let relation, let number):
+            return PropertyCondition(shape.access(to: property)) { (item) throws(CBORError) in
+                try item.count().map { relation.holds($0 < number ? -1 : $0 > number ? 1 : 0) } ?? false
+            }
+        case .isIn(let property, let literals):
+            let values = literals.map(LiteralValue.init)
+            return PropertyCondition(shape.access(to: property)) { LiteralValue.contains(values, $0) }
+        case .contains(let property, let text, let caseSensitive):
+            let search = TextSearch(text, caseSensitive: caseSensitive)
+            return PropertyCondition(shape.access(to: property), isSearch: true) { item in
+                switch item {
+                case .text(let text): search.isFound(inUTF8: text)
+                case .string(let text): search.isFound(in: text)
+                default: false
+                }
+            }
+        case .matches(let property, let pattern):
+            return try Self.matching(pattern, shape.access(to: property), warnings)
+        case .hasAny(let property, let literals):
+            let values = literals.map(ElementValue.init)
+            return PropertyCondition(shape.access(to: property)) { (item) throws(CBORError) in
+                for value in values where try value.isElement(of: item) { return true }
+                return false
+            }
+        case .hasAll(let property, let literals):
+            let values = literals.map(ElementValue.init)
+            return PropertyCondition(shape.access(to: property)) { (item) throws(CBORError) in
+                // Even of nothing only an array or a text has all.
+                guard item.hasElements else { return false }
+                for value in values {
+                    guard try value.isElement(of: item) else { return false }
+                }
+                return true
+            }
+        case .presence(let property, let presence):
+            return PropertyCondition(shape.access(to: property)) { presence.isMet(by: $0) }
+        }
+    }
+
+    private static func matching(
+        _ pattern: String, _ access: RowShape.Access, _ warnings: QueryWarnings
+    ) throws(QueryError) -> Condition {
+        let compiled = TextPattern(pattern) { pattern, reason in
+            warnings.add("matches \(QueryText.quoted(pattern)): \(reason)")
+        }
+        guard compiled.isValid else { throw .invalidPattern(pattern) }
+        return PropertyCondition(access, isSearch: true) { item in
+            switch item {
+            case .text(let text): compiled.matches(UTF8Text.string(text))
+            case .string(let text): compiled.matches(text)
+            default: false
+            }
+        }
+    }
+}
+
+/// A value that is looked for in arrays, or a character in texts.
+private struct ElementValue {
+    private let value: LiteralValue
+    private let character: Character?
+
+    init(_ literal: QueryLiteral) {
+        value = LiteralValue(literal)
+        if case .text(let text) = literal, text.count == 1 { character = text.first } else { character = nil }
+    }
+
+    func isElement(of item: StoredItem) throws(CBORError) -> Bool {
+        switch item {
+        case .array:
+            var isFound = false
+            try item.forEachElement { element in
+                isFound = value.isMet(.equal, by: element)
+                return !isFound
+            }
+            return isFound
+        case .text(let text): return isElement(of: UTF8Text.string(text))
+        case .string(let text): return isElement(of: text)
+        default: return false
+        }
+    }
+
+    private func isElement(of text: String) -> Bool {
+        if let character { text.contains(character) } else { false }
+    }
+}
+
+extension StoredItem {
+    fileprivate var hasElements: Bool {
+        switch self {
+        case .array, .text, .string: true
+        default: false
+        }
+    }
+}
+
+extension QueryPresence {
+    fileprivate func isMet(by item: StoredItem) -> Bool {
+        let isAbsent = if case .absent = item { true } else { false }
+        switch self {
+        case .null: return isAbsent
+        case .notNull: return !isAbsent
+        case .empty: return item.isEmpty ?? false
+        case .notEmpty: return item.isEmpty.map { !$0 } ?? false
+        case .nullOrEmpty: return isAbsent || item.isEmpty ?? false
+        }
+    }
+}
+
+extension StoredItem {
+    /// Whether it has no content; nil for what never has any.
+    fileprivate var isEmpty: Bool? {
+        switch self {
+        case .text(let text): text.isEmpty
+        case .string(let text): text.isEmpty
+        case .bytes(let count): count == 0
+        case .array(_, let count?), .map(_, let count?): count == 0
+        case .array(let reader, nil), .map(let reader, nil): reader.isAtBreak
+        case .absent, .boolean, .number, .date, .other: nil
+        }
+    }
+}
+
+extension CBORReader {
+    fileprivate var isAtBreak: Bool {
+        var reader = self
+        return reader.readBreak()
+    }
+}

@@ -1,0 +1,85 @@
+import CBOR
+
+/// A value of a query, made ready to be compared with many.
+enum LiteralValue {
+    case absent
+    case boolean(Bool)
+    case number(NumberValue)
+    case text(TextValue)
+    case date(Double)
+
+    init(_ literal: QueryLiteral) {
+        switch literal {
+        case .null: self = .absent
+        case .boolean(let flag): self = .boolean(flag)
+        case .integer(let number): self = .number(.integer(Int128(number)))
+        case .unsigned(let number): self = .number(.integer(Int128(number)))
+        case .number(let number): self = .number(.float(number))
+        case .text(let text): self = .text(TextValue(text))
+        case .duration(let microseconds):
+            let (seconds, rest) = microseconds.quotientAndRemainder(dividingBy: 1_000_000)
+            self =
+                rest == 0
+                ? .number(.integer(Int128(seconds))) : .number(.float(Double(microseconds) / 1_000_000))
+        case .size(let bytes): self = .number(.integer(Int128(bytes)))
+        case .date(let microseconds): self = .date(StoredItem.date(microseconds: microseconds))
+        }
+    }
+
+    /// Whether the item is in that relation to the value; false where the two are of different kinds.
+    @inline(__always)
+    func isMet(_ relation: QueryRelation, by item: StoredItem) -> Bool {
+        switch (self, item) {
+        case (.text(let value), .text(let text)) where relation == .equal: value.isEqual(to: text)
+        case (.text(let value), .text(let text)): relation.holds(value.order(of: text))
+        case (.number(let value), .number(let number)):
+            // What is no number differs from every number.
+            NumberValue.compare(number, value).map(relation.holds) ?? (relation == .notEqual)
+        default: isMetRarely(relation, by: item)
+        }
+    }
+
+    private func isMetRarely(_ relation: QueryRelation, by item: StoredItem) -> Bool {
+        switch (self, item) {
+        case (.absent, .absent): relation == .equal
+        // As nil in the typed API, nothing differs from every value.
+        case (.absent, _), (_, .absent): relation == .notEqual
+        case (.text(let value), .string(let text)): relation.holds(value.order(of: text))
+        case (.boolean(let value), .boolean(let flag)):
+            relation == .equal ? flag == value : relation == .notEqual && flag != value
+        case (.date(let value), .date(let date)): relation.holds(date, value)
+        default: false
+        }
+    }
+
+    /// Whether one of the values is equal to the item.
+    static func contains(_ values: [LiteralValue], _ item: StoredItem) -> Bool {
+        values.contains { $0.isMet(.equal, by: item) }
+    }
+}
+
+extension QueryRelation {
+    /// Whether it holds for what comes before (negative), at, or after (positive) what it is compared with.
+    @inline(__always)
+    func holds(_ order: Int) -> Bool {
+        switch self {
+        case .equal: order == 0
+        case .notEqual: order != 0
+        case .less: order < 0
+        case .lessOrEqual: order <= 0
+        case .greater: order > 0
+        case .greaterOrEqual: order >= 0
+        }
+    }
+
+    func holds(_ left: Double, _ right: Double) -> Bool {
+        switch self {
+        case .equal: left == right
+        case .notEqual: left != right
+        case .less: left < right
+        case .lessOrEqual: left <= right
+        case .greater: left > right
+        case .greaterOrEqual: left >= right
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import CBOR
+
+/// A number that a value holds, exactly.
+enum NumberValue {
+    case integer(Int128)
+    case float(Double)
+    /// One that neither a 64-bit integer nor a float is.
+    case decimal(DecimalNumber)
+
+    /// Negative if the left one is less, positive if it is greater; nil if one is no number (NaN). A decimal number
+    /// compares with a float as with the shortest decimal text that is read as that float.
+    static func compare(_ left: NumberValue, _ right: NumberValue) -> Int? {
+        switch (left, right) {
+        case (.integer(let a), .integer(let b)): a < b ? -1 : a > b ? 1 : 0
+        case (.float(let a), .float(let b)): a < b ? -1 : a > b ? 1 : a == b ? 0 : nil
+        case (.integer(let a), .float(let b)): compare(a, b)
+        case (.float(let a), .integer(let b)): compare(b, a).map { -$0 }
+        default: compareDecimals(left, right)
+        }
+    }
+
+    private static func compare(_ integer: Int128, _ float: Double) -> Int? {
+        if float.isNaN { return nil }
+        // Both ends are floats, and no integer here is beyond them.
+        if float >= 0x1p65 { return -1 }
+        if float <= -0x1p65 { return 1 }
+        let whole = float.rounded(.towardZero)
+        let other = Int128(whole)
+        if integer != other { return integer < other ? -1 : 1 }
+        return float > whole ? -1 : float < whole ? 1 : 0
+    }
+
+    private static func compareDecimals(_ left: NumberValue, _ right: NumberValue) -> Int? {
+        if case .float(let float) = left, !float.isFinite {
+            return float.isNaN ? nil : float < 0 ? -1 : 1
+        }
+        if case .float(let float) = right, !float.isFinite {
+            return float.isNaN ? nil : float < 0 ? 1 : -1
+        }
+        let (a, b) = (left.decimal, right.decimal)
+        return a < b ? -1 : b < a ? 1 : 0
+    }
+
+    private var decimal: DecimalNumber {
+        switch self {
+        case .integer(let number): DecimalNumber(text: number.description.utf8)
+        case .float(let number): DecimalNumber(text: number.description.utf8)
+        case .decimal(let number): number
+        }
+    }
+
+    /// The nearest floating-point number.
+    var double: Double {
+        switch self {
+        case .integer(let number): Double(number)
+        case .float(let number): number
+        case .decimal(let number): number.nearestDouble ?? .nan
+        }
+    }
+
+    /// Whether it is none.
+    var isNaN: Bool {
+        if case .float(let number) = self { number.isNaN } else { false }
+    }
+}

@@ -1,0 +1,306 @@
+import CBOR
+import StorageEngine
+
+#if canImport(FoundationEssentials)
+import FoundationEssentials
+#else
+import Foundation
+#endif
+
+/// Why a row can't be asked.
+enum RowFault: Error {
+    /// Its value is damaged, in no encoding that is known, or in the memory of another process only.
+    case unreadable
+    /// The entry has been removed meanwhile.
+    case gone
+    case source(any Error)
+}
+
+/// The row that is worked on. For one thread; used again for row after row.
+///
+/// A row is an entry that a cursor stands at, whose value is read when it is first asked for; an entry that was kept; or
+/// columns, encoded as an array in which undefined stands for what is absent.
+final class RowReader {
+    /// Behind a pointer, for it changes with nearly every question: as a property of this class each change would be held
+    /// against others at run time, which takes as long as the change itself.
+    private let scan: UnsafeMutablePointer<PropertyScan>
+    private let documents = DocumentReader()
+    /// The moment that ages count from.
+    private let now: Timestamp
+    private(set) var cursor: (any QueryCursor)?
+    private var facts: EntryFacts?
+    private var content: UnsafeRawBufferPointer?
+    private var state = State.unread
+    /// Values that were read, and their bytes.
+    private(set) var valuesRead = 0
+    private(set) var bytesRead = 0
+    private(set) var unreadable = 0
+    var transcoded: Int { documents.transcoded }
+
+    private enum State {
+        case unread
+        case readable
+        case unreadable
+    }
+
+    init(names: [String], now: Timestamp) {
+        self.now = now
+        scan = .allocate(capacity: 1)
+        scan.initialize(to: PropertyScan(names: names))
+    }
+
+    deinit {
+        scan.deinitialize(count: 1)
+        scan.deallocate()
+    }
+
+    // MARK: Which row it is
+
+    /// The row is the entry that the cursor stands at.
+    func show(_ cursor: any QueryCursor) {
+        self.cursor = cursor
+        facts = nil
+        next()
+    }
+
+    /// The cursor has gone on.
+    @inline(__always)
+    func next() {
+        state = .unread
+        content = nil
+    }
+
+    /// The row is one that was kept, while `body` runs.
+    func show<Result>(_ row: KeptRow, _ body: () throws -> Result) rethrows -> Result {
+        cursor = nil
+        facts = row.facts
+        guard let document = row.document else {
+            (content, state) = (nil, .unreadable)
+            return try body()
+        }
+        return try document.withUnsafeBytes { bytes in
+            (content, state) = (bytes, .readable)
+            if !row.hasColumns, (try? scan.pointee.begin(bytes)) == nil { state = .unreadable }
+            defer { (content, state) = (nil, .unreadable) }
+            return try body()
+        }
+    }
+
+    /// The row has these columns instead of its value, while `body` runs; of the entry the metadata stay.
+    func show<Result>(columns: [UInt8], _ body: () throws -> Result) rethrows -> Result {
+        let before = (content, state)
+        defer { (content, state) = before }
+        return try columns.withUnsafeBytes { bytes in
+            (content, state) = (bytes, .readable)
+            return try body()
+        }
+    }
+
+    // MARK: What it has
+
+    /// The value as one CBOR item; nil if it can't be read. Read errors of the source come through.
+    func document() throws(RowFault) -> UnsafeRawBufferPointer? {
+        if state == .unread {
+            do throws(RowFault) { try load() } catch .unreadable {}
+        }
+        return content
+    }
+
+    private func load() throws(RowFault) {
+        state = .unreadable
+        guard let cursor else { throw .unreadable }
+        guard try isPresent() else { throw .gone }
+        guard isIntact, let value = cursor.valueContent,
+            let document = documents.document(value, cursor.encoding)
+        else {
+            unreadable += 1
+            throw .unreadable
+        }
+        valuesRead += 1
+        bytesRead += value.count
+        content = document
+        do throws(CBORError) {
+            try scan.pointee.begin(document)
+            state = .readable
+        } catch {
+            unreadable += 1
+            content = nil
+            throw .unreadable
+        }
+    }
+
+    private var isIntact = true
+
+    /// Whether the entry is still there; reads it.
+    func isPresent() throws(RowFault) -> Bool {
+        guard let cursor else { return true }
+        do {
+            let reading = try cursor.load()
+            isIntact = reading != .damaged
+            return reading != .gone
+        } catch {
+            throw .source(error)
+        }
+    }
+
+    /// Where a property of the value begins, and in which bytes; nil if there is none.
+    @inline(__always)
+    func place(ofProperty name: Int) throws(RowFault) -> (bytes: UnsafeRawBufferPointer, place: Int)? {
+        try loadIfUnread()
+        do throws(CBORError) {
+            guard let content, let place = try scan.pointee.place(of: name) else { return nil }
+            return (content, place)
+        } catch {
+            throw spoiled()
+        }
+    }
+
+    @inline(__always)
+    private func loadIfUnread() throws(RowFault) {
+        if state == .readable { return }
+        guard state == .unread else { throw .unreadable }
+        try load()
+    }
+
+    func item(_ access: RowShape.Access) throws(RowFault) -> StoredItem {
+        switch access {
+        case .property(let name, let rest):
+            try loadIfUnread()
+            do throws(CBORError) {
+                guard let content, let place = try scan.pointee.place(of: name) else { return .absent }
+                if rest.isEmpty { return try StoredItem.read(content, at: place) }
+                return try Self.follow(rest, content, from: place).map { (place) throws(CBORError) in
+                    try StoredItem.read(content, at: place)
+                } ?? .absent
+            } catch {
+                throw spoiled()
+            }
+        case .metadata(let metadata): return try item(metadata)
+        case .column(let index, let rest):
+            do throws(CBORError) {
+                guard let content, let place = try Self.column(index, content, rest) else { return .absent }
+                return try StoredItem.read(content, at: place)
+            } catch {
+                throw spoiled()
+            }
+        case .nothing: return .absent
+        }
+    }
+
+    /// The encoding of what `item(_:)` gives; nil if it is absent.
+    func encoded(_ access: RowShape.Access) throws(RowFault) -> [UInt8]? {
+        if case .metadata(let metadata) = access { return try encoded(metadata) }
+        let item = try item(access)
+        if case .absent = item { return nil }
+        do throws(CBORError) {
+            guard let content, let place = try place(access) else { return nil }
+            var reader = CBORReader(content, at: place)
+            try reader.skipItem()
+            return Array(content[place..<reader.offset])
+        } catch {
+            throw spoiled()
+        }
+    }
+
+    private func place(_ access: RowShape.Access) throws(CBORError) -> Int? {
+        guard let content else { return nil }
+        switch access {
+        case .property(let name, let rest):
+            guard let place = try scan.pointee.place(of: name) else { return nil }
+            return try Self.follow(rest, content, from: place)
+        case .column(let index, let rest): return try Self.column(index, content, rest)
+        case .metadata, .nothing: return nil
+        }
+    }
+
+    /// The value turned out to be unreadable behind its beginning.
+    func spoiled() -> RowFault {
+        if state != .unreadable { unreadable += 1 }
+        state = .unreadable
+        return .unreadable
+    }
+
+    // MARK: Ways through a value
+
+    /// Where the way from an item leads; nil if there is nothing.
+    private static func follow(
+        _ steps: [QueryProperty.Step], _ bytes: UnsafeRawBufferPointer, from place: Int
+    ) throws(CBORError) -> Int? {
+        var reader = CBORReader(bytes, at: place)
+        for step in steps {
+            switch step {
+            case .name(let name):
+                try stepOverTags(&reader)
+                guard try reader.enterMap(atKey: name) else { return nil }
+            case .index(let index):
+                guard try enter(&reader, at: index) else { return nil }
+            }
+        }
+        return reader.offset
+    }
+
+    private static func stepOverTags(_ reader: inout CBORReader) throws(CBORError) {
+        while true {
+            let before = reader
+            guard case .tag = try reader.readHead() else {
+                reader = before
+                return
+            }
+        }
+    }
+
+    /// Moves from the start of an array to one of its elements; false if it has none there, or is no array.
+    private static func enter(_ reader: inout CBORReader, at index: Int) throws(CBORError) -> Bool {
+        try stepOverTags(&reader)
+        guard case .array(let count) = try reader.readHead() else { return false }
+        if let count, index >= count { return false }
+        for _ in 0..<index {
+            if count == nil, reader.readBreak() { return false }
+            try reader.skipItem()
+        }
+        return count != nil || !reader.readBreak()
+    }
+
+    private static func column(
+        _ index: Int, _ bytes: UnsafeRawBufferPointer, _ rest: [QueryProperty.Step]
+    ) throws(CBORError) -> Int? {
+        var reader = CBORReader(bytes)
+        guard try enter(&reader, at: index) else { return nil }
+        return try follow(rest, bytes, from: reader.offset)
+    }
+
+    // MARK: Metadata
+
+    private func item(_ metadata: QueryMetadata) throws(RowFault) -> StoredItem {
+        if let cursor {
+            if metadata.isInFrame {
+                guard try isPresent() else { throw .gone }
+                guard isIntact else { throw .unreadable }
+            }
+            return metadata == .key ? .text(cursor.keyBytes) : metadata.item(of: cursor, now: now)
+        }
+        return facts.map { metadata.item(of: $0, now: now) } ?? .absent
+    }
+
+    private func encoded(_ metadata: QueryMetadata) throws(RowFault) -> [UInt8]? {
+        var writer = CBORWriter()
+        switch try item(metadata) {
+        case .text(let text): writer.write(utf8: text)
+        case .string(let text): writer.write(text)
+        case .number(.integer(let number)): writer.write(wide: number)
+        case .number(let number): writer.write(number.double)
+        case .date(let seconds):
+            writer.write(tag: 1)
+            writer.write(Date(timeIntervalSinceReferenceDate: seconds).timeIntervalSince1970)
+        default: return nil
+        }
+        return writer.bytes
+    }
+
+    /// What is known of the entry; nil if the row has none.
+    func entryFacts() throws(RowFault) -> EntryFacts? {
+        guard let cursor else { return facts }
+        guard try isPresent() else { throw .gone }
+        return EntryFacts(cursor)
+    }
+}

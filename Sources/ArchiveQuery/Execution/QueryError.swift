@@ -1,0 +1,32 @@
+import Synchronization
+
+/// Why a query could not be carried out. Each description is one line that says what and what to do about it. What the
+/// source of the entries throws comes through as it is.
+public enum QueryError: Error, Sendable, Hashable {
+    /// The rows that a sort, a grouping or the like has to keep take more memory than they may.
+    case tooMuchMemory(limit: Int)
+    /// No regular expression.
+    case invalidPattern(String)
+    /// The progress closure asked for the end.
+    case cancelled
+}
+
+extension QueryError: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .tooMuchMemory(let limit):
+            "the query has to keep more than \(limit) bytes of rows; find fewer rows, select fewer properties, or put "
+                + "a limit behind the sort"
+        case .invalidPattern(let pattern): "\(QueryText.quoted(pattern)) is no regular expression"
+        case .cancelled: "the query was cancelled"
+        }
+    }
+}
+
+/// What a person should know of a result; safe from any thread.
+final class QueryWarnings: Sendable {
+    private let lines = Mutex<[String]>([])
+
+    func add(_ line: String) { lines.withLock { $0.append(line) } }
+    var all: [String] { lines.withLock { $0 } }
+}

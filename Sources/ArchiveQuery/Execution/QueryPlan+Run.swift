@@ -1,0 +1,205 @@
+import CBOR
+import StorageEngine
+
+extension QueryPlan {
+    /// Carries the query out: calls `body` with each row as soon as it is known, until it returns false. Looking leaves no
+    /// trace, and makes nobody wait.
+    ///
+    /// Costs, for each entry, about the time that it takes to check its bytes; memory as ``QueryOptions/memoryLimit``
+    /// says, and 16 bytes an entry (40 for a moment, where entries are gone through by recency).
+    ///
+    /// - Throws: ``QueryError``; what the source throws (of an archive ``StorageError``) or `body` does.
+    @discardableResult
+    public func run(
+        over source: some QuerySource, options: QueryOptions = QueryOptions(),
+        _ body: (QueryRow) throws -> Bool
+    ) throws -> QueryReport {
+        try withoutActuallyEscaping(body) { body in
+            try QueryExecution(self, options: options, body: body).run(over: source)
+        }
+    }
+
+    /// All rows at once.
+    public func rows(
+        of source: some QuerySource, options: QueryOptions = QueryOptions()
+    ) throws -> (rows: [QueryRow], report: QueryReport) {
+        var rows: [QueryRow] = []
+        let report = try run(over: source, options: options) {
+            rows.append($0)
+            return true
+        }
+        return (rows, report)
+    }
+}
+
+/// One run of a plan. For one thread, and one use.
+private final class QueryExecution {
+    private let plan: QueryPlan
+    private let options: QueryOptions
+    private let warnings = QueryWarnings()
+    private let budget: MemoryBudget
+    private let reader: RowReader
+    private let output: OutputSink
+    /// The stages, the first one first, and the output behind them.
+    private var sinks: [RowSink]
+
+    init(_ plan: QueryPlan, options: QueryOptions, body: @escaping (QueryRow) throws -> Bool) throws {
+        self.plan = plan
+        self.options = options
+        budget = MemoryBudget(limit: options.memoryLimit)
+        let (shapes, names) = Self.shapes(of: plan.pipeline.stages)
+        reader = RowReader(names: names.all, now: options.now)
+        output = OutputSink(
+            hasColumns: plan.columns != nil, isTimed: options.measuresStages, body: body)
+        sinks = [output]
+        for place in plan.pipeline.stages.indices.reversed() {
+            sinks.insert(try sink(at: place, shapes[place], next: sinks[0]), at: 0)
+        }
+    }
+
+    /// The shape of the rows that each stage gets. All properties are asked for once, so that their names are known
+    /// before the first row.
+    private static func shapes(of stages: [PipelineStage]) -> ([RowShape], PropertyNames) {
+        let names = PropertyNames()
+        var shape = RowShape(names: names)
+        var shapes: [RowShape] = []
+        for stage in stages {
+            shapes.append(shape)
+            for property in stage.properties { _ = shape.access(to: property) }
+            switch stage {
+            case .find, .sort, .limit, .skip: continue
+            case .select(let properties): shape = shape.with(columns: properties, hasEntry: true)
+            case .distinct(let property): shape = shape.with(columns: [property], hasEntry: false)
+            case .aggregate(let figures):
+                shape = shape.with(columns: figures.columnProperties, hasEntry: false)
+            case .group(let property, let figures):
+                shape = shape.with(columns: [property] + figures.columnProperties, hasEntry: false)
+            }
+        }
+        return (shapes, names)
+    }
+
+    private func sink(at place: Int, _ shape: RowShape, next: RowSink) throws -> RowSink {
+        let stage = plan.pipeline.stages[place]
+        let name = stage.description
+        let isTimed = options.measuresStages
+        func figures(_ figures: [QueryAggregate]) -> [(QueryAggregate, RowShape.Access)] {
+            figures.map { ($0, $0.property.map(shape.access) ?? .nothing) }
+        }
+        switch stage {
+        case .find(let predicate):
+            let condition = try predicate.condition(shape, warnings: warnings)
+            return FindStage(condition, name: name, isTimed: isTimed, next: next)
+        case .limit(let count):
+            return RangeStage(skipping: 0, limit: count, name: name, isTimed: isTimed, next: next)
+        case .skip(let count):
+            return RangeStage(skipping: count, limit: .max, name: name, isTimed: isTimed, next: next)
+        case .sort(let keys):
+            return SortStage(
+                keys.map {
+                    SortStage.Key(access: shape.access(to: $0.property), isDescending: $0.isDescending)
+                },
+                most: mostRows(behind: place), isByRecency: comesInAnyOrder(at: place),
+                hasColumns: shape.columns != nil, reader: reader, budget: budget, name: name,
+                isTimed: isTimed, next: next)
+        case .select(let properties):
+            return SelectStage(properties.map(shape.access), name: name, isTimed: isTimed, next: next)
+        case .distinct(let property):
+            return DistinctStage(
+                shape.access(to: property), budget: budget, name: name, isTimed: isTimed, next: next)
+        case .aggregate(let wanted):
+            return AggregateStage(figures(wanted), reader: reader, name: name, isTimed: isTimed, next: next)
+        case .group(let property, let wanted):
+            return GroupStage(
+                by: shape.access(to: property), figures(wanted), reader: reader, budget: budget, name: name,
+                isTimed: isTimed, next: next)
+        }
+    }
+
+    /// How many rows the stages behind a sort look at, as far as skips and limits say.
+    private func mostRows(behind place: Int) -> Int {
+        var skipped = 0
+        for stage in plan.pipeline.stages[(place + 1)...] {
+            switch stage {
+            case .skip(let count):
+                let (sum, isTooMuch) = skipped.addingReportingOverflow(max(0, count))
+                skipped = isTooMuch ? .max : sum
+            case .limit(let count):
+                let (sum, isTooMuch) = skipped.addingReportingOverflow(max(0, count))
+                return isTooMuch ? .max : sum
+            case .select: continue
+            case .find, .sort, .distinct, .aggregate, .group: return .max
+            }
+        }
+        return .max
+    }
+
+    /// Whether rows come to a sort as they are stored, for it to put the more recent first.
+    private func comesInAnyOrder(at place: Int) -> Bool {
+        guard plan.order == .storage, plan.keys == nil else { return false }
+        return plan.pipeline.stages[..<place].allSatisfy {
+            switch $0 {
+            case .find, .select: true
+            default: false
+            }
+        }
+    }
+
+    // MARK: Running
+
+    func run(over source: some QuerySource) throws -> QueryReport {
+        let clock = ContinuousClock()
+        let start = clock.now
+        let cursor = try plan.keys.map(source.cursor(forKeys:)) ?? source.cursor(in: plan.order)
+        let preparation = start.duration(to: clock.now)
+        reader.show(cursor)
+        try go(through: cursor)
+        try sinks[0].end()
+        var report = report(visited: cursor.visited)
+        report.preparation = preparation
+        report.duration = start.duration(to: clock.now)
+        return report
+    }
+
+    private func go(through cursor: any QueryCursor) throws {
+        let first = sinks[0]
+        var untilProgress = 1000
+        while cursor.advance() {
+            reader.next()
+            guard try first.push(reader) else { return }
+            untilProgress -= 1
+            if untilProgress == 0 {
+                untilProgress = 1000
+                try tell(cursor)
+            }
+        }
+    }
+
+    private func tell(_ cursor: any QueryCursor) throws {
+        guard let progress = options.progress else { return }
+        let state = QueryProgress(
+            visited: cursor.visited, total: cursor.count, rows: output.rows, bytesRead: reader.bytesRead)
+        guard progress(state) else { throw QueryError.cancelled }
+    }
+
+    private func report(visited: Int) -> QueryReport {
+        var report = QueryReport()
+        report.rows = output.rows
+        report.visited = visited
+        report.valuesRead = reader.valuesRead
+        report.bytesRead = reader.bytesRead
+        report.unreadable = reader.unreadable
+        report.transcoded = reader.transcoded
+        report.memory = budget.peak
+        report.warnings = warnings.all
+        for (sink, next) in zip(sinks, sinks.dropFirst()) {
+            report.stages.append(
+                QueryReport.Stage(
+                    text: sink.name, rowsIn: sink.rowsIn, rowsOut: next.rowsIn,
+                    duration: options.measuresStages
+                        ? .nanoseconds(Int64(sink.nanoseconds &- min(sink.nanoseconds, next.nanoseconds)))
+                        : nil))
+        }
+        return report
+    }
+}

@@ -1,0 +1,102 @@
+import CBOR
+
+/// What a row is sorted by. Values of different kinds have an order too, so that a sort is one whatever a property
+/// holds: booleans, numbers, dates, texts; and last what is absent, no number (NaN), or of another kind.
+enum SortValue {
+    case absent
+    case boolean(Bool)
+    case number(NumberValue)
+    case date(Double)
+    case text(String)
+
+    init(_ item: StoredItem) {
+        switch item {
+        case .boolean(let flag): self = .boolean(flag)
+        case .number(let number): self = number.isNaN ? .absent : .number(number)
+        case .date(let date): self = date.isNaN ? .absent : .date(date)
+        case .text(let text): self = .text(UTF8Text.string(text))
+        case .string(let text): self = .text(text)
+        case .absent, .bytes, .array, .map, .other: self = .absent
+        }
+    }
+
+    private var kind: Int {
+        switch self {
+        case .boolean: 0
+        case .number: 1
+        case .date: 2
+        case .text: 3
+        case .absent: 4
+        }
+    }
+
+    /// Negative if the left one comes first, positive if the right one does. What is absent comes last either way.
+    static func compare(_ left: SortValue, _ right: SortValue, isDescending: Bool) -> Int {
+        switch (left, right) {
+        case (.absent, .absent): return 0
+        case (.absent, _): return 1
+        case (_, .absent): return -1
+        default:
+            let order = compare(left, right)
+            return isDescending ? -order : order
+        }
+    }
+
+    private static func compare(_ left: SortValue, _ right: SortValue) -> Int {
+        switch (left, right) {
+        case (.number(let a), .number(let b)): NumberValue.compare(a, b) ?? 0
+        case (.text(let a), .text(let b)): a < b ? -1 : b < a ? 1 : 0
+        case (.date(let a), .date(let b)): a < b ? -1 : a > b ? 1 : 0
+        case (.boolean(let a), .boolean(let b)): (a ? 1 : 0) - (b ? 1 : 0)
+        default: left.kind - right.kind
+        }
+    }
+
+    /// About how much memory it takes beyond itself.
+    var bytes: Int {
+        if case .text(let text) = self { text.utf8.count } else { 0 }
+    }
+}
+
+/// What tells values apart where they are grouped: numbers by what they are, not by how they are written; texts as Swift
+/// compares strings.
+enum GroupKey: Hashable {
+    case absent
+    case boolean(Bool)
+    case integer(Int128)
+    case float(Double)
+    case decimal(DecimalNumber)
+    case date(Double)
+    case text(String)
+    /// An array, a map or bytes, by its encoding.
+    case encoded([UInt8])
+
+    /// - Parameter encoded: the item's encoding, asked for where there is nothing else to tell it by.
+    init(_ item: StoredItem, encoded: () throws(RowFault) -> [UInt8]?) throws(RowFault) {
+        switch item {
+        case .absent: self = .absent
+        case .boolean(let flag): self = .boolean(flag)
+        case .number(.integer(let number)): self = .integer(number)
+        case .number(.float(let number)):
+            if number.magnitude < 0x1p100, number == number.rounded() {
+                self = .integer(Int128(number))
+            } else {
+                // All that is no number is one group.
+                self = number.isNaN ? .encoded([]) : .float(number)
+            }
+        case .number(.decimal(let number)): self = .decimal(number)
+        case .date(let date): self = .date(date)
+        case .text(let text): self = .text(UTF8Text.string(text))
+        case .string(let text): self = .text(text)
+        case .bytes, .array, .map, .other: self = try encoded().map(GroupKey.encoded) ?? .absent
+        }
+    }
+
+    var bytes: Int {
+        switch self {
+        case .text(let text): text.utf8.count
+        case .encoded(let bytes): bytes.count
+        default: 0
+        }
+    }
+}

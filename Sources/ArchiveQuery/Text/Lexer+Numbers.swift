@@ -1,0 +1,95 @@
+extension Lexer {
+    /// What begins with a digit: a number, one with a unit, or a date.
+    mutating func scanNumber() -> Token.Kind {
+        let start = offset
+        if let date = scanDate() { return date }
+        if byte() == UInt8(ascii: "-") { offset += 1 }
+        takeDigits()
+        var isInteger = true
+        if byte() == UInt8(ascii: "."), byte(ahead: 1).isDigit {
+            isInteger = false
+            offset += 1
+            takeDigits()
+        }
+        if let exponent = exponentLength() {
+            isInteger = false
+            offset += exponent
+            takeDigits()
+        }
+        let number = String(decoding: bytes[start..<offset], as: UTF8.self)
+        let unitStart = offset
+        while offset < bytes.count, bytes[offset].isWordPart || bytes[offset] == UInt8(ascii: ":") {
+            offset += 1
+        }
+        let unit = String(decoding: bytes[unitStart..<offset], as: UTF8.self)
+        if !unit.isEmpty { return Self.measure(number, unit) }
+        return isInteger ? Self.integer(number) : Self.float(number)
+    }
+
+    private mutating func takeDigits() {
+        while byte().isDigit { offset += 1 }
+    }
+
+    /// Bytes up to the digits of an exponent.
+    private func exponentLength() -> Int? {
+        guard byte() | 0x20 == UInt8(ascii: "e") else { return nil }
+        if byte(ahead: 1).isDigit { return 1 }
+        let isSigned = byte(ahead: 1) == UInt8(ascii: "-") || byte(ahead: 1) == UInt8(ascii: "+")
+        return isSigned && byte(ahead: 2).isDigit ? 2 : nil
+    }
+
+    private static func integer(_ text: String) -> Token.Kind {
+        if let number = Int64(text) { return .literal(.integer(number)) }
+        if let number = UInt64(text) { return .literal(.unsigned(number)) }
+        return .invalid("an integer of more than 64 bits; with .0 at its end it is a floating-point number")
+    }
+
+    private static func float(_ text: String) -> Token.Kind {
+        guard let number = Double(text), number.isFinite else {
+            return .invalid("a number that is too large for floating point")
+        }
+        return .literal(.number(number))
+    }
+
+    private static func measure(_ number: String, _ unit: String) -> Token.Kind {
+        if let length = QueryUnits.durations.first(where: { $0.name == unit }) {
+            guard let microseconds = QueryUnits.multiply(number, length.size).flatMap(Int64.init(exactly:)),
+                microseconds >= 0
+            else {
+                return .invalid("a duration is 0 or more, and less than 292,000 years")
+            }
+            return .literal(.duration(microseconds: microseconds))
+        }
+        if let size = QueryUnits.sizes.first(where: { $0.name == unit.uppercased() }) {
+            guard let bytes = QueryUnits.multiply(number, size.size).flatMap(UInt64.init(exactly:)) else {
+                return .invalid("a size is a whole number of bytes, of at most 64 bits")
+            }
+            return .literal(.size(bytes: bytes))
+        }
+        return .invalid(
+            "\(unit) is no unit; durations have ms, s, m, h or d, sizes B, KB, MB, GB, TB, KiB, MiB, GiB or TiB"
+        )
+    }
+
+    // MARK: Dates
+
+    /// A date, or nil, with nothing taken, if what comes can't be one.
+    private mutating func scanDate() -> Token.Kind? {
+        guard (0..<4).allSatisfy({ byte(ahead: $0).isDigit }), byte(ahead: 4) == UInt8(ascii: "-"),
+            byte(ahead: 5).isDigit
+        else { return nil }
+        let start = offset
+        while offset < bytes.count, bytes[offset].isDatePart { offset += 1 }
+        // A pipeline's dot or comma never follows a date, but a sentence's may.
+        guard let moment = DateText.microseconds(bytes[start..<offset]) else {
+            return .invalid("no date; write 2026-01-31, 2026-01-31T09:05:00Z or 2026-01-31T09:05:00.5+02:00")
+        }
+        return .literal(.date(microseconds: moment))
+    }
+}
+
+extension UInt8 {
+    fileprivate var isDatePart: Bool {
+        isDigit || isLetter || self == 0x2d || self == 0x3a || self == 0x2e || self == 0x2b
+    }
+}

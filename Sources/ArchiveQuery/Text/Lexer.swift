@@ -1,0 +1,96 @@
+/// Takes a query's text apart into words. Every text has words: what makes none is an invalid one, and reading goes on
+/// behind it. Linear in the length.
+struct Lexer {
+    let bytes: [UInt8]
+    var offset = 0
+
+    /// All words, and the end.
+    static func tokens(of bytes: [UInt8]) -> [Token] {
+        var lexer = Lexer(bytes: bytes)
+        var tokens: [Token] = []
+        repeat { tokens.append(lexer.next()) } while tokens.last?.kind != .end
+        return tokens
+    }
+
+    /// The byte so far ahead; 0 behind the end.
+    func byte(ahead: Int = 0) -> UInt8 {
+        offset + ahead < bytes.count ? bytes[offset + ahead] : 0
+    }
+
+    private mutating func next() -> Token {
+        while offset < bytes.count, [0x20, 0x09, 0x0a, 0x0d].contains(bytes[offset]) { offset += 1 }
+        let start = offset
+        let kind = offset < bytes.count ? scan() : .end
+        return Token(kind: kind, range: start..<offset)
+    }
+
+    private mutating func scan() -> Token.Kind {
+        let first = bytes[offset]
+        switch first {
+        case UInt8(ascii: "\""): return scanText()
+        case UInt8(ascii: "@"):
+            offset += 1
+            return .metadata(takeWord())
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): return scanNumber()
+        case UInt8(ascii: "-") where byte(ahead: 1).isDigit: return scanNumber()
+        case _ where first.isWordStart:
+            if let invalid = scanLookalike() { return invalid }
+            return .word(takeWord())
+        default: return scanSymbol()
+        }
+    }
+
+    private mutating func takeWord() -> String {
+        let start = offset
+        while offset < bytes.count, bytes[offset].isWordPart { offset += 1 }
+        return String(decoding: bytes[start..<offset], as: UTF8.self)
+    }
+
+    private mutating func scanSymbol() -> Token.Kind {
+        for length in [2, 1] where offset + length <= bytes.count {
+            let text = String(decoding: bytes[offset..<offset + length], as: UTF8.self)
+            if let symbol = Token.Symbol(rawValue: text == "==" ? "=" : text) {
+                offset += length
+                return .symbol(symbol)
+            }
+            if let advice = Lexer.advice[text] {
+                offset += length
+                return .invalid(advice)
+            }
+        }
+        offset += 1
+        return .invalid("it has no meaning here")
+    }
+
+    /// What other languages write, and what stands for it here.
+    private static let advice = [
+        "&&": "write and", "||": "write or", "<>": "write !=", "!": "write not", "'": "texts stand in \"…\"",
+        "`": "names stand in \"…\"", "%": "write contains or matches", "{": "lists stand in […]",
+        "~": "write matches",
+    ]
+
+    /// Quotes as word processors make them, and the space that looks like one and isn't.
+    private mutating func scanLookalike() -> Token.Kind? {
+        for (lookalike, advice) in Lexer.lookalikes where bytes[offset...].starts(with: lookalike) {
+            offset += lookalike.count
+            return .invalid(advice)
+        }
+        return nil
+    }
+
+    private static let lookalikes: [([UInt8], String)] =
+        ["\u{201c}", "\u{201d}", "\u{2018}", "\u{2019}", "\u{ab}", "\u{bb}"].map {
+            (Array($0.utf8), "a typographic quote; texts stand in \"…\"")
+        }
+        + ["\u{a0}", "\u{2028}", "\u{3000}"].map {
+            (Array($0.utf8), "a space of another kind; use a plain one")
+        }
+}
+
+extension UInt8 {
+    var isDigit: Bool { self >= 0x30 && self <= 0x39 }
+    var isLetter: Bool { (self | 0x20) >= 0x61 && (self | 0x20) <= 0x7a }
+    /// Everything beyond ASCII may be in a name.
+    var isWordStart: Bool { isLetter || self == 0x5f || self == 0x24 || self >= 0x80 }
+    var isWordPart: Bool { isWordStart || isDigit || self == 0x2d }
+}

@@ -1,0 +1,176 @@
+extension QueryPipeline: CustomStringConvertible {
+    /// The text of the pipeline, in one line; what ``parse(_:)`` makes of it is equal.
+    public var description: String {
+        var text: [String] = []
+        var previous: PipelineStage?
+        for stage in stages {
+            text.append(stage.text(after: previous))
+            previous = stage
+        }
+        return text.joined(separator: " | ")
+    }
+}
+
+extension PipelineStage: CustomStringConvertible {
+    public var description: String { text(after: nil) }
+
+    fileprivate func text(after previous: PipelineStage?) -> String {
+        switch self {
+        case .find(let predicate): return "find \(predicate)"
+        case .sort(let keys): return "sort " + Self.list(keys)
+        case .limit(let count): return "limit \(max(0, count))"
+        case .skip(let count): return "skip \(max(0, count))"
+        case .select(let properties): return "select " + Self.list(properties)
+        case .distinct(let property): return "distinct \(property)"
+        case .aggregate(let figures): return Self.list(figures)
+        case .group(let property, let figures):
+            // Behind other figures the grouping would be taken for theirs.
+            if case .aggregate = previous { return "group by \(property) " + Self.list(figures) }
+            return "group by \(property) | " + Self.list(figures)
+        }
+    }
+
+    private static func list(_ parts: [some CustomStringConvertible]) -> String {
+        parts.map(\.description).joined(separator: ", ")
+    }
+}
+
+extension QuerySortKey: CustomStringConvertible {
+    public var description: String { "\(property)" + (isDescending ? " desc" : "") }
+}
+
+extension QueryAggregate: CustomStringConvertible {
+    public var description: String { name + (property.map { " \($0)" } ?? "") }
+}
+
+extension QueryPredicate: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .and(let parts): return Self.joined(parts, " and ")
+        case .or(let parts): return Self.joined(parts, " or ")
+        case .not(let part): return "not " + part.inParentheses
+        case .compare(let property, let relation, let value):
+            return "\(property) \(relation.rawValue) \(value)"
+        case .count(let property, let relation, let number):
+            return "count(\(property)) \(relation.rawValue) \(number)"
+        case .isIn(let property, let values): return "\(property) in " + Self.list(values)
+        case .between(let property, let low, let high): return "\(property) between \(low) and \(high)"
+        case .contains(let property, let text, let caseSensitive):
+            return "\(property) \(caseSensitive ? "contains" : "icontains") " + QueryText.quoted(text)
+        case .matches(let property, let pattern): return "\(property) matches " + QueryText.quoted(pattern)
+        case .hasAny(let property, let values): return "\(property) has any " + Self.list(values)
+        case .hasAll(let property, let values):
+            return "\(property) has " + (values.count == 1 ? "\(values[0])" : "all " + Self.list(values))
+        case .presence(let property, let presence): return "\(property) \(presence.rawValue)"
+        }
+    }
+
+    private static func list(_ values: [QueryLiteral]) -> String {
+        "[" + values.map(\.description).joined(separator: ", ") + "]"
+    }
+
+    /// No language has a word for all or none of nothing; what stands for it here compares a property that nothing has.
+    private static func joined(_ parts: [QueryPredicate], _ word: String) -> String {
+        switch parts.count {
+        case 0: return word == " and " ? "not @key in []" : "@key in []"
+        case 1: return parts[0].description
+        default: return parts.map(\.inParentheses).joined(separator: word)
+        }
+    }
+
+    private var inParentheses: String {
+        switch self {
+        case .and(let parts) where parts.count > 1: "(\(self))"
+        case .or(let parts) where parts.count > 1: "(\(self))"
+        case .and(let parts) where parts.count == 1: parts[0].inParentheses
+        case .or(let parts) where parts.count == 1: parts[0].inParentheses
+        default: description
+        }
+    }
+}
+
+extension QueryProperty: CustomStringConvertible {
+    public var description: String {
+        guard case .path(let steps) = self else {
+            if case .metadata(let metadata) = self { return "@" + metadata.rawValue }
+            return ""
+        }
+        var text = ""
+        for step in steps {
+            switch step {
+            case .name(let name): text += (text.isEmpty ? "" : ".") + QueryText.name(name)
+            case .index(let index): text += "[\(index)]"
+            }
+        }
+        return text
+    }
+}
+
+extension QueryLiteral: CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .null: return "null"
+        case .boolean(let flag): return flag ? "true" : "false"
+        case .integer(let number): return String(number)
+        case .unsigned(let number): return String(number)
+        case .number(let number): return number.description
+        case .text(let text): return QueryText.quoted(text)
+        case .duration(let microseconds): return QueryText.duration(microseconds)
+        case .size(let bytes): return QueryText.size(bytes)
+        case .date(let microseconds): return DateText.text(microseconds: microseconds)
+        }
+    }
+}
+
+/// How the parts of a query are spelled.
+enum QueryText {
+    /// Words that mean something where a property may stand.
+    private static let reserved: Set<String> = [
+        "not", "and", "or", "count", "empty", "null", "true", "false", "asc", "desc", "by", "is", "in",
+        "between",
+        "contains", "icontains", "matches", "has", "any", "all", "find", "sort", "limit", "skip", "select",
+        "sum",
+        "avg", "min", "max", "group", "group-by", "distinct",
+    ]
+
+    /// A property's name, in quotes unless it is a plain word.
+    static func name(_ name: String) -> String {
+        let bytes = Array(name.utf8)
+        guard let first = bytes.first, first.isWordStart, bytes.allSatisfy({ $0.isWordPart && $0 < 0x80 }),
+            !reserved.contains(name)
+        else { return quoted(name) }
+        return name
+    }
+
+    /// A text with the escapes of JSON; controls that terminals obey are escaped.
+    static func quoted(_ text: String) -> String {
+        var output = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": output += "\\" + String(scalar)
+            case "\n": output += "\\n"
+            case "\t": output += "\\t"
+            case "\r": output += "\\r"
+            case _ where scalar.value < 0x20 || (0x7f..<0xa0).contains(scalar.value):
+                let digits = String(scalar.value, radix: 16)
+                output += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: output.unicodeScalars.append(scalar)
+            }
+        }
+        return output + "\""
+    }
+
+    static func duration(_ microseconds: Int64) -> String {
+        let unit = QueryUnits.durations.first { microseconds != 0 && Int128(microseconds) % $0.size == 0 }
+        if let unit { return "\(Int128(microseconds) / unit.size)\(unit.name)" }
+        if microseconds == 0 { return "0s" }
+        let digits = String(microseconds % 1000)
+        return "\(microseconds / 1000)." + String(repeating: "0", count: 3 - digits.count) + digits + "ms"
+    }
+
+    static func size(_ bytes: UInt64) -> String {
+        let unit = QueryUnits.sizes.first { bytes != 0 && Int128(bytes) % $0.size == 0 && $0.size > 1 }
+        guard let unit else { return "\(bytes)B" }
+        return "\(Int128(bytes) / unit.size)" + unit.name.replacing("I", with: "i")
+    }
+}

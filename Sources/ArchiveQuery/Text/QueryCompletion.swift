@@ -1,0 +1,106 @@
+/// Sendable value type. Something that could stand at a place in a query's text.
+public struct QueryCompletion: Sendable, Hashable {
+    public enum Kind: Sendable, Hashable {
+        /// A word or sign of the language.
+        case word
+        /// A property of the values.
+        case property
+        case metadata
+        /// A description of what to write, which is not to be inserted: `a whole number`.
+        case placeholder
+    }
+
+    public var text: String
+    public var kind: Kind
+    /// Bytes of the query's text that it takes the place of: what has been written of it.
+    public var range: Range<Int>
+}
+
+extension QueryPipeline {
+    /// What could stand `offset` bytes from the start of `text`, whatever stands behind; what has been written of a word
+    /// chooses among them, in either case. Signs that end or separate come last. Linear in the length of the text.
+    ///
+    /// - Parameter properties: names of properties that the values are known to have, the most useful first; one with
+    ///   dots in it is the way to a property of a property.
+    public static func completions(
+        in text: String, at offset: Int, properties: [String] = []
+    ) -> [QueryCompletion] {
+        let bytes = Array(text.utf8)
+        guard bytes.count <= Parser.maximumBytes else { return [] }
+        let end = min(max(0, offset), bytes.count)
+        let tokens = Lexer.tokens(of: Array(bytes[..<end]))
+        var start = end
+        if let last = tokens.dropLast().last, last.range.upperBound == end {
+            switch last.kind {
+            case .word, .metadata: start = last.range.lowerBound
+            // Within a text or a number there is nothing to offer.
+            case .invalid, .literal: return []
+            case .quoted, .symbol, .end: break
+            }
+        }
+        // A property's name begins behind the last dot.
+        let written = String(decoding: bytes[start..<end], as: UTF8.self).lowercased()
+        let path = Self.path(before: start, tokens)
+        var parser = Parser(Array(bytes[..<start]))
+        _ = parser.pipeline()
+        let candidates = parser.expected.flatMap { Self.candidates($0, properties: properties, behind: path) }
+        return candidates.enumerated().filter {
+            $1.kind == .placeholder ? written.isEmpty : $1.text.lowercased().hasPrefix(written)
+        }
+        .sorted { ($0.element.rank, $0.offset) < ($1.element.rank, $1.offset) }
+        .map { QueryCompletion(text: $0.element.text, kind: $0.element.kind, range: start..<end) }
+    }
+
+    /// The names with dots behind them that end at `end`: `address.` before `city`.
+    private static func path(before end: Int, _ tokens: [Token]) -> String {
+        var path = ""
+        var place = end
+        for token in tokens.dropLast().reversed() where token.range.upperBound <= end {
+            guard token.range.upperBound == place else { break }
+            switch token.kind {
+            case .symbol(.dot): path = "." + path
+            case .word(let name), .quoted(let name):
+                guard path.hasPrefix(".") else { return path }
+                path = name + path
+            default: return path
+            }
+            place = token.range.lowerBound
+        }
+        return path
+    }
+
+    private struct Candidate {
+        var text: String
+        var kind: QueryCompletion.Kind
+
+        var rank: Int {
+            switch kind {
+            case .property: 0
+            case .word: text.utf8.first?.isWordStart == true ? 1 : 3
+            case .metadata: 2
+            case .placeholder: 4
+            }
+        }
+    }
+
+    private static func candidates(
+        _ expectation: QueryExpectation, properties: [String], behind path: String
+    ) -> [Candidate] {
+        switch expectation {
+        case .word(let word): return [Candidate(text: word, kind: .word)]
+        case .property:
+            let own = properties.filter { $0.hasPrefix(path) }.map { property in
+                let names = property.dropFirst(path.utf8.count == 0 ? 0 : path.count).split(separator: ".")
+                return Candidate(
+                    text: names.map { QueryText.name(String($0)) }.joined(separator: "."), kind: .property)
+            }
+            guard path.isEmpty else { return own }
+            return own + QueryMetadata.allCases.map { Candidate(text: "@" + $0.rawValue, kind: .metadata) }
+        case .value:
+            return ["true", "false", "null"].map { Candidate(text: $0, kind: .word) }
+                + [Candidate(text: expectation.name, kind: .placeholder)]
+        case .orderedValue, .text, .count: return [Candidate(text: expectation.name, kind: .placeholder)]
+        case .end: return []
+        }
+    }
+}

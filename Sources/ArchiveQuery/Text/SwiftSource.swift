@@ -1,0 +1,167 @@
+/// Why a pipeline has no counterpart in the typed API: one line for a person.
+public struct SwiftSourceUnavailable: Error, Sendable, Hashable, CustomStringConvertible {
+    public var description: String
+}
+
+extension QueryPipeline {
+    /// The pipeline in Swift, for the typed API: an expression over `archives`, several lines of it.
+    /// - Throws: why there is none: the typed API has `find` with conditions that must all be met, `sort` and `limit`,
+    ///   about properties of the objects.
+    public func swiftSource(archives: String = "archives") throws(SwiftSourceUnavailable) -> String {
+        var lines = [archives]
+        for stage in stages {
+            switch stage {
+            case .find(let predicate):
+                let conditions = try SwiftSource.conditions(predicate)
+                guard !conditions.isEmpty else { continue }
+                lines.append("    .findWhere { archive in")
+                lines.append("        archive." + conditions.joined(separator: "\n            ."))
+                lines.append("    }")
+            case .sort(let keys):
+                var orders: [String] = []
+                for key in keys {
+                    orders.append(
+                        try SwiftSource.path(key.property)
+                            + (key.isDescending ? "(.descending)" : "(.ascending)"))
+                }
+                lines.append("    .sorted { by in")
+                lines.append("        by." + orders.joined(separator: "\n            ."))
+                lines.append("    }")
+            case .limit(let count): lines.append("    .limitResults(by: \(max(0, count)))")
+            case .skip, .select, .distinct, .aggregate, .group:
+                throw SwiftSourceUnavailable(description: "the typed API has no such stage: \(stage)")
+            }
+        }
+        // Without a step there is no query to ask for results.
+        return stages.isEmpty
+            ? archives + ".accessAll()" : lines.joined(separator: "\n") + "\n    .getResults()"
+    }
+}
+
+/// Parts of queries as the typed API has them.
+private enum SwiftSource {
+    /// Conditions that must all be met, each a property with its finder.
+    static func conditions(_ predicate: QueryPredicate) throws(SwiftSourceUnavailable) -> [String] {
+        switch predicate {
+        case .and(let parts):
+            var conditions: [String] = []
+            for part in parts { conditions += try Self.conditions(part) }
+            return conditions
+        case .or:
+            throw SwiftSourceUnavailable(description: "the typed API finds what meets all conditions: no or")
+        case .not: throw SwiftSourceUnavailable(description: "the typed API has no not: \(predicate)")
+        case .compare(let property, let relation, let value):
+            return [try path(property) + "(.\(name(relation)) \(literal(value))))"]
+        case .count(let property, let relation, let number):
+            return [try path(property) + "(.\(try countName(relation)) \(number)))"]
+        case .isIn(let property, let values):
+            return [try path(property) + "(.isValid { \(list(values)).contains($0) })"]
+        case .between(let property, let low, let high):
+            let path = try path(property)
+            return [
+                path + "(.greaterOrEqual(with: \(literal(low))))",
+                path + "(.lessOrEqual(with: \(literal(high))))",
+            ]
+        case .contains(let property, let text, let caseSensitive):
+            let option = caseSensitive ? "" : ", caseSensitive: false"
+            return [try path(property) + "(.contains(string: \(quoted(text))\(option)))"]
+        case .matches(let property, let pattern):
+            return [try path(property) + "(.matches(regex: \(quoted(pattern))))"]
+        case .hasAny(let property, let values):
+            return [try path(property) + "(.contains(atLeastOne: \(list(values))))"]
+        case .hasAll(let property, let values):
+            let argument = values.count == 1 ? "with: \(literal(values[0]))" : "all: \(list(values))"
+            return [try path(property) + "(.contains(\(argument)))"]
+        case .presence(let property, let presence): return [try path(property) + "(.\(name(presence)))"]
+        }
+    }
+
+    static func path(_ property: QueryProperty) throws(SwiftSourceUnavailable) -> String {
+        guard case .path(let steps) = property else {
+            throw SwiftSourceUnavailable(
+                description: "the typed API asks objects only, and knows no \(property)")
+        }
+        var names: [String] = []
+        for step in steps {
+            guard case .name(let name) = step, name.utf8.first?.isWordStart == true,
+                name.utf8.allSatisfy({ $0.isWordPart && $0 != 0x2d })
+            else {
+                throw SwiftSourceUnavailable(description: "Swift has no property \(property)")
+            }
+            names.append(keywords.contains(name) ? "`\(name)`" : name)
+        }
+        return names.joined(separator: ".")
+    }
+
+    /// Those that can't stand behind a dot as they are.
+    private static let keywords: Set<String> = ["init", "self", "Type", "Protocol"]
+
+    private static func name(_ relation: QueryRelation) -> String {
+        switch relation {
+        case .equal: "isEqual(with:"
+        case .notEqual: "isNotEqual(with:"
+        case .less: "less(than:"
+        case .lessOrEqual: "lessOrEqual(with:"
+        case .greater: "greater(than:"
+        case .greaterOrEqual: "greaterOrEqual(with:"
+        }
+    }
+
+    private static func countName(_ relation: QueryRelation) throws(SwiftSourceUnavailable) -> String {
+        switch relation {
+        case .equal: return "countEqual(with:"
+        case .notEqual: throw SwiftSourceUnavailable(description: "the typed API has no count that differs")
+        case .less: return "countLess(than:"
+        case .lessOrEqual: return "countLessOrEqual(with:"
+        case .greater: return "countGreater(than:"
+        case .greaterOrEqual: return "countGreaterOrEqual(with:"
+        }
+    }
+
+    private static func name(_ presence: QueryPresence) -> String {
+        switch presence {
+        case .null: "isNil"
+        case .notNull: "isNotNil"
+        case .empty: "isEmpty"
+        case .notEmpty: "isNotEmpty"
+        case .nullOrEmpty: "isNilOrEmpty"
+        }
+    }
+
+    private static func list(_ values: [QueryLiteral]) -> String {
+        "[" + values.map(literal).joined(separator: ", ") + "]"
+    }
+
+    private static func literal(_ value: QueryLiteral) -> String {
+        switch value {
+        case .null: "nil"
+        case .boolean(let flag): flag ? "true" : "false"
+        case .integer(let number): String(number)
+        case .unsigned(let number): String(number)
+        case .number(let number): number.description
+        case .text(let text): quoted(text)
+        case .duration(let microseconds):
+            microseconds % 1_000_000 == 0
+                ? String(microseconds / 1_000_000) : (Double(microseconds) / 1_000_000).description
+        case .size(let bytes): String(bytes)
+        case .date(let microseconds):
+            "Date(timeIntervalSince1970: \(Double(microseconds) / 1_000_000))"
+        }
+    }
+
+    private static func quoted(_ text: String) -> String {
+        var output = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": output += "\\" + String(scalar)
+            case "\n": output += "\\n"
+            case "\t": output += "\\t"
+            case "\r": output += "\\r"
+            case _ where scalar.value < 0x20 || (0x7f..<0xa0).contains(scalar.value):
+                output += "\\u{" + String(scalar.value, radix: 16) + "}"
+            default: output.unicodeScalars.append(scalar)
+            }
+        }
+        return output + "\""
+    }
+}

@@ -1,0 +1,36 @@
+/// A word of a query, and where it stands.
+struct Token: Equatable {
+    enum Kind: Equatable {
+        case word(String)
+        /// A text in quotes, without them and its escapes.
+        case quoted(String)
+        /// A number, duration, size or date.
+        case literal(QueryLiteral)
+        /// The name behind an `@`.
+        case metadata(String)
+        case symbol(Symbol)
+        /// What is wrong with it.
+        case invalid(String)
+        case end
+    }
+
+    enum Symbol: String {
+        case pipe = "|"
+        case openParenthesis = "("
+        case closeParenthesis = ")"
+        case openBracket = "["
+        case closeBracket = "]"
+        case comma = ","
+        case dot = "."
+        case equal = "="
+        case notEqual = "!="
+        case less = "<"
+        case lessOrEqual = "<="
+        case greater = ">"
+        case greaterOrEqual = ">="
+    }
+
+    var kind: Kind
+    /// Bytes from the start of the text.
+    var range: Range<Int>
+}

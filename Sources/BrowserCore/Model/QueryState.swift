@@ -1,0 +1,83 @@
+import ArchiveQuery
+import TerminalKit
+
+/// The screen of queries of one archive: a line to write them in, and what came of the last one.
+struct QueryState: Sendable {
+    let archive: String
+    /// The screen to go back to.
+    var origin: Screen
+    var field = TextField(placeholder: "find population > 1000000 | sort name | limit 10")
+    /// Whether the keyboard writes; else it moves in the result.
+    var isTyping = true
+    /// What is wrong with the text, as it is now.
+    var errors: [QuerySyntaxError] = []
+    /// What could stand at the cursor.
+    var completions: [QueryCompletion] = []
+    /// The completions that Tab goes through, while it does.
+    var cycle: Cycle?
+    /// Names of properties that the archive's values have.
+    var properties: [String] = []
+
+    var answer: QueryAnswer?
+    /// The text that the answer is to.
+    var answered = ""
+    /// What went wrong with the query that was asked last; a line.
+    var problem: String?
+    /// The query under way, and its text.
+    var ticket: Int?
+    var asked = ""
+    var cursor = 0
+    /// The first row in view.
+    var top = 0
+    /// The place in the history that the line shows, from the latest; nil: what was written.
+    var recalled: Int?
+    var draft = ""
+
+    /// Tab puts in one completion after the other.
+    struct Cycle: Sendable, Hashable {
+        var completions: [QueryCompletion]
+        var index: Int
+        /// Clusters of the field that the completion stands in.
+        var place: Range<Int>
+    }
+
+    /// Completions that are shown at most.
+    static let shownCompletions = 8
+
+    init(archive: String, origin: Screen) {
+        self.archive = archive
+        self.origin = origin
+    }
+
+    var pipeline: QueryPipeline? {
+        guard case .pipeline(let pipeline) = QueryPipeline.parse(field.text) else { return nil }
+        return pipeline
+    }
+
+    /// The row under the cursor.
+    var row: QueryAnswer.Row? {
+        answer.flatMap { $0.rows.indices.contains(cursor) ? $0.rows[cursor] : nil }
+    }
+
+    /// What is wrong before the end of the text: there, more may be going to be written.
+    var marked: [QuerySyntaxError] {
+        let end = field.text.utf8.count
+        return errors.filter { $0.position < end }
+    }
+}
+
+/// A query of this session, and what came of it. A value; safe to share between threads.
+struct PastQuery: Sendable, Hashable {
+    var archive: String
+    var text: String
+    /// `12 rows  read …`, or the problem.
+    var outcome: String
+    var time: Moment
+
+    static let most = 200
+}
+
+extension Model {
+    /// Whether keys go into the query's line.
+    var isWritingQuery: Bool { screen == .query && query?.isTyping == true }
+}

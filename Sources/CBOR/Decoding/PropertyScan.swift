@@ -1,0 +1,220 @@
+/// For one thread. Finds the values of some properties in one map after the other, going through each map at most once
+/// and no further than to the last property that is asked for. Builds nothing.
+///
+/// As everywhere, of equal keys the first counts, and tags around the map are stepped over. Keys in indefinite-length
+/// texts are not recognised.
+package struct PropertyScan {
+    /// One of the names; its first bytes as a word, so that most keys are told from it in one comparison.
+    private struct Name {
+        var bytes: [UInt8]
+        var word: UInt64
+    }
+
+    private let names: [Name]
+    private let sizes = PropertyScan.sizes
+    /// Bit `n` is set if a name has `n` bytes, the last bit for those that are longer: most keys need no comparison.
+    private let lengths: UInt64
+    /// Where the value of each name begins, as far as the map has been seen.
+    private var places: [Int]
+    private var reader: CBORReader
+    /// Entries that have not been seen; of an indefinite map more than there can be.
+    private var left = 0
+    private var isIndefinite = false
+    /// Whether the reader stands before the value of a property that was found.
+    private var isBeforeValue = false
+
+    private static let unknown = -1
+
+    /// Bytes of an item that begins with that byte, where it alone says so; else 0.
+    private static let sizes: [UInt8] = (0...255).map { (initial: UInt8) in
+        let information = initial & 0x1f
+        switch MajorType(of: initial) {
+        case .unsigned, .negative:
+            if information < AdditionalInformation.oneByte { return 1 }
+            return information <= AdditionalInformation.eightBytes ? 1 + 1 << (information - 24) : 0
+        case .bytes, .text: return information < AdditionalInformation.oneByte ? 1 + information : 0
+        case .simple:
+            switch initial {
+            case SimpleByte.false...SimpleByte.undefined: return 1
+            case SimpleByte.half...SimpleByte.double: return 1 + 1 << (information - 24)
+            default: return 0
+            }
+        case .array, .map: return information == 0 ? 1 : 0
+        case .tag: return 0
+        }
+    }
+
+    package init(names: [String]) {
+        self.names = names.map { name in
+            let bytes = Array(name.utf8)
+            return Name(bytes: bytes, word: bytes.prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) })
+        }
+        lengths = names.reduce(0) { $0 | 1 << UInt64(min($1.utf8.count, 63)) }
+        places = Array(repeating: Self.unknown, count: names.count)
+        reader = CBORReader(UnsafeRawBufferPointer(start: nil, count: 0))
+    }
+
+    /// Goes on to another item, which must stay in memory until the next call. An item that is no map has no properties.
+    package mutating func begin(_ bytes: UnsafeRawBufferPointer) throws(CBORError) {
+        for index in places.indices { places[index] = Self.unknown }
+        reader = CBORReader(bytes)
+        isBeforeValue = false
+        // A map of less than 24 entries without a tag, as most are.
+        if let first = bytes.first, first & 0xe0 == 0xa0, first < 0xb8 {
+            left = Int(first & 0x1f)
+            isIndefinite = false
+            reader.offset = 1
+            return
+        }
+        left = 0
+        while true {
+            switch try reader.readHead() {
+            case .tag: continue
+            case .map(let count):
+                isIndefinite = count == nil
+                left = count ?? .max
+            default: break
+            }
+            return
+        }
+    }
+
+    /// Where the value of the name with that index begins, in bytes from the start of the item; nil if there is none.
+    package mutating func place(of index: Int) throws(CBORError) -> Int? {
+        if places[index] != Self.unknown { return places[index] }
+        while left > 0 {
+            if isBeforeValue {
+                isBeforeValue = false
+                left -= 1
+                try skipValue()
+                continue
+            }
+            if isIndefinite, reader.readBreak() {
+                left = 0
+                return nil
+            }
+            let name = try goToNextMatch()
+            guard left > 0 else { return nil }
+            if name >= 0, places[name] == Self.unknown {
+                places[name] = reader.offset
+                if name == index {
+                    isBeforeValue = true
+                    return reader.offset
+                }
+            }
+            left -= 1
+            try skipValue()
+        }
+        return nil
+    }
+
+    private mutating func skipValue() throws(CBORError) {
+        if reader.offset < reader.bytes.count {
+            let size = sizes[Int(reader.bytes[reader.offset])]
+            if size > 0, reader.remaining >= size {
+                reader.offset += Int(size)
+                return
+            }
+        }
+        try reader.skipItem()
+    }
+
+    /// Goes from a key on, over keys and values in short forms, to the value of the next key that is one of the names,
+    /// whose index it returns; or to the value of a key that needs a closer look (-1); or to the end, with nothing left.
+    @inline(__always)
+    private mutating func goToNextMatch() throws(CBORError) -> Int {
+        let bytes = reader.bytes
+        var offset = reader.offset
+        while !isIndefinite {
+            guard offset < bytes.count, bytes[offset] & 0xe0 == 0x60, bytes[offset] < 0x78 else { break }
+            let count = Int(bytes[offset] & 0x1f)
+            let value = offset + 1 + count
+            guard value < bytes.count else { break }
+            if lengths & 1 << UInt64(count) != 0 {
+                let name = index(of: bytes, offset + 1, count)
+                if name >= 0 {
+                    reader.offset = value
+                    return name
+                }
+            }
+            let size = Int(sizes[Int(bytes[value])])
+            guard size > 0, bytes.count - value >= size else { break }
+            offset = value + size
+            left -= 1
+            if left == 0 {
+                reader.offset = offset
+                return -1
+            }
+        }
+        reader.offset = offset
+        let name = try readLongKey()
+        if isIndefinite { try reader.expectValueAfterKey() }
+        return name
+    }
+
+    /// The index of the name that these bytes are, or -1.
+    @inline(__always)
+    private func index(of bytes: UnsafeRawBufferPointer, _ start: Int, _ count: Int) -> Int {
+        guard bytes.count - start >= 8 else {
+            return index(of: UnsafeRawBufferPointer(rebasing: bytes[start..<start + count]))
+        }
+        var word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self))
+        if count < 8 { word &= (1 << UInt64(8 * count)) - 1 }
+        for index in 0..<names.count where names[index].word == word && names[index].bytes.count == count {
+            if count <= 8 { return index }
+            let key = UnsafeRawBufferPointer(rebasing: bytes[start..<start + count])
+            if names[index].bytes.withUnsafeBytes({ $0.hasSameBytes(as: key) }) { return index }
+        }
+        return -1
+    }
+
+    @inline(never)
+    private mutating func readLongKey() throws(CBORError) -> Int {
+        let start = reader.offset
+        if case .text(let count?) = try reader.readHead() {
+            return index(of: try reader.readContent(count: count))
+        }
+        reader.offset = start
+        try reader.skipItem()
+        return -1
+    }
+
+    @inline(never)
+    private func index(of key: UnsafeRawBufferPointer) -> Int {
+        names.firstIndex { name in name.bytes.withUnsafeBytes { $0.hasSameBytes(as: key) } } ?? -1
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// The integer that the item at `offset` is, if it is one that an `Int64` holds; nil for every other item, and where
+    /// the input ends within it.
+    @inline(__always)
+    package func smallInteger(at offset: Int) -> Int64? {
+        guard offset >= 0, offset < count else { return nil }
+        let initial = self[offset]
+        guard initial < 0x40 else { return nil }
+        let information = initial & 0x1f
+        var argument = UInt64(information)
+        if information >= AdditionalInformation.oneByte {
+            guard information <= AdditionalInformation.eightBytes else { return nil }
+            let size = 1 << Int(information - 24)
+            guard count - offset > size else { return nil }
+            argument = 0
+            for byte in 0..<size { argument = argument << 8 | UInt64(self[offset + 1 + byte]) }
+        }
+        guard let number = Int64(exactly: argument) else { return nil }
+        return initial < 0x20 ? number : ~number
+    }
+
+    /// The content of the text that the item at `offset` is, if it has less than 24 bytes; nil for every other item, and
+    /// where the input ends within it.
+    @inline(__always)
+    package func shortText(at offset: Int) -> UnsafeRawBufferPointer? {
+        guard offset >= 0, offset < count else { return nil }
+        let initial = self[offset]
+        guard initial >= 0x60, initial < 0x78 else { return nil }
+        let length = Int(initial & 0x1f)
+        guard count - offset > length else { return nil }
+        return UnsafeRawBufferPointer(rebasing: self[offset + 1..<offset + 1 + length])
+    }
+}

@@ -1,0 +1,313 @@
+import CPlatform
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// One way through the entries of an archive. For one thread; other threads and processes go on meanwhile, for a scan
+/// takes no lock (F6) and leaves no trace.
+///
+/// It begins with a snapshot: location, number and tag of each live entry, 16 bytes. Then each of them is looked at
+/// again through its line in the index when its turn comes:
+///
+/// - One that is there all the time is visited once. Where reclaiming has moved it, its line says so (F7).
+/// - One that was stored anew is visited once, as it is now, whole: its value, size and times are of one version, except
+///   that an access between two questions shows.
+/// - One that was deleted, evicted, set aside or has expired is skipped (S8, S9), and so is one whose line another entry
+///   has taken, whose tag is another. What was added since the snapshot isn't visited.
+///
+/// Nothing is guarded here: what this object holds is its own, the index is read by atomic words (see ``EntrySlot``),
+/// and the bytes of a segment while it is pinned.
+package final class EntryScan {
+    private let engine: ArchiveEngine
+    private let items: [ScanItem]
+    package let order: ScanOrder
+    /// The item that comes next. Private, as all that changes with each entry: what others could reach would be held
+    /// against their accesses at run time, which takes as long as the look at the entry's line.
+    private var next = 0
+    private var now = Clock.boot()
+    /// What turns a deadline into a moment of the wall clock.
+    private let wallOffset = Clock.wallOffset()
+    /// Lines of the process table whose processes live; asked for once.
+    private lazy var living = engine.index.livingLines
+    private lazy var pending = engine.pendingTouchesByNumber()
+
+    // The entry that is visited. `frame` is valid while `pin` is held.
+    private var number: UInt32 = 0
+    private var slot: EntrySlot?
+    private var location = Location.none
+    private var pin: SegmentLog.Pin?
+    private var frame: Frame?
+
+    private init(engine: ArchiveEngine, items: [ScanItem], order: ScanOrder) {
+        self.engine = engine
+        self.items = items
+        self.order = order
+    }
+
+    deinit { if let pin { engine.log.unpin(pin) } }
+
+    convenience init(engine: ArchiveEngine, order: ScanOrder) {
+        self.init(engine: engine, items: EntryScan.snapshot(of: engine, order), order: order)
+    }
+
+    /// The entries of these keys alone, the most recent first, each once.
+    convenience init(engine: ArchiveEngine, keys: [String]) throws(StorageError) {
+        var items: [ScanItem] = []
+        var stamps: [UInt64] = []
+        let pending = engine.pendingTouchesByNumber()
+        for key in keys {
+            try withBytes(of: key) { (key) throws(StorageError) in
+                // A key that can't be is that of no entry.
+                guard key.count > 0, key.count <= Frame.maximumKeyBytes else { return }
+                let tag = UInt32(truncatingIfNeeded: engine.hash(key))
+                guard let entry = try engine.find(key, tag: tag) else { return }
+                defer { engine.letGo(entry) }
+                let item = ScanItem(location: entry.location, number: entry.number, tag: tag)
+                guard !items.contains(where: { $0.number == item.number }) else { return }
+                items.append(item)
+                stamps.append(EntryScan.recency(of: entry.slot, pending[entry.number]))
+            }
+        }
+        self.init(engine: engine, items: items.sorted(byDescending: stamps), order: .recency)
+    }
+
+    /// The live entries. While entries are given other numbers one could be missed, so it is looked at again then; if
+    /// whoever does that was stopped amid it, an entry may be there twice, under one location.
+    private static func snapshot(of engine: ArchiveEngine, _ order: ScanOrder) -> [ScanItem] {
+        let index = engine.index
+        for _ in 0..<patience {
+            let used = index.usedEntries
+            let isChanging = index.word64(IndexLayout.structureOffset) & 1 != 0
+            let items = look(at: engine, order)
+            if !isChanging, index.word64(IndexLayout.structureOffset) & 1 == 0, index.usedEntries >= used {
+                return items
+            }
+            sched_yield()
+        }
+        var seen: Set<Location> = []
+        return look(at: engine, order).filter { seen.insert($0.location).inserted }
+    }
+
+    /// How often to look again at what is just being changed.
+    private static let patience = 200
+
+    private static func look(at engine: ArchiveEngine, _ order: ScanOrder) -> [ScanItem] {
+        let index = engine.index
+        let pending = order == .recency ? engine.pendingTouchesByNumber() : [:]
+        var items: [ScanItem] = []
+        var stamps: [UInt64] = []
+        let count = min(engine.entryCount, Int(index.usedEntries))
+        items.reserveCapacity(count)
+        if order == .recency { stamps.reserveCapacity(count) }
+        for number in 0..<index.usedEntries {
+            guard let slot = index.entry(number + 1) else { break }
+            let location = slot.location
+            guard location != .none, !slot.isSetAside else { continue }
+            let tag = slot.tag
+            if order == .recency { stamps.append(recency(of: slot, pending[number + 1])) }
+            items.append(ScanItem(location: location, number: number + 1, tag: tag))
+        }
+        switch order {
+        case .location: return items.groupedBySegment()
+        case .recency: return items.sorted(byDescending: stamps)
+        }
+    }
+
+    private static func recency(of slot: EntrySlot, _ touch: PendingTouch?) -> UInt64 {
+        let recency = slot.recency
+        guard let touch, touch.tag == slot.tag else { return recency }
+        return max(recency, touch.stamp)
+    }
+
+    // MARK: Going on
+
+    /// Entries that have been visited or skipped.
+    package var visited: Int { next }
+
+    /// Entries of the snapshot.
+    package var count: Int { items.count }
+    /// Goes on to the next entry that is there; false at the end. Reads its line in the index only.
+    package func advance() -> Bool {
+        frame = nil
+        while next < items.count {
+            let item = items[next]
+            next += 1
+            if next & 255 == 0 { now = Clock.boot() }
+            prefetch(next + 5)
+            guard let (number, slot, location) = line(of: item) else { continue }
+            let deadline = slot.deadline
+            if deadline != Deadline.never, now >= deadline { continue }
+            if slot.isMemoryOnly, engine.index.residency(number) & living == 0 { continue }
+            self.number = number
+            self.slot = slot
+            self.location = location
+            return true
+        }
+        slot = nil
+        return false
+    }
+
+    /// The entry's line in the index as it is now; nil when there is none any more.
+    @inline(__always)
+    private func line(of item: ScanItem) -> (number: UInt32, slot: EntrySlot, location: Location)? {
+        if let slot = engine.index.entry(item.number) {
+            let location = slot.location
+            if isSame(slot, location, item) { return (item.number, slot, location) }
+        }
+        return renumberedLine(of: item)
+    }
+
+    /// The line that the entry has moved to when the index was made smaller. Asked for those that have gone as well.
+    @inline(never)
+    private func renumberedLine(of item: ScanItem) -> (number: UInt32, slot: EntrySlot, location: Location)? {
+        guard let number = engine.number(ofTag: item.tag), let slot = engine.index.entry(number) else {
+            return nil
+        }
+        let location = slot.location
+        return isSame(slot, location, item) ? (number, slot, location) : nil
+    }
+
+    @inline(__always)
+    private func isSame(_ slot: EntrySlot, _ location: Location, _ item: ScanItem) -> Bool {
+        location != .none && slot.tag == item.tag && !slot.isSetAside
+    }
+
+    /// What comes soon is not beside what is looked at, in either order.
+    @inline(__always)
+    private func prefetch(_ ahead: Int) {
+        guard ahead < items.count else { return }
+        let item = items[ahead]
+        if let slot = engine.index.entry(item.number) { cp_prefetch(slot.base) }
+        engine.log.prefetch(item.location)
+    }
+
+    // MARK: The entry that is visited, from its line in the index
+
+    /// Bytes of the value.
+    package var valueBytes: Int { Int(slot?.shownBytes ?? 0) }
+    /// The stamp of its last use; of two entries the more recent has the greater one.
+    package var recency: UInt64 { slot.map { EntryScan.recency(of: $0, touch) } ?? 0 }
+    package var isInMemoryOnly: Bool { slot?.isMemoryOnly ?? false }
+
+    private var touch: PendingTouch? {
+        guard !pending.isEmpty, let slot, let touch = pending[number],
+            touch.tag == slot.tag, touch.stamp > slot.recency
+        else { return nil }
+        return touch
+    }
+
+    package var accessed: Timestamp {
+        Timestamp(microseconds: touch?.time ?? slot?.accessed ?? 0)
+    }
+
+    package var hits: UInt32 {
+        let hits = slot?.hits ?? 0
+        let (sum, isTooMany) = hits.addingReportingOverflow(touch?.count ?? 0)
+        return isTooMany ? .max : sum
+    }
+
+    package var expires: Timestamp? {
+        guard let deadline = slot?.deadline, deadline != Deadline.never else { return nil }
+        return Timestamp(microseconds: deadline.addingSaturating(wallOffset))
+    }
+
+    package var tier: Tier {
+        if isInMemoryOnly { return .memory }
+        guard engine.index.word32(IndexLayout.residencyUsedOffset) != 0 else { return .disk }
+        return engine.index.residency(number) & living != 0 ? .both : .disk
+    }
+
+    /// Place of the entry in the order of the scan, from 1 on.
+    package var place: Int { next }
+
+    // MARK: The entry that is visited, from its frame
+
+    package enum Reading: Sendable, Hashable {
+        /// Key, value and what else the frame says can be asked for.
+        case present
+        /// It has been removed since ``EntryScan/advance()``.
+        case gone
+        /// Its bytes can't be read, or fail their checksum.
+        case damaged
+    }
+
+    /// Reads the entry's frame and holds it against its checksum, unless that was done before. Where the frame was moved
+    /// or replaced meanwhile it reads the one that is there now.
+    /// - Throws: when the bytes can't be reached now, for want of descriptors or memory.
+    package func read() throws(StorageError) -> Reading {
+        if frame != nil { return .present }
+        guard slot != nil else { return .gone }
+        // Each time round the entry was moved or replaced since the last look; that can't go on for ever.
+        for _ in 0..<EntryScan.patience {
+            if let frame = validFrame(at: location) {
+                self.frame = frame
+                return .present
+            }
+            guard let (number, slot, present) = line(of: items[next - 1]) else { return .gone }
+            if present == location {
+                guard pin == nil, let pin = try engine.log.pinIfPresent(location.segment) else {
+                    return .damaged
+                }
+                self.pin = pin
+            }
+            (self.number, self.slot, location) = (number, slot, present)
+        }
+        return .damaged
+    }
+
+    @inline(__always)
+    private func validFrame(at location: Location) -> Frame? {
+        if pin?.segment != location.segment {
+            if let pin { engine.log.unpin(pin) }
+            pin = engine.log.pin(location.segment)
+        }
+        guard let pin, let frame = engine.log.frame(pin, at: location.offset),
+            frame.passesChecksum(seed: Frame.seed(segmentSeed: pin.seed, offset: location.offset))
+        else { return nil }
+        return frame
+    }
+
+    // The bytes are valid until the next `advance()`; all are empty unless `read()` said `present`.
+
+    package var keyBytes: UnsafeRawBufferPointer {
+        frame?.key ?? UnsafeRawBufferPointer(start: nil, count: 0)
+    }
+    package var valueBuffer: UnsafeRawBufferPointer {
+        frame?.value ?? UnsafeRawBufferPointer(start: nil, count: 0)
+    }
+    package var encoding: ValueEncoding { frame?.encoding ?? .unknown }
+    package var created: Timestamp { Timestamp(microseconds: frame?.created ?? 0) }
+    package var owner: String? { frame.flatMap { engine.ownerName(in: $0) } }
+    /// Number of the operation that stored this value.
+    package var sequence: UInt64 { frame?.sequence ?? 0 }
+}
+
+extension Archive {
+    /// A way through all entries. Costs some ten nanoseconds an entry before the first is visited.
+    package func scan(_ order: ScanOrder) throws(StorageError) -> EntryScan {
+        EntryScan(engine: try engine(), order: order)
+    }
+
+    /// A way through the entries of these keys, found by look-up.
+    package func scan(keys: [String]) throws(StorageError) -> EntryScan {
+        try EntryScan(engine: try engine(), keys: keys)
+    }
+}
+
+extension ArchiveEngine {
+    /// Accesses that wait to be applied, the last and how many of each entry.
+    func pendingTouchesByNumber() -> [UInt32: PendingTouch] {
+        var pending: [UInt32: PendingTouch] = [:]
+        for touch in index.pendingTouches() {
+            pending[touch.number] = PendingTouch(
+                tag: touch.tag, stamp: touch.stamp, time: touch.time,
+                count: (pending[touch.number]?.count ?? 0) + 1)
+        }
+        return pending
+    }
+}

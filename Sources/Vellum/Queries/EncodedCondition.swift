@@ -1,0 +1,89 @@
+import ArchiveQuery
+import Foundation
+
+/// Finders as predicates over encoded values. A predicate may let through what the finder doesn't, for every object that
+/// is found is asked again; it never leaves out what the finder lets through.
+extension PropertyTest {
+    /// The predicate about a property; `nil` where none can be had.
+    func predicate(about property: QueryProperty) -> QueryPredicate? {
+        switch self {
+        case .contains(let text, let caseSensitive):
+            return .contains(property, text, caseSensitive: caseSensitive)
+        case .matches(let pattern): return .matches(property, pattern: pattern)
+        case .containsAny(let members): return Self.literals(members).map { .hasAny(property, $0) }
+        case .containsAll(let members): return Self.literals(members).map { .hasAll(property, $0) }
+        case .count(let relation, let count): return .count(property, relation.inQueries, count)
+        case .value(let relation, let operand?): return Self.comparison(property, relation, operand)
+        case .value(.equal, nil), .isNil: return .presence(property, .null)
+        case .value(.notEqual, nil), .isNotNil: return .presence(property, .notNull)
+        case .isEmpty: return .presence(property, .empty)
+        case .isNotEmpty: return .presence(property, .notEmpty)
+        case .isNilOrEmpty: return .presence(property, .nullOrEmpty)
+        case .value, .isValid: return nil
+        }
+    }
+
+    private static func literals(_ members: [Any]) -> [QueryLiteral]? {
+        let literals = members.compactMap { $0 is Date ? nil : literal($0) }
+        return literals.count == members.count ? literals : nil
+    }
+
+    private static func comparison(
+        _ property: QueryProperty, _ relation: Relation, _ operand: Any
+    ) -> QueryPredicate? {
+        if let date = operand as? Date { return comparison(property, relation, with: date) }
+        return literal(operand).map { .compare(property, relation.inQueries, $0) }
+    }
+
+    /// A query knows dates to the microsecond, an object may to less: what is nearer than two is let through. So is a number
+    /// that isn't marked as a date, as which the library encodes dates that are infinitely far away.
+    private static func comparison(
+        _ property: QueryProperty, _ relation: Relation, with date: Date
+    ) -> QueryPredicate? {
+        let microseconds = (date.timeIntervalSince1970 * 1_000_000).rounded()
+        // Well within the years that a query can name.
+        guard abs(microseconds) < 60_000_000_000_000_000 else { return nil }
+        let before = QueryLiteral.date(microseconds: Int64(microseconds) - 2)
+        let after = QueryLiteral.date(microseconds: Int64(microseconds) + 2)
+        let marked: QueryPredicate
+        switch relation {
+        case .equal: marked = .between(property, before, after)
+        case .notEqual: return nil
+        case .greater, .greaterOrEqual: marked = .compare(property, .greaterOrEqual, before)
+        case .less, .lessOrEqual: marked = .compare(property, .lessOrEqual, after)
+        }
+        return .or([
+            marked, .compare(property, .greaterOrEqual, .integer(0)), .compare(property, .less, .integer(0)),
+        ])
+    }
+
+    /// The operand as a query spells it; `nil` for types that it has no word for, and for what has no order.
+    private static func literal(_ operand: Any) -> QueryLiteral? {
+        switch operand {
+        case let text as String: .text(text)
+        case let flag as Bool: .boolean(flag)
+        case let character as Character: .text(String(character))
+        case let number as any FixedWidthInteger: literal(integer: number)
+        case let number as Double: number.isFinite ? .number(number) : nil
+        case let number as Float: number.isFinite ? .number(Double(number)) : nil
+        default: nil
+        }
+    }
+
+    private static func literal(integer number: some FixedWidthInteger) -> QueryLiteral? {
+        Int64(exactly: number).map { .integer($0) } ?? UInt64(exactly: number).map { .unsigned($0) }
+    }
+}
+
+extension PropertyTest.Relation {
+    fileprivate var inQueries: QueryRelation {
+        switch self {
+        case .equal: .equal
+        case .notEqual: .notEqual
+        case .greater: .greater
+        case .less: .less
+        case .greaterOrEqual: .greaterOrEqual
+        case .lessOrEqual: .lessOrEqual
+        }
+    }
+}

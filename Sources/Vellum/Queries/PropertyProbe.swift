@@ -1,0 +1,75 @@
+import CBOR
+import Foundation
+
+/// Values of one type that a property is tried with, each encoded as the library encodes it. Among them are those in which
+/// something that only looks like the property would give itself away: the least and the greatest, empty and odd ones.
+struct PropertyProbe: Sendable {
+    let value: AnyHashableSendable
+    let item: CBORValue
+
+    /// Probes for a type that queries over encoded values can be about; `nil` for others. Optional types have those of
+    /// what they wrap.
+    static func probes(for type: any Any.Type) -> [PropertyProbe]? {
+        switch type {
+        case is String.Type: probes(texts)
+        case is Bool.Type: probes([true, false])
+        case is Int.Type: integers(Int.self)
+        case is Int8.Type: integers(Int8.self)
+        case is Int16.Type: integers(Int16.self)
+        case is Int32.Type: integers(Int32.self)
+        case is Int64.Type: integers(Int64.self)
+        case is UInt.Type: integers(UInt.self)
+        case is UInt8.Type: integers(UInt8.self)
+        case is UInt16.Type: integers(UInt16.self)
+        case is UInt32.Type: integers(UInt32.self)
+        case is UInt64.Type: integers(UInt64.self)
+        case is Double.Type:
+            probes([0, 0.1, -1.5, 7, 1e300, -Double.leastNonzeroMagnitude, Double.random(in: -1e6...1e6)])
+        case is Float.Type: probes([0, 0.5, -1.5, 7, 1e30, Float.random(in: -1e6...1e6)])
+        case is Date.Type: probes([0, -86_400.5, 1e9, 1.8e9 + 0.25].map(Date.init(timeIntervalSince1970:)))
+        case is [String].Type: probes([[], texts, ["b", "a", "a"]])
+        case is [Int].Type: probes([[], [.max, .min, 0], [2, 1, 1]])
+        case is [Double].Type: probes([[], [0.1, -1e300], [2, 1, 1]])
+        default: nil
+        }
+    }
+
+    private static let texts = ["", " A b\u{e9}e\u{301} ", "\u{65e5}\u{672c}", "0", "null", "\u{0}", "Zz-9"]
+
+    private static func integers<Number: FixedWidthInteger & Codable & Sendable>(
+        _: Number.Type
+    ) -> [PropertyProbe]? {
+        probes([.min, .max, 0, 1, 7, .random(in: .min ... .max), .random(in: .min ... .max)] as [Number])
+    }
+
+    private static func probes<Value: Codable & Hashable & Sendable>(_ values: [Value]) -> [PropertyProbe]? {
+        let encoder = CBOREncoder()
+        let probes = values.compactMap { value -> PropertyProbe? in
+            guard let bytes = try? encoder.encode(value), let item = try? CBORReader.decode(bytes) else {
+                return nil
+            }
+            return PropertyProbe(value: AnyHashableSendable(value), item: item)
+        }
+        return probes.count == values.count ? probes : nil
+    }
+}
+
+/// A value that can be told from another one, whatever its type.
+struct AnyHashableSendable: @unchecked Sendable {
+    private let value: AnyHashable
+
+    init(_ value: some Hashable & Sendable) { self.value = AnyHashable(value) }
+
+    func isEqual(to other: Any) -> Bool { (other as? AnyHashable) == value }
+}
+
+/// What is found when `nil` may stand for a value.
+protocol OptionalProperty {
+    static var wrappedType: any Any.Type { get }
+    var unwrapped: Any? { get }
+}
+
+extension Optional: OptionalProperty {
+    static var wrappedType: any Any.Type { Wrapped.self }
+    var unwrapped: Any? { self }
+}

@@ -1,0 +1,131 @@
+import ArchiveQuery
+import ArgumentParser
+import StorageEngine
+
+/// `vellum query`.
+struct QueryCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "query",
+        abstract: "Finds, sorts and sums up entries of an archive.",
+        discussion: """
+            Stages with | between them, each working on what the one before has left: find CONDITION, sort PROPERTY \
+            [desc], …, limit N, skip N, select PROPERTY, …, distinct PROPERTY, count, sum|avg|min|max PROPERTY, group by \
+            PROPERTY | FIGURE, …. Without a sort the most recent entries come first.
+
+            Conditions: =, !=, <, <=, >, >= with a number, "text", true, false, null, a duration (90s, 5m, 2h, 3d), a \
+            size (10KB, 2MiB) or a date (2026-01-31, 2026-01-31T09:05:00Z); in [..]; between A and B; contains, icontains \
+            and matches (a regular expression) for texts; has, has any [..], has all [..] for lists; count(LIST) = N; is \
+            null, is empty, is null or empty, is not …; and, or, not, parentheses. Properties: name, address.city, \
+            tags[0], "odd name"; metadata: @key @size @created @accessed @idle @age @ttl @expires @hits @tier @owner @rank.
+
+            On a terminal rows are a table; in a pipe a line a row, the key and the value as JSON, or the selected \
+            columns, separated by tabs. Exit code 1 if nothing matched.
+
+            Example: vellum query City 'find countrycode = "ID" | sort population desc | limit 10 | select name, \
+            population'
+            """)
+
+    @OptionGroup var store: StoreArguments
+
+    @Argument(help: "The archive's name.")
+    var archive: String
+
+    @Argument(help: "The query; nothing: all entries.")
+    var pipeline = ""
+
+    @Flag(
+        help: "Print a JSON object a line: {\"key\":…,\"value\":…}, or the selected properties and figures.")
+    var json = false
+
+    @Flag(help: "Print CSV, under the names of all properties.")
+    var csv = false
+
+    @Flag(help: "Print how the query was carried out instead of its rows; with --json as one object.")
+    var explain = false
+
+    mutating func validate() throws {
+        if csv, json || explain { throw ValidationError("--csv excludes --json and --explain") }
+    }
+
+    func run() throws {
+        let plan = QueryPlan(try QueryProblem.pipeline(pipeline))
+        let archive = try store.openForLooking().archive(named: archive)
+        try archive.requireEntries()
+        Interruption.collect()
+        let output = OutputWriter()
+        let progress = QueryProgressLine()
+        defer { progress.finish() }
+        do {
+            if explain {
+                let report = try explain(plan, archive, progress)
+                try QueryExplanation(plan, report).print(to: output, asJSON: json)
+            } else {
+                try print(plan, archive, progress, to: output)
+            }
+        } catch QueryError.cancelled {
+            throw CommandFailure("interrupted", status: Interruption.status)
+        } catch let error as QueryError {
+            throw CommandFailure(error.description, status: .usage)
+        }
+    }
+
+    private func print(
+        _ plan: QueryPlan, _ archive: Archive, _ progress: QueryProgressLine, to output: OutputWriter
+    ) throws {
+        var printer: any QueryPrinter =
+            if json {
+                QueryLines(plan, output)
+            } else if csv {
+                QueryTable(plan, output, layout: .csv)
+            } else {
+                QueryTable(plan, output, layout: output.isTerminal ? .table : .tabs)
+            }
+        var options = QueryOptions()
+        options.progress = progress.update
+        let report = try plan.run(over: archive, options: options) { row in
+            progress.finish()
+            try printer.print(row)
+            if Interruption.isRequested { throw QueryError.cancelled }
+            return true
+        }
+        progress.finish()
+        try printer.finish()
+        for warning in report.warnings { Narration.complain(warning) }
+        if report.unreadable > 0 {
+            let values = HumanText.count(report.unreadable, "value", "values")
+            Narration.complain("\(values) can't be read, and matched nothing; run vellum check")
+        }
+        if report.rows == 0 { throw CommandFailure(nil, status: .nothing) }
+    }
+
+    private func explain(
+        _ plan: QueryPlan, _ archive: Archive, _ progress: QueryProgressLine
+    ) throws -> QueryReport {
+        var options = QueryOptions()
+        options.measuresStages = true
+        options.progress = progress.update
+        defer { progress.finish() }
+        return try plan.run(over: archive, options: options) { _ in true }
+    }
+}
+
+/// For one thread. The progress of a query on a terminal; ends it when a signal asks to.
+private final class QueryProgressLine {
+    private var bar = ProgressBar()
+    /// Short queries show none, and neither do those whose rows are there to be seen.
+    private var isOver = false
+
+    func update(_ progress: QueryProgress) -> Bool {
+        if !isOver {
+            bar.update(
+                done: UInt64(progress.visited), total: UInt64(progress.total), entries: progress.visited)
+        }
+        return !Interruption.isRequested
+    }
+
+    func finish() {
+        guard !isOver else { return }
+        isOver = true
+        bar.finish()
+    }
+}

@@ -1,0 +1,60 @@
+import ArchiveQuery
+import CBOR
+
+/// Prints the rows of a query as they come. For one thread.
+protocol QueryPrinter {
+    mutating func print(_ row: QueryRow) throws
+    mutating func finish() throws
+}
+
+/// A JSON object a line: `{"key":…,"value":…}`, or the columns by their names.
+struct QueryLines: QueryPrinter {
+    private let columns: [String]?
+    private let output: OutputWriter
+
+    init(_ plan: QueryPlan, _ output: OutputWriter) {
+        columns = plan.columns
+        self.output = output
+    }
+
+    func print(_ row: QueryRow) throws {
+        var members: [(name: String, value: [UInt8]?)] = []
+        if let columns {
+            members = zip(columns, row.columns).map { ($0, $1) }
+        } else {
+            var key = CBORWriter()
+            key.write(row.entry?.key ?? "")
+            members = [("key", key.bytes), ("value", row.value)]
+        }
+        var line = Array("{".utf8)
+        for (index, member) in members.enumerated() {
+            if index > 0 { line.append(UInt8(ascii: ",")) }
+            JSONText.append(member.name, to: &line)
+            line.append(UInt8(ascii: ":"))
+            line.append(contentsOf: QueryCell.json(member.value).utf8)
+        }
+        line.append(contentsOf: "}\n".utf8)
+        try TerminalSafe.write(line, to: output)
+    }
+
+    func finish() throws { try output.flush() }
+}
+
+/// Stateless. Parts of rows as they are printed.
+enum QueryCell {
+    /// One CBOR item as JSON on one line; null for what is absent or can't be read.
+    static func json(_ item: [UInt8]?) -> String {
+        item.flatMap { try? JSONPrinter.text(of: $0) } ?? "null"
+    }
+
+    /// The item as a cell of a table: a text as it is, all else as JSON.
+    static func cell(_ item: [UInt8]?) -> Cell {
+        guard let item, let value = try? CBORReader.decode(item) else { return .absent }
+        switch value {
+        case .text(let text): return .text(text)
+        case .null, .undefined: return .absent
+        case .unsigned, .negative, .float: return .number(json(item))
+        default: return .text(json(item))
+        }
+    }
+}

@@ -1,0 +1,26 @@
+import ArchiveQuery
+import TerminalKit
+
+/// Stateless. Shows what is wrong with a query's text where it is wrong.
+enum QueryProblem {
+    /// The pipeline that the text says.
+    /// - Throws: a failure with every error, each with its line of the text and a caret below its place.
+    static func pipeline(_ text: String) throws(CommandFailure) -> QueryPipeline {
+        switch QueryPipeline.parse(text) {
+        case .pipeline(let pipeline): return pipeline
+        case .errors(let errors):
+            throw CommandFailure(errors.map { show($0, in: text) }.joined(separator: "\n"), status: .usage)
+        }
+    }
+
+    private static func show(_ error: QuerySyntaxError, in text: String) -> String {
+        let place = error.place(in: text)
+        let indent = TextWidth.width(of: TerminalText.sanitized(place.prefix))
+        return """
+            the query is wrong at \(place.line == 1 ? "" : "line \(place.line), ")character \
+            \(place.prefix.count + 1): \(error.message)
+              \(TerminalText.sanitized(place.content))
+              \(String(repeating: " ", count: indent))^
+            """
+    }
+}

@@ -1,0 +1,269 @@
+import ArchiveQuery
+import CBOR
+import Foundation
+import StorageEngine
+import Testing
+
+/// Every row of the language's table, on a property that matches, doesn't, is null, is missing, and is of other kinds.
+@Suite("Conditions")
+struct ConditionTests {
+    /// Values of the property `p`; the last row doesn't have it.
+    private static let values = [
+        #""Jakarta""#, #""jakarta utara""#, #""""#, "3", "3.0", "2.5", "-7", "18446744073709551615",
+        "9007199254740993",
+        "true", "false", "null", #"["a","b"]"#, #"["a",1,null]"#, "[]", #"{"a":1}"#, "{}",
+    ]
+
+    private static let source: ListSource = {
+        let texts = values.map { #"{"x":[{"deep":0}],"p":\#($0),"y":1}"# } + [#"{"x":1,"y":2}"#]
+        // A fixture of literals; if it can't be made, every test below fails.
+        return (try? ListSource(json: texts)) ?? ListSource([])
+    }()
+
+    /// The values that match, as JSON; `-` for the row without the property.
+    private func matching(_ condition: String) throws -> [String] {
+        try Self.source.keys("find " + condition).compactMap { Int($0) }.map {
+            $0 < Self.values.count ? Self.values[$0] : "-"
+        }
+    }
+
+    @Test(arguments: [
+        (#"p contains "kar""#, [#""Jakarta""#, #""jakarta utara""#]),
+        (#"p contains "Jak""#, [#""Jakarta""#]),
+        (#"p contains """#, [#""Jakarta""#, #""jakarta utara""#, #""""#]),
+        (#"p icontains "JAK""#, [#""Jakarta""#, #""jakarta utara""#]),
+        (#"p matches "^J.*a$""#, [#""Jakarta""#]),
+        (#"p matches """#, [#""Jakarta""#, #""jakarta utara""#, #""""#]),
+        (#"p has "a""#, [#""Jakarta""#, #""jakarta utara""#, #"["a","b"]"#, #"["a",1,null]"#]),
+        (#"p has 1"#, [#"["a",1,null]"#]),
+        (#"p has 1.0"#, [#"["a",1,null]"#]),
+        (#"p has null"#, [#"["a",1,null]"#]),
+        (#"p has any ["b", 1]"#, [#"["a","b"]"#, #"["a",1,null]"#]),
+        (#"p has any []"#, []),
+        (#"p has all ["a", "b"]"#, [#"["a","b"]"#]),
+        (
+            #"p has all []"#,
+            [#""Jakarta""#, #""jakarta utara""#, #""""#, #"["a","b"]"#, #"["a",1,null]"#, "[]"]
+        ),
+        ("count(p) = 2", [#"["a","b"]"#]),
+        ("count(p) = 7", [#""Jakarta""#]),
+        ("count(p) > 2", [#""Jakarta""#, #""jakarta utara""#, #"["a",1,null]"#]),
+        ("count(p) >= 3", [#""Jakarta""#, #""jakarta utara""#, #"["a",1,null]"#]),
+        ("count(p) < 1", [#""""#, "[]", "{}"]),
+        ("count(p) <= 1", [#""""#, "[]", #"{"a":1}"#, "{}"]),
+        (
+            "count(p) != 0",
+            [#""Jakarta""#, #""jakarta utara""#, #"["a","b"]"#, #"["a",1,null]"#, #"{"a":1}"#]
+        ),
+        (#"p = "Jakarta""#, [#""Jakarta""#]),
+        ("p = 3", ["3", "3.0"]),
+        ("p = 3.0", ["3", "3.0"]),
+        ("p = 2.5", ["2.5"]),
+        ("p = 18446744073709551615", ["18446744073709551615"]),
+        ("p = 9007199254740993", ["9007199254740993"]),
+        // No floating-point number is this integer; the nearest one is one less.
+        ("p = 9007199254740992.0", []),
+        ("p > 9007199254740992.0", ["18446744073709551615", "9007199254740993"]),
+        ("p = 18446744073709551616.0", []),
+        ("p = true", ["true"]),
+        ("p = null", ["null", "-"]),
+        (
+            "p != null",
+            [
+                #""Jakarta""#, #""jakarta utara""#, #""""#, "3", "3.0", "2.5", "-7", "18446744073709551615",
+                "9007199254740993", "true", "false", #"["a","b"]"#, #"["a",1,null]"#, "[]", #"{"a":1}"#, "{}",
+            ]
+        ),
+        // As nil in the typed API, what is absent differs from every value; what is of another kind isn't compared.
+        (#"p != "Jakarta""#, [#""jakarta utara""#, #""""#, "null", "-"]),
+        ("p != 3", ["2.5", "-7", "18446744073709551615", "9007199254740993", "null", "-"]),
+        ("p != true", ["false", "null", "-"]),
+        ("p > 2.5", ["3", "3.0", "18446744073709551615", "9007199254740993"]),
+        ("p >= 3", ["3", "3.0", "18446744073709551615", "9007199254740993"]),
+        ("p < 3", ["2.5", "-7"]),
+        ("p <= 2.5", ["2.5", "-7"]),
+        (#"p > "Jakarta""#, [#""jakarta utara""#]),
+        (#"p <= "Jakarta""#, [#""Jakarta""#, #""""#]),
+        ("p between 2.5 and 3", ["3", "3.0", "2.5"]),
+        ("p between 4 and 1", []),
+        (#"p between "A" and "K""#, [#""Jakarta""#]),
+        (#"p in [3, "Jakarta"]"#, [#""Jakarta""#, "3", "3.0"]),
+        ("p in [null, false]", ["false", "null", "-"]),
+        ("p in []", []),
+        ("p is null", ["null", "-"]),
+        ("p is empty", [#""""#, "[]", "{}"]),
+        (
+            "p is not empty",
+            [#""Jakarta""#, #""jakarta utara""#, #"["a","b"]"#, #"["a",1,null]"#, #"{"a":1}"#]
+        ),
+        ("p is null or empty", [#""""#, "null", "[]", "{}", "-"]),
+        ("p = 2026-01-31", []),
+        ("p > 1970-01-01", []),
+        ("p = 3s", ["3", "3.0"]),
+        ("p = 3B", ["3", "3.0"]),
+        ("p < 1m and p > 2s", ["3", "3.0", "2.5"]),
+        ("p[0] = \"a\"", [#"["a","b"]"#, #"["a",1,null]"#]),
+        ("p[2] is null and count(p) = 3", [#"["a",1,null]"#]),
+        ("p.a = 1", [#"{"a":1}"#]),
+        ("p.a = 1 and y = 1 and x[0].deep = 0", [#"{"a":1}"#]),
+        ("x[1].deep = 0 or x[0].deep = 1", []),
+        ("y = 2", ["-"]),
+        ("not p is not null", ["null", "-"]),
+        ("(p = 3 or p = 2.5) and not p = 2.5", ["3", "3.0"]),
+    ])
+    func table(condition: String, values: [String]) throws {
+        #expect(try matching(condition) == values)
+    }
+
+    @Test func textsCompareAsSwiftStrings() throws {
+        let source = try ListSource(json: [
+            #"{"p":"caf\u00e9"}"#, #"{"p":"cafe\u0301"}"#, #"{"p":"\u212a"}"#, #"{"p":"K"}"#,
+            #"{"p":"stra\u00dfe"}"#,
+            #"{"p":"a text that is longer than a short one, by far"}"#,
+        ])
+        #expect(try source.keys(#"find p = "café""#) == ["0", "1"])
+        #expect(try source.keys("find p = \"cafe\u{301}\"") == ["0", "1"])
+        #expect(try source.keys(#"find p = "K""#) == ["2", "3"])
+        #expect(try source.keys(#"find p contains "e""#) == ["4", "5"])
+        #expect(try source.keys(#"find p icontains "STRASSE""#) == ["4"])
+        #expect(try source.keys(#"find count(p) = 4"#) == ["0", "1"])
+        #expect(try source.keys(#"find p = "a text that is longer than a short one, by far""#) == ["5"])
+        #expect(try source.keys(#"find p has "é""#) == ["0", "1"])
+    }
+
+    @Test func numbersOfEverySizeCompareExactly() throws {
+        let source = try ListSource(json: [
+            #"{"p":18446744073709551616}"#, #"{"p":-18446744073709551617}"#, #"{"p":0.1}"#,
+            #"{"p":0.10000000000000000000001}"#, #"{"p":1e400}"#, #"{"p":9223372036854775808}"#,
+            #"{"p":-9223372036854775809}"#,
+        ])
+        #expect(try source.keys("find p > 18446744073709551615") == ["0", "4"])
+        #expect(try source.keys("find p < -9223372036854775808") == ["1", "6"])
+        #expect(try source.keys("find p = 0.1") == ["2"])
+        #expect(try source.keys("find p > 0.1 and p < 1") == ["3"])
+        #expect(try source.keys("find p > 9223372036854775807 and p < 1e19") == ["5"])
+        #expect(try source.keys("find p > 1.7976931348623157e308") == ["4"])
+        #expect(try source.keys("sort p | limit 3") == ["1", "6", "2"])
+    }
+
+    @Test func whatIsNoNumberDiffersFromAll() throws {
+        let source = ListSource([
+            ListSource.Entry(key: "nan", value: try CBOREncoder().encode(["p": Double.nan])),
+            ListSource.Entry(key: "infinite", value: try CBOREncoder().encode(["p": Double.infinity])),
+        ])
+        #expect(try source.keys("find p != 1") == ["nan", "infinite"])
+        #expect(try source.keys("find p > 1") == ["infinite"])
+        #expect(try source.keys("find not p > 1") == ["nan"])
+        #expect(try source.keys("sort p desc") == ["infinite", "nan"])
+    }
+
+    @Test func datesAsTheCodecWritesThem() throws {
+        let dates = [0, 1_769_850_000, 1_769_850_000.5, 1_769_850_000.123_456_7, -1e9, 0.1].map {
+            Date(timeIntervalSince1970: $0)
+        }
+        var entries = try dates.enumerated().map { index, date in
+            ListSource.Entry(key: String(index), value: try CBOREncoder().encode(["p": date]))
+        }
+        var tagged = CBORWriter()
+        tagged.beginMap(count: 1)
+        tagged.write("p")
+        tagged.write(tag: 0)
+        tagged.write("2026-01-31T09:00:00Z")
+        entries.append(ListSource.Entry(key: "text", value: tagged.bytes))
+        let source = ListSource(entries)
+        #expect(try source.keys("find p = 1970-01-01") == ["0"])
+        #expect(try source.keys("find p = 2026-01-31T09:00:00Z") == ["1", "text"])
+        #expect(try source.keys("find p > 2026-01-31T09:00:00Z") == ["2", "3"])
+        #expect(try source.keys("find p between 1938-01-01 and 1970-01-01") == ["0", "4"])
+        #expect(try source.keys("find p > 0") == [])
+        #expect(try source.keys("sort p desc") == ["2", "3", "1", "text", "5", "0", "4"])
+    }
+
+    @Test func metadata() throws {
+        let now = Timestamp(microseconds: 1_000_000_000)
+        func time(_ seconds: Int64) -> Timestamp {
+            Timestamp(microseconds: now.microseconds + seconds * 1_000_000)
+        }
+        let value = try JSONTranscoder.cbor(from: "{}")
+        let source = ListSource([
+            ListSource.Entry(
+                key: "a", value: value, created: time(-100), accessed: time(-10), expires: time(60), hits: 3,
+                tier: .both,
+                owner: "api"),
+            ListSource.Entry(key: "b", value: value, created: time(-50), accessed: time(-40)),
+        ])
+        var options = QueryOptions()
+        options.now = now
+        func keys(_ query: String) throws -> [String] {
+            try QueryPlan(QueryPipeline(query)).rows(of: source, options: options).rows.map {
+                $0.entry?.key ?? ""
+            }
+        }
+        for (condition, expected) in [
+            ("@key = \"a\"", ["a"]), ("@key in [\"b\", \"c\"]", ["b"]), ("@key contains \"b\"", ["b"]),
+            ("@size = 1B", ["a", "b"]),
+            ("@idle > 20s", ["b"]), ("@idle = 10s", ["a"]), ("@age >= 100", ["a"]), ("@ttl <= 1m", ["a"]),
+            ("@ttl is null", ["b"]), ("@expires > 1970-01-01", ["a"]), ("@expires is null", ["b"]),
+            ("@hits > 2", ["a"]),
+            ("@tier = \"disk\"", ["b"]), ("@owner = \"api\"", ["a"]), ("@owner != \"api\"", ["b"]),
+            ("@rank = 1", ["a"]),
+            ("@rank > 1", ["b"]), ("@created < 1970-01-01T00:15:01Z", ["a"]),
+            ("@accessed between 1970-01-01T00:15:00Z and 1970-01-01T00:16:10Z", ["b"]),
+        ] {
+            #expect(try keys("find " + condition) == expected, "\(condition)")
+        }
+        #expect(try keys("sort @ttl desc, @key desc") == ["a", "b"])
+        #expect(try keys("sort @rank desc") == ["b", "a"])
+    }
+
+    @Test func valuesInOtherEncodings() throws {
+        let list = try PropertyListSerialization.data(
+            fromPropertyList: ["p": 3, "t": ["x", true], "d": Date(timeIntervalSince1970: 0)]
+                as [String: Any], format: .binary,
+            options: 0)
+        let source = ListSource([
+            ListSource.Entry(key: "json", value: Array(#" {"p":3}"#.utf8), encoding: .json),
+            ListSource.Entry(key: "guessed", value: Array(#"{"p":3}"#.utf8), encoding: .unknown),
+            ListSource.Entry(key: "list", value: Array(list), encoding: .propertyList),
+            ListSource.Entry(key: "guessed list", value: Array(list), encoding: .unknown),
+            ListSource.Entry(
+                key: "cbor", value: try JSONTranscoder.cbor(from: #"{"p":3}"#), encoding: .unknown),
+            ListSource.Entry(key: "text", value: Array("hello".utf8), encoding: .text),
+            ListSource.Entry(key: "no json", value: Array("{".utf8), encoding: .json),
+            ListSource.Entry(key: "no cbor", value: [0xa1, 0x61, 0x70, 0x1b], encoding: .cbor),
+        ])
+        let (rows, report) = try QueryPlan(QueryPipeline("find p = 3")).rows(of: source)
+        #expect(rows.map { $0.entry?.key } == ["json", "guessed", "list", "guessed list", "cbor"])
+        #expect(report.unreadable == 2)
+        #expect(report.transcoded == 6)
+        #expect(try source.keys("find t[1] = true and d = 1970-01-01") == ["list", "guessed list"])
+        // What can't be read meets no condition, not even a negated one.
+        #expect(try source.keys("find not p = 3") == ["text"])
+    }
+
+    @Test func damageIsCountedAndWhatIsGoneIsNot() throws {
+        var source = try ListSource(json: [#"{"p":1}"#, #"{"p":1}"#, #"{"p":1}"#])
+        source.entries[0].isDamaged = true
+        source.entries[1].isGone = true
+        let (rows, report) = try QueryPlan(QueryPipeline("find p = 1")).rows(of: source)
+        #expect(rows.map { $0.entry?.key } == ["2"])
+        #expect(report.unreadable == 1)
+        // The limit counts what is there.
+        #expect(try source.keys("skip 1 | limit 1") == ["2"])
+    }
+
+    @Test func whatIsNoRegularExpression() throws {
+        let pipeline = try QueryPipeline(#"find p matches "(""#)
+        #expect(throws: QueryError.invalidPattern("(")) {
+            try QueryPlan(pipeline).rows(of: ListSource([]))
+        }
+    }
+
+    @Test func aPatternThatTakesForEverIsReported() throws {
+        let text = String(repeating: "a", count: 60) + "b"
+        let source = try ListSource(json: [#"{"p":"\#(text)"}"#])
+        let (rows, report) = try QueryPlan(QueryPipeline(#"find p matches "^(a+)+$""#)).rows(of: source)
+        #expect(rows.isEmpty)
+        #expect(report.warnings.count == 1)
+    }
+}

@@ -1,0 +1,141 @@
+import ArchiveQuery
+import CBOR
+import Foundation
+import StorageEngine
+import Synchronization
+import Testing
+
+/// Queries of an archive of the engine.
+@Suite("Queries of archives")
+struct ArchiveScanTests {
+    private final class TemporaryArchive {
+        let path = NSTemporaryDirectory() + "vellum-query-" + UUID().uuidString
+        let store: Store
+        let archive: Archive
+
+        init(_ configuration: ArchiveConfiguration = ArchiveConfiguration(kind: .collection, diskLimit: nil))
+            throws
+        {
+            store = try Store.open(at: path)
+            archive = try store.archive(named: "things", orCreate: configuration)
+        }
+
+        deinit {
+            store.close()
+            try? FileManager.default.removeItem(atPath: path)
+        }
+
+        func put(_ key: String, _ json: String, _ attributes: EntryAttributes = .none) throws {
+            try archive.put(
+                try JSONTranscoder.cbor(from: json), forKey: key, encoding: .cbor, attributes: attributes)
+        }
+
+        func keys(_ query: String) throws -> [String] {
+            try QueryPlan(QueryPipeline(query)).rows(of: archive).rows.map { $0.entry?.key ?? "-" }
+        }
+    }
+
+    @Test func theMostRecentComesFirstAndLookingLeavesNoTrace() throws {
+        let things = try TemporaryArchive()
+        for number in 0..<5000 { try things.put("k\(number)", #"{"n":\#(number),"g":\#(number % 7)}"#) }
+        _ = try things.archive.access("k17")
+        _ = try things.archive.access("k3")
+        let before = try things.archive.entries().map(\.recency)
+        #expect(try things.keys("limit 3") == ["k3", "k17", "k4999"])
+        #expect(try things.keys("find g = 3 | limit 4") == ["k3", "k17", "k4994", "k4987"])
+        // What a sort doesn't tell apart stays in the order of use, though it is read in the order of storage.
+        #expect(try things.keys("sort g | limit 3") == ["k4998", "k4991", "k4984"])
+        #expect(try things.keys("find g = 3 | sort g | limit 2") == ["k3", "k17"])
+        #expect(try things.keys("find @rank <= 2") == ["k3", "k17"])
+        #expect(try things.keys("find @key in [\"k1\", \"k2\", \"none\", \"k1\"]") == ["k2", "k1"])
+        #expect(try things.keys("find @hits > 0 | sort @key") == ["k17", "k3"])
+        let list = try things.archive.entries()
+        #expect(try things.keys("") == list.indices.map { list.key(at: $0) })
+        #expect(try things.archive.entries().map(\.recency) == before)
+        #expect(try things.archive.status().misses == 0)
+    }
+
+    @Test func ownersLifetimesAndRemovals() throws {
+        let things = try TemporaryArchive()
+        try things.put("plain", "{}")
+        try things.put("owned", "{}", EntryAttributes(lifetime: .seconds(600), owner: "api"))
+        try things.put("over", "{}", EntryAttributes(lifetime: .zero))
+        try things.put("gone", "{}")
+        try things.archive.delete("gone")
+        #expect(try things.keys("") == ["owned", "plain"])
+        #expect(try things.keys("find @owner = \"api\" and @ttl < 11m and @ttl > 9m") == ["owned"])
+        #expect(try things.keys("find @key in [\"gone\", \"over\"]") == [])
+    }
+
+    @Test func damagedEntriesAreCountedAndTheOthersFound() throws {
+        let things = try TemporaryArchive()
+        for number in 0..<100 { try things.put("k\(number)", #"{"n":\#(number)}"#) }
+        let folder = things.path + "/things.archive"
+        let segment = try #require(
+            FileManager.default.contentsOfDirectory(atPath: folder).filter { $0.hasSuffix(".segment") }.min())
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder + "/" + segment))
+        try file.seek(toOffset: 2000)
+        try file.write(contentsOf: Data([0xff, 0xfe, 0xfd]))
+        try file.close()
+        let (rows, report) = try QueryPlan(QueryPipeline("find n >= 0")).rows(of: things.archive)
+        #expect(rows.count == 99)
+        #expect(report.unreadable == 1 && report.visited == 100)
+    }
+
+    /// Stable keys exist throughout, and are stored anew and moved all the time; others come and go, so many that the log
+    /// is reclaimed and the index made smaller. Each query sees each stable key once, whole, and no key twice.
+    @Test func queriesWhileAWriterOverwritesDeletesAndReclaims() async throws {
+        let things = try TemporaryArchive()
+        let stable = 2000
+        func value(_ key: String, _ generation: Int) -> String {
+            // All parts must be of one generation.
+            #"{"key":"\#(key)","a":\#(generation),"pad":"\#(String(repeating: "x", count: generation % 300))","b":\#(generation)}"#
+        }
+        for number in 0..<stable { try things.put("s\(number)", value("s\(number)", 0)) }
+        let isOver = Atomic(false)
+        let rounds = Atomic(0)
+        let archive = things.archive
+        let writer = Task.detached {
+            var random = SeededGenerator.announced("a writer beside queries")
+            var generation = 0
+            while !isOver.load(ordering: .relaxed) {
+                for _ in 0..<2000 {
+                    generation += 1
+                    let key = "s\(Int.random(in: 0..<stable, using: &random))"
+                    try archive.put(
+                        JSONTranscoder.cbor(from: value(key, generation)), forKey: key, encoding: .cbor)
+                    let other = "t\(Int.random(in: 0..<6000, using: &random))"
+                    try archive.put(
+                        JSONTranscoder.cbor(from: value(other, generation)), forKey: other, encoding: .cbor)
+                }
+                for number in 0..<6000 { try archive.delete("t\(number)") }
+                rounds.add(1, ordering: .relaxed)
+            }
+        }
+        var queries = 0
+        let start = ContinuousClock.now
+        while start.duration(to: .now) < .seconds(3) || rounds.load(ordering: .relaxed) < 3 {
+            let text = ["find key is not null | sort a", "find a >= 0", "find @size > 0B | sort @key"][
+                queries % 3]
+            var seen: Set<String> = []
+            try QueryPlan(QueryPipeline(text)).run(over: archive) { row in
+                let key = try #require(row.entry?.key)
+                #expect(seen.insert(key).inserted, "\(key) twice: \(text)")
+                guard case .map(let map) = try CBORReader.decode(try #require(row.value)) else {
+                    return false
+                }
+                #expect(map[key: "key"] == .text(key))
+                #expect(map[key: "a"] == map[key: "b"])
+                return true
+            }
+            let missing = (0..<stable).filter { !seen.contains("s\($0)") }
+            #expect(missing.isEmpty, "\(missing.count) missing: \(text)")
+            queries += 1
+        }
+        isOver.store(true, ordering: .relaxed)
+        try await writer.value
+        print(
+            "queries beside a writer: \(queries) queries, \(rounds.load(ordering: .relaxed)) rounds of 10,000 changes"
+        )
+    }
+}

@@ -1,0 +1,87 @@
+import ArchiveQuery
+import CBOR
+import Foundation
+import Testing
+
+/// What a program in another language, written from the language's description, answers is what comes out.
+@Suite("An independent reader of queries")
+struct IndependentReaderTests {
+    private static let python = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":")
+        .map { $0 + "/python3" }.first(where: FileManager.default.isExecutableFile(atPath:))
+    /// A few hundred; in a long run ten thousand.
+    private static let count =
+        ProcessInfo.processInfo.environment["VELLUM_SOAK_SECONDS"] == nil ? 300 : 10_000
+
+    /// The answers of the script, a JSON array each.
+    private func answers(_ documents: [String], _ queries: [String]) throws -> [NSArray] {
+        let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("Reader/queries.py")
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        func file(_ name: String, _ lines: [String]) throws -> URL {
+            let url = folder.appendingPathComponent(name)
+            try Data(lines.map { $0 + "\n" }.joined().utf8).write(to: url)
+            return url
+        }
+        let output = try file("output", [])
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: String(try #require(Self.python)))
+        process.arguments = [
+            script.path, try file("documents", documents).path, try file("queries", queries).path,
+        ]
+        process.standardOutput = try FileHandle(forWritingTo: output)
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        return try Data(contentsOf: output).split(separator: UInt8(ascii: "\n")).map {
+            try #require(try JSONSerialization.jsonObject(with: $0) as? NSArray)
+        }
+    }
+
+    /// The same from the language itself.
+    private func answer(_ query: String, _ source: ListSource) throws -> NSArray {
+        let plan = QueryPlan(try QueryPipeline(query))
+        let rows = try plan.rows(of: source).rows.map { row in
+            if plan.columns == nil { return "\"\(row.entry?.key ?? "")\"" }
+            let columns = try row.columns.map { try $0.map { try JSONPrinter.text(of: $0) } ?? "null" }
+            return "[" + columns.joined(separator: ",") + "]"
+        }
+        let text = "[" + rows.joined(separator: ",") + "]"
+        return try #require(try JSONSerialization.jsonObject(with: Data(text.utf8)) as? NSArray)
+    }
+
+    private func compare(_ documents: [String], _ queries: [String]) throws {
+        let source = try ListSource(json: documents)
+        let answers = try answers(documents, queries)
+        #expect(answers.count == queries.count)
+        var matched = 0
+        for (query, expected) in zip(queries, answers) {
+            let found = try answer(query, source)
+            #expect(found == expected, "\(query)")
+            if found.count > 0 { matched += 1 }
+        }
+        // Queries that all find nothing would prove nothing.
+        #expect(matched * 3 > queries.count)
+    }
+
+    @Test("Over the cities", .enabled(if: python != nil, "needs python3"))
+    func cities() throws {
+        let path = URL(fileURLWithPath: #filePath).appendingPathComponent(
+            "../../../../Assets/demo/cities.ndjson"
+        ).standardized
+        let all = try String(contentsOf: path, encoding: .utf8).split(separator: "\n").map(String.init)
+        // Every tenth is enough to find things among, and ten times as quick to go through.
+        let documents = all.enumerated().filter { $0.offset % 10 == 0 }.map(\.element)
+        var queries = CityQueries(random: .announced("queries of cities"))
+        try compare(documents, (0..<Self.count).map { _ in queries.pipeline() })
+    }
+
+    @Test("Over nested documents of every kind", .enabled(if: python != nil, "needs python3"))
+    func nested() throws {
+        var random = SeededGenerator.announced("queries of nested documents")
+        let documents = (0..<200).map { _ in NestedDocument.text(using: &random) }
+        var queries = NestedQueries(random: random)
+        try compare(documents, (0..<Self.count).map { _ in queries.pipeline() })
+    }
+}

@@ -1,0 +1,196 @@
+import ArchiveQuery
+import CBOR
+import Testing
+
+@Suite("Stages")
+struct StageTests {
+    private let source: ListSource
+
+    init() throws {
+        source = try ListSource(json: [
+            #"{"n":"a","g":"x","v":3,"s":{"t":1}}"#, #"{"n":"b","g":"y","v":1.5}"#,
+            #"{"n":"c","g":"x","v":null}"#,
+            #"{"n":"d","g":"y","v":7}"#, #"{"n":"e","v":3.0,"s":{"t":2}}"#, #"{"n":"f","g":1,"v":"text"}"#,
+            "17",
+        ])
+    }
+
+    @Test func theMostRecentComesFirst() throws {
+        #expect(try source.keys("") == ["0", "1", "2", "3", "4", "5", "6"])
+        #expect(try source.keys("find v > 1 | limit 2") == ["0", "1"])
+        #expect(try source.keys("skip 5") == ["5", "6"])
+        #expect(try source.keys("skip 2 | limit 2 | skip 1") == ["3"])
+        #expect(try source.keys("limit 0") == [])
+    }
+
+    @Test func sortsAreStableWithMissingLast() throws {
+        // Numbers come before texts; what is absent is last either way.
+        #expect(try source.keys("sort v") == ["1", "0", "4", "3", "5", "2", "6"])
+        #expect(try source.keys("sort v desc") == ["5", "3", "0", "4", "1", "2", "6"])
+        #expect(try source.keys("sort g, v desc") == ["5", "0", "2", "3", "1", "4", "6"])
+        #expect(try source.keys("sort n desc | sort g") == source.keys("sort g, n desc"))
+        #expect(try source.keys("sort v | limit 3") == ["1", "0", "4"])
+        #expect(try source.keys("sort v | skip 1 | limit 2") == ["0", "4"])
+        #expect(try source.keys("sort v desc | find v < 4 | limit 2") == ["0", "4"])
+        #expect(try source.keys("limit 3 | sort v") == ["1", "0", "2"])
+        #expect(try source.keys("sort s.t desc | limit 2") == ["4", "0"])
+        #expect(try source.keys("sort @key desc | limit 2") == ["6", "5"])
+    }
+
+    @Test func selectionsAreAllThatIsLeft() throws {
+        #expect(
+            try source.columns("limit 2 | select n, s.t, missing, @key") == [
+                [#""a""#, "1", "-", #""0""#], [#""b""#, "-", "-", #""1""#],
+            ])
+        #expect(try source.columns("select n | sort v | limit 1") == [[#""a""#]])
+        #expect(try source.columns("select s | find s.t = 2") == [[#"{"t":2}"#]])
+        #expect(try source.columns("select s.t | find s.t = 2") == [["2"]])
+        #expect(try source.columns("select n | find @key = \"3\"") == [[#""d""#]])
+        #expect(try source.columns("sort v desc | select n | limit 1") == [[#""f""#]])
+        #expect(
+            QueryPlan(try QueryPipeline("select n, s.t, \"odd name\", @key, a[0].b")).columns == [
+                "n", "s.t", "odd name", "@key", "a[0].b",
+            ])
+    }
+
+    @Test func figures() throws {
+        #expect(try source.columns("count") == [["7"]])
+        #expect(try source.columns("find v > 1 | count") == [["4"]])
+        #expect(try source.columns("sum v") == [["14.5"]])
+        #expect(try source.columns("avg v") == [["3.625"]])
+        #expect(try source.columns("min v, max v, min n") == [["1.5", #""text""#, #""a""#]])
+        #expect(
+            try source.columns("find n = \"none\" | count, sum v, avg v, min v, max v") == [
+                ["0", "0", "-", "-", "-"]
+            ])
+        #expect(
+            try source.columns("sum @size") == [[String(source.entries.reduce(0) { $0 + $1.value.count })]])
+        #expect(
+            QueryPlan(try QueryPipeline("count, sum v, sum w, avg v")).columns == [
+                "count", "sum v", "sum w", "avg",
+            ])
+    }
+
+    @Test func sumsOfIntegersAreExact() throws {
+        let source = try ListSource(json: Array(repeating: #"{"v":9007199254740993}"#, count: 3))
+        #expect(try source.columns("sum v") == [["27021597764222979"]])
+        let large = try ListSource(json: Array(repeating: #"{"v":18446744073709551615}"#, count: 2))
+        #expect(try large.columns("sum v") == [["36893488147419103230"]])
+        let floats = try ListSource(json: [#"{"v":1e100}"#, #"{"v":1}"#, #"{"v":-1e100}"#, #"{"v":0.5}"#])
+        #expect(try floats.columns("sum v") == [["1.5"]])
+    }
+
+    @Test func groupsComeInTheOrderOfTheirValues() throws {
+        #expect(
+            try source.columns("group by g | count, sum v") == [
+                ["1", "1", "0"], [#""x""#, "2", "3"], [#""y""#, "2", "8.5"], ["-", "2", "3.0"],
+            ])
+        #expect(try source.columns("sum v by g | sort sum desc | limit 1") == [[#""y""#, "8.5"]])
+        #expect(try source.columns("group by g | find g = \"x\"") == [[#""x""#, "2"]])
+        #expect(try source.columns("group by g | count | count") == [["4"]])
+        #expect(try source.columns("group by g | count | max count, sum count") == [["2", "7"]])
+        // Integers and floating point are the same number.
+        #expect(try source.columns("group by v | find v = 3") == [["3.0", "2"]])
+        #expect(try source.columns("group by s | count").count == 3)
+    }
+
+    @Test func distinctValuesInTheOrderInWhichTheyCome() throws {
+        #expect(try source.columns("distinct g") == [[#""x""#], [#""y""#], ["-"], ["1"]])
+        #expect(
+            try source.columns("sort n desc | find n is not null | distinct g | limit 2") == [["1"], ["-"]])
+        #expect(try source.columns("distinct v").count == 5)
+        #expect(try source.columns("distinct g | count") == [["4"]])
+    }
+
+    @Test func theLimitOfMemoryIsKept() throws {
+        let many = try ListSource(json: (0..<5000).map { #"{"v":\#($0 * 7919 % 5000)}"# })
+        var options = QueryOptions()
+        options.memoryLimit = 200_000
+        #expect(throws: QueryError.tooMuchMemory(limit: 200_000)) {
+            try QueryPlan(QueryPipeline("sort v")).rows(of: many, options: options)
+        }
+        #expect(throws: QueryError.tooMuchMemory(limit: 200_000)) {
+            try QueryPlan(QueryPipeline("group by v")).rows(of: many, options: options)
+        }
+        let (rows, report) = try QueryPlan(QueryPipeline("sort v | limit 3")).rows(of: many, options: options)
+        #expect(rows.count == 3)
+        #expect(report.memory <= 200_000)
+        let all = try QueryPlan(QueryPipeline("sort v desc")).rows(of: many).rows
+        #expect(all.count == 5000)
+        #expect(
+            all.first?.value
+                == many.entries.first { $0.value.count > 0 && $0.key == all.first?.entry?.key }?.value)
+    }
+
+    @Test func topRowsAreThoseOfTheWholeSort() throws {
+        var random = SeededGenerator.announced("top rows")
+        let many = try ListSource(
+            json: (0..<3000).map { _ in
+                #"{"v":\#(Int.random(in: 0..<50, using: &random)),"w":\#(Int.random(in: 0..<9, using: &random))}"#
+            })
+        for query in ["sort v", "sort v desc", "sort v, w desc", "sort w desc, v desc", "sort @size, v"] {
+            let all = try many.keys(query)
+            for most in [1, 10, 300, 2999, 4000] {
+                #expect(
+                    try many.keys(query + " | limit \(most)") == Array(all.prefix(most)), "\(query), \(most)")
+            }
+            #expect(try many.keys(query + " | skip 100 | limit 10") == Array(all.dropFirst(100).prefix(10)))
+        }
+    }
+
+    @Test func aQueryCanBeCancelled() throws {
+        let many = try ListSource(json: (0..<5000).map { #"{"v":\#($0)}"# })
+        var options = QueryOptions()
+        var told: [QueryProgress] = []
+        options.progress = {
+            told.append($0)
+            return told.count < 3
+        }
+        #expect(throws: QueryError.cancelled) {
+            try QueryPlan(QueryPipeline("count")).rows(of: many, options: options)
+        }
+        #expect(told.map(\.visited) == [1000, 2000, 3000])
+        #expect(told.allSatisfy { $0.total == 5000 })
+    }
+
+    @Test func readingEndsWhenNobodyTakesMore() throws {
+        let many = try ListSource(json: (0..<5000).map { #"{"v":\#($0)}"# })
+        #expect(try QueryPlan(QueryPipeline("find v > 10 | limit 5")).rows(of: many).report.visited == 16)
+        var seen = 0
+        let report = try QueryPlan(QueryPipeline("")).run(over: many) { _ in
+            seen += 1
+            return seen < 7
+        }
+        #expect(report.visited == 7 && report.rows == 7)
+    }
+
+    @Test func whatIsReadAndInWhichOrder() throws {
+        func plan(_ text: String) throws -> QueryPlan { QueryPlan(try QueryPipeline(text)) }
+        #expect(try plan("find v = 1 | sort v").order == .storage)
+        #expect(try plan("find v = 1").order == .recency)
+        #expect(try plan("find v = 1 | count").order == .storage)
+        #expect(try plan("find @rank = 1 | count").order == .recency)
+        #expect(try plan("limit 5 | sort v").order == .recency)
+        #expect(try plan("find @size > 1 | count").readsValues == false)
+        #expect(try plan("find v = 1 and @key = \"3\"").keys == ["3"])
+        #expect(try plan("find @key = \"K\"").keys == nil)
+        #expect(try plan("find @key = \"3\" or v = 1").keys == nil)
+        #expect(try plan("limit 1 | find @key = \"3\"").keys == nil)
+        let (_, report) = try plan("find @size > 1000 and v = 1 | count").rows(of: source)
+        #expect(report.valuesRead == 0 && report.visited == 7)
+        #expect(try plan("find v = 1 and @key = \"3\"").rows(of: source).report.visited == 1)
+    }
+
+    @Test func aReportSaysWhatEachStageDid() throws {
+        var options = QueryOptions()
+        options.measuresStages = true
+        let report = try QueryPlan(QueryPipeline("find v > 1 | sort v | limit 2")).rows(
+            of: source, options: options
+        ).report
+        #expect(report.stages.map(\.text) == ["find v > 1", "sort v", "limit 2"])
+        #expect(report.stages.map(\.rowsIn) == [7, 4, 2])
+        #expect(report.stages.map(\.rowsOut) == [4, 2, 2])
+        #expect(report.stages.allSatisfy { $0.duration != nil })
+        #expect(report.rows == 2)
+    }
+}

@@ -1,0 +1,384 @@
+#!/usr/bin/env python3
+"""Answers queries over JSON documents, by the language's description alone and in the plainest way.
+
+Usage: queries.py DOCUMENTS QUERIES. Both are files of lines: a JSON document (the most recent first; its key is its
+number from 0 on), a query. Prints a JSON array a line: the keys of the rows, or their columns.
+"""
+
+import functools
+import json
+import re
+import sys
+import unicodedata
+
+TOKEN = re.compile(
+    r"""\s*(?:
+    (?P<text>"(?:[^"\\]|\\.)*") |
+    (?P<number>-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?) |
+    (?P<word>@?[A-Za-z_][A-Za-z0-9_]*) |
+    (?P<sign><=|>=|!=|[=<>|()\[\],.]) )""",
+    re.X,
+)
+MISSING = None
+
+
+def tokens(query):
+    found, place = [], 0
+    query = query.rstrip()
+    while place < len(query):
+        match = TOKEN.match(query, place)
+        if not match:
+            raise ValueError("no token in " + query[place:])
+        found.append((match.lastgroup, match.group(match.lastgroup)))
+        place = match.end()
+    return found + [("end", "")]
+
+
+class Parser:
+    def __init__(self, query):
+        self.tokens, self.place = tokens(query), 0
+
+    def peek(self, value):
+        return self.tokens[self.place][0] in ("word", "sign") and self.tokens[self.place][1] == value
+
+    def accept(self, value):
+        if self.peek(value):
+            self.place += 1
+            return True
+        return False
+
+    def take(self):
+        self.place += 1
+        return self.tokens[self.place - 1]
+
+    def expect(self, value):
+        if not self.accept(value):
+            raise ValueError("expected %s at %r" % (value, self.tokens[self.place:]))
+
+    def pipeline(self):
+        stages = []
+        while self.tokens[self.place][0] != "end":
+            stages.append(self.stage())
+            if not self.accept("|"):
+                break
+        joined = []
+        for stage in stages:
+            if joined and stage[0] == "figures" and joined[-1][0] == "group" and joined[-1][2] is None:
+                joined[-1] = ("group", joined[-1][1], stage[1])
+            else:
+                joined.append(stage)
+        return joined
+
+    def stage(self):
+        name = self.take()[1]
+        if name == "find":
+            return ("find", self.either())
+        if name == "sort":
+            keys = []
+            while True:
+                path = self.path()
+                keys.append((path, self.accept("desc")))
+                if not self.accept(","):
+                    return ("sort", keys)
+        if name in ("limit", "skip"):
+            return (name, int(self.take()[1]))
+        if name == "select":
+            return ("select", self.list(self.path))
+        if name == "distinct":
+            return ("distinct", self.path())
+        if name == "group":
+            self.expect("by")
+            path = self.path()
+            return ("group", path, None)
+        self.place -= 1
+        return ("figures", self.list(self.figure))
+
+    def list(self, item):
+        items = [item()]
+        while self.accept(","):
+            items.append(item())
+        return items
+
+    def figure(self):
+        name = self.take()[1]
+        return (name, None if name == "count" else self.path())
+
+    def path(self):
+        kind, name = self.take()
+        steps = [json.loads(name) if kind == "text" else name]
+        while True:
+            if self.accept("."):
+                kind, name = self.take()
+                steps.append(json.loads(name) if kind == "text" else name)
+            elif self.accept("["):
+                steps.append(int(self.take()[1]))
+                self.expect("]")
+            else:
+                return tuple(steps)
+
+    def either(self):
+        parts = [self.both()]
+        while self.accept("or"):
+            parts.append(self.both())
+        return lambda row: any(part(row) for part in parts)
+
+    def both(self):
+        parts = [self.one()]
+        while self.accept("and"):
+            parts.append(self.one())
+        return lambda row: all(part(row) for part in parts)
+
+    def one(self):
+        if self.accept("not"):
+            inner = self.one()
+            return lambda row: not inner(row)
+        if self.accept("("):
+            inner = self.either()
+            self.expect(")")
+            return inner
+        if self.peek("count") and self.tokens[self.place + 1][1] == "(":
+            self.place += 2
+            path = self.path()
+            self.expect(")")
+            relation, number = self.take()[1], self.value()
+            return lambda row: counts(get(row, path), relation, number)
+        return self.condition(self.path())
+
+    def condition(self, path):
+        word = self.take()[1]
+        if word in ("=", "!=", "<", "<=", ">", ">="):
+            value = self.value()
+            return lambda row: compares(get(row, path), word, value)
+        if word == "in":
+            values = self.values()
+            return lambda row: any(compares(get(row, path), "=", value) for value in values)
+        if word == "between":
+            low = self.value()
+            self.expect("and")
+            high = self.value()
+            return lambda row: compares(get(row, path), ">=", low) and compares(get(row, path), "<=", high)
+        if word in ("contains", "icontains"):
+            text = self.value()
+            fold = word == "icontains"
+            return lambda row: isinstance(get(row, path), str) and found(text, get(row, path), fold)
+        if word == "matches":
+            pattern = self.value()
+            return lambda row: isinstance(get(row, path), str) and re.search(pattern, get(row, path)) is not None
+        if word == "has":
+            if self.accept("any"):
+                values = self.values()
+                return lambda row: any(has(get(row, path), value) for value in values)
+            values = self.values() if self.accept("all") else [self.value()]
+            return lambda row: isinstance(get(row, path), (list, str)) and all(has(get(row, path), v) for v in values)
+        if word == "is":
+            return self.presence(path)
+        raise ValueError("no operator: " + word)
+
+    def presence(self, path):
+        is_not = self.accept("not")
+        if self.accept("empty"):
+            return lambda row: emptiness(get(row, path)) is (not is_not)
+        self.expect("null")
+        if self.peek("or") and self.tokens[self.place + 1][1] == "empty":
+            self.place += 2
+            return lambda row: get(row, path) is MISSING or emptiness(get(row, path)) is True
+        return lambda row: (get(row, path) is MISSING) != is_not
+
+    def value(self):
+        kind, text = self.take()
+        if kind == "text" or kind == "number":
+            return json.loads(text)
+        return {"true": True, "false": False, "null": None}[text]
+
+    def values(self):
+        self.expect("[")
+        if self.accept("]"):
+            return []
+        values = self.list(self.value)
+        self.expect("]")
+        return values
+
+
+def get(row, path):
+    key, value, columns = row
+    if columns is not None:
+        for name, column in columns:
+            if path[: len(name)] == name:
+                return follow(column, path[len(name) :])
+    if path == ("@key",):
+        return key
+    return follow(value, path) if columns is None else MISSING
+
+
+def follow(value, path):
+    for step in path:
+        if isinstance(step, int):
+            if not isinstance(value, list) or step >= len(value):
+                return MISSING
+            value = value[step]
+        else:
+            if not isinstance(value, dict) or step not in value:
+                return MISSING
+            value = value[step]
+    return value
+
+
+def kind(value):
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "boolean"
+    if isinstance(value, (int, float)):
+        return "number"
+    return "text" if isinstance(value, str) else "other"
+
+
+def plain(value):
+    return unicodedata.normalize("NFC", value) if isinstance(value, str) else value
+
+
+def compares(stored, relation, value):
+    if kind(stored) == "null" or kind(value) == "null":
+        same = kind(stored) == kind(value)
+        return same if relation == "=" else relation == "!=" and not same
+    if kind(stored) != kind(value) or kind(stored) == "other":
+        return False
+    a, b = plain(stored), plain(value)
+    if relation in ("=", "!="):
+        return (a == b) == (relation == "=")
+    if kind(stored) == "boolean":
+        return False
+    return {"<": a < b, "<=": a <= b, ">": a > b, ">=": a >= b}[relation]
+
+
+def has(stored, value):
+    if isinstance(stored, list):
+        return any(compares(element, "=", value) for element in stored)
+    return isinstance(stored, str) and isinstance(value, str) and len(value) == 1 and found(value, stored, False)
+
+
+def found(text, stored, fold):
+    text, stored = plain(text), plain(stored)
+    if fold:
+        text, stored = plain(text.casefold()), plain(stored.casefold())
+    place = stored.find(text)
+    while place >= 0:
+        end = place + len(text)
+        # A part of a character is none.
+        if not text or end == len(stored) or not unicodedata.category(stored[end]).startswith("M"):
+            return True
+        place = stored.find(text, place + 1)
+    return False
+
+
+def emptiness(value):
+    return len(value) == 0 if isinstance(value, (str, list, dict)) else None
+
+
+def counts(value, relation, number):
+    return isinstance(value, (str, list, dict)) and compares(len(value), relation, number)
+
+
+KINDS = {"boolean": 0, "number": 1, "text": 2}
+
+
+def before(a, b, descending):
+    """Negative if a comes first."""
+    ka, kb = KINDS.get(kind(a), 9), KINDS.get(kind(b), 9)
+    if ka == 9 or kb == 9:
+        return (ka == 9) - (kb == 9)
+    if ka == kb:
+        a, b = plain(a), plain(b)
+        order = (a > b) - (a < b)
+    else:
+        order = ka - kb
+    return -order if descending else order
+
+
+def group_key(value):
+    if value is None:
+        return ("null",)
+    if isinstance(value, (list, dict)):
+        return ("other", json.dumps(value))
+    return (kind(value), plain(value))
+
+
+def figures_of(figures, rows):
+    row = []
+    for name, path in figures:
+        values = [] if path is None else [get(each, path) for each in rows]
+        numbers = [value for value in values if kind(value) == "number"]
+        ordered = [value for value in values if kind(value) in KINDS]
+        key = functools.cmp_to_key(lambda a, b: before(a, b, False))
+        if name == "count":
+            row.append(len(rows))
+        elif name == "sum":
+            row.append(sum(numbers))
+        elif name == "avg":
+            row.append(sum(numbers) / len(numbers) if numbers else None)
+        elif name == "min":
+            row.append(min(ordered, key=key) if ordered else None)
+        else:
+            row.append(max(ordered, key=key) if ordered else None)
+    return row
+
+
+def names_of(figures):
+    names = []
+    for name, path in figures:
+        alone = sum(other == name for other, _ in figures) == 1
+        names.append((name if alone else name + " " + ".".join(map(str, path)) if path else name,))
+    return names
+
+
+def run(stages, rows):
+    for stage in stages:
+        if stage[0] == "find":
+            rows = [row for row in rows if stage[1](row)]
+        elif stage[0] == "sort":
+
+            def order(a, b):
+                for path, descending in stage[1]:
+                    result = before(get(a, path), get(b, path), descending)
+                    if result:
+                        return result
+                return 0
+
+            rows = sorted(rows, key=functools.cmp_to_key(order))
+        elif stage[0] == "limit":
+            rows = rows[: stage[1]]
+        elif stage[0] == "skip":
+            rows = rows[stage[1] :]
+        elif stage[0] == "select":
+            rows = [(row[0], None, [(path, get(row, path)) for path in stage[1]]) for row in rows]
+        elif stage[0] == "distinct":
+            seen = {}
+            for row in rows:
+                seen.setdefault(group_key(get(row, stage[1])), get(row, stage[1]))
+            rows = [(None, None, [(stage[1], value)]) for value in seen.values()]
+        elif stage[0] == "figures":
+            rows = [(None, None, list(zip(names_of(stage[1]), figures_of(stage[1], rows))))]
+        else:
+            figures = stage[2] or [("count", None)]
+            groups = {}
+            for row in rows:
+                groups.setdefault(group_key(get(row, stage[1])), []).append(row)
+            values = [(get(members[0], stage[1]), members) for members in groups.values()]
+            values.sort(key=functools.cmp_to_key(lambda a, b: before(a[0], b[0], False)))
+            rows = [
+                (None, None, [(stage[1], value)] + list(zip(names_of(figures), figures_of(figures, members))))
+                for value, members in values
+            ]
+    return rows
+
+
+def main():
+    with open(sys.argv[1], encoding="utf-8") as file:
+        documents = [(str(number), json.loads(line), None) for number, line in enumerate(file)]
+    with open(sys.argv[2], encoding="utf-8") as file:
+        for line in file:
+            rows = run(Parser(line.rstrip("\n")).pipeline(), documents)
+            print(json.dumps([row[0] if row[2] is None else [value for _, value in row[2]] for row in rows]))
+
+
+main()

@@ -1,0 +1,105 @@
+import ArchiveQuery
+import CBOR
+import StorageEngine
+
+/// Entries in memory, the most recent first.
+struct ListSource: QuerySource {
+    struct Entry {
+        var key: String
+        var value: [UInt8]
+        var encoding = ValueEncoding.cbor
+        var created = Timestamp(microseconds: 0)
+        var accessed = Timestamp(microseconds: 0)
+        var expires: Timestamp?
+        var hits: UInt32 = 0
+        var tier = Tier.disk
+        var owner: String?
+        var isDamaged = false
+        var isGone = false
+    }
+
+    var entries: [Entry]
+
+    init(_ entries: [Entry]) { self.entries = entries }
+
+    /// One entry a JSON text, under the keys "0", "1" and so on.
+    init(json texts: [String]) throws {
+        entries = try texts.enumerated().map {
+            Entry(key: String($0), value: try JSONTranscoder.cbor(from: $1))
+        }
+    }
+
+    func cursor(in order: QueryScanOrder) -> any QueryCursor {
+        // In storage order the least recent comes first, so that a test notices who relies on it.
+        Cursor(entries, order: order == .recency ? Array(entries.indices) : entries.indices.reversed())
+    }
+
+    func cursor(forKeys keys: [String]) -> any QueryCursor {
+        Cursor(entries, order: entries.indices.filter { keys.contains(entries[$0].key) })
+    }
+
+    final class Cursor: QueryCursor {
+        private let entries: [Entry]
+        private let order: [Int]
+        private(set) var visited = 0
+        private var keys: [UInt8] = []
+        private var room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
+
+        init(_ entries: [Entry], order: [Int]) {
+            self.entries = entries
+            self.order = order
+        }
+
+        deinit { room.deallocate() }
+
+        private var entry: Entry { entries[order[visited - 1]] }
+        var count: Int { order.count }
+        func advance() -> Bool {
+            guard visited < order.count else { return false }
+            visited += 1
+            return true
+        }
+        var key: String { entry.key }
+        var valueBytes: Int { entry.value.count }
+        var created: Timestamp { entry.created }
+        var accessed: Timestamp { entry.accessed }
+        var expires: Timestamp? { entry.expires }
+        var hits: UInt32 { entry.hits }
+        var tier: Tier { entry.tier }
+        var owner: String? { entry.owner }
+        var rank: Int? { order[visited - 1] + 1 }
+        var recency: UInt64 { UInt64(entries.count - order[visited - 1]) }
+        var encoding: ValueEncoding { entry.encoding }
+        var sequence: UInt64 { UInt64(order[visited - 1] + 1) }
+        func load() -> QueryCursorReading { entry.isGone ? .gone : entry.isDamaged ? .damaged : .present }
+
+        var keyBytes: UnsafeRawBufferPointer { copy(Array(entry.key.utf8), at: entry.value.count) }
+        var valueContent: UnsafeRawBufferPointer? { copy(entry.value, at: 0) }
+
+        /// Key and value in memory that stays until the next entry.
+        private func copy(_ bytes: [UInt8], at offset: Int) -> UnsafeRawBufferPointer {
+            let needed = entry.value.count + entry.key.utf8.count
+            if room.count < needed {
+                room.deallocate()
+                room = .allocate(byteCount: needed, alignment: 8)
+            }
+            let part = UnsafeMutableRawBufferPointer(rebasing: room[offset..<offset + bytes.count])
+            part.copyBytes(from: bytes)
+            return UnsafeRawBufferPointer(part)
+        }
+    }
+}
+
+extension ListSource {
+    /// The keys of the rows that a query gives.
+    func keys(_ query: String, location: String = #fileID) throws -> [String] {
+        try QueryPlan(QueryPipeline(query)).rows(of: self).rows.map { $0.entry?.key ?? "-" }
+    }
+
+    /// The rows of columns that a query gives, as JSON.
+    func columns(_ query: String) throws -> [[String]] {
+        try QueryPlan(QueryPipeline(query)).rows(of: self).rows.map { row in
+            try row.columns.map { try $0.map { try JSONPrinter.text(of: $0) } ?? "-" }
+        }
+    }
+}

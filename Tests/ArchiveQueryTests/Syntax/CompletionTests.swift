@@ -1,0 +1,72 @@
+import ArchiveQuery
+import Testing
+
+@Suite("What could stand at a place")
+struct CompletionTests {
+    private let properties = ["name", "population", "address.city", "address.zip", "odd name", "sort"]
+
+    /// Completions where `‸` stands.
+    private func complete(_ text: String) -> [QueryCompletion] {
+        let parts = text.split(separator: "‸", maxSplits: 1, omittingEmptySubsequences: false)
+        return QueryPipeline.completions(
+            in: parts.joined(), at: parts[0].utf8.count, properties: properties)
+    }
+
+    private func words(_ text: String) -> [String] {
+        complete(text).filter { $0.kind != .placeholder }.map(\.text)
+    }
+
+    @Test func stages() {
+        let all = [
+            "find", "sort", "limit", "skip", "select", "count", "sum", "avg", "min", "max", "group by",
+            "distinct",
+        ]
+        #expect(words("‸") == all)
+        #expect(words("find a = 1 | ‸") == all)
+        #expect(words("s‸") == ["sort", "skip", "select", "sum"])
+        #expect(words("S‸") == ["sort", "skip", "select", "sum"])
+        #expect(words("count | di‸ | limit 2") == ["distinct"])
+    }
+
+    @Test func names() {
+        let offered = words("find ‸")
+        #expect(
+            offered.starts(with: [
+                "name", "population", "address.city", "address.zip", "\"odd name\"", "\"sort\"",
+            ]))
+        #expect(offered.contains("@idle") && offered.contains("not") && offered.contains("("))
+        #expect(words("find p‸") == ["population"])
+        #expect(words("find address.‸") == ["city", "zip"])
+        #expect(words("find address.c‸") == ["city"])
+        #expect(words("sort population desc, na‸") == ["name"])
+        #expect(words("find @s‸") == ["@size"])
+        #expect(complete("find po‸")[0].range == 5..<7)
+    }
+
+    @Test func operatorsAndWhatFollows() {
+        let operators = words("find name ‸")
+        for word in ["is", "in", "between", "contains", "icontains", "matches", "has", "not", "=", "<="] {
+            #expect(operators.contains(word), "\(word)")
+        }
+        #expect(words("find name i‸") == ["is", "icontains", "in"])
+        #expect(words("find name is ‸") == ["not", "empty", "null"])
+        #expect(words("find a = 1 ‸") == ["and", "or", "|"])
+        #expect(words("sort a ‸").contains("desc"))
+        #expect(words("group by a ‸").starts(with: ["count", "sum", "avg", "min", "max"]))
+    }
+
+    @Test func values() {
+        #expect(complete("find a = ‸").map(\.text) == ["true", "false", "null", "a value"])
+        #expect(complete("limit ‸").map(\.text) == ["a whole number"])
+        #expect(complete("limit ‸").map(\.kind) == [.placeholder])
+        #expect(complete("find a contains ‸").map(\.text) == ["a text in \"…\""])
+        #expect(complete("find a = \"x‸").isEmpty)
+        #expect(complete("limit 1‸").isEmpty)
+    }
+
+    @Test func anyOffsetWillDo() {
+        for text in ["find é = \"漢\" | sort é", "", "find (((", "\"", "@"] {
+            for offset in -1...text.utf8.count + 1 { _ = QueryPipeline.completions(in: text, at: offset) }
+        }
+    }
+}

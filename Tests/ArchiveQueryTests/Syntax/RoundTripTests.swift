@@ -1,0 +1,122 @@
+import ArchiveQuery
+import Testing
+
+@Suite("A query's text says the query")
+struct RoundTripTests {
+    @Test func randomQueriesComeBackFromTheirText() throws {
+        var queries = RandomQuery(random: .announced("query round trip"))
+        for _ in 0..<3000 {
+            let pipeline = queries.pipeline()
+            let text = pipeline.description
+            #expect(QueryPipeline.parse(text) == .pipeline(pipeline), "\(text)")
+        }
+    }
+
+    @Test func conditionsAloneComeBackToo() throws {
+        var queries = RandomQuery(random: .announced("query conditions"))
+        for _ in 0..<1000 {
+            let predicate = queries.predicate(depth: 4)
+            #expect(try QueryPredicate(predicate.description) == predicate, "\(predicate)")
+        }
+    }
+
+    /// What a person may write, and how it is written here.
+    @Test(arguments: [
+        ("", ""),
+        ("find a=1", "find a = 1"),
+        ("find a == 1 | count", "find a = 1 | count"),
+        ("find (a = 1)", "find a = 1"),
+        ("find a = 1 or b = 2 and not c = 3", "find a = 1 or (b = 2 and not c = 3)"),
+        ("find not not a is null", "find not not a is null"),
+        ("find a not in [1, 2]", "find not a in [1, 2]"),
+        ("find a not contains \"x\"", "find not a contains \"x\""),
+        ("find a is null or empty", "find a is null or empty"),
+        ("find a is null or empty = 1", "find a is null or \"empty\" = 1"),
+        ("find a is null or empty is null", "find a is null or \"empty\" is null"),
+        ("find not = 1 and count > 2", "find \"not\" = 1 and \"count\" > 2"),
+        ("find count(count) > 2", "find count(\"count\") > 2"),
+        ("find sort = 1 and find = 2", "find \"sort\" = 1 and \"find\" = 2"),
+        ("find tags.0 = 1 and tags[1].x = 2", "find tags[0] = 1 and tags[1].x = 2"),
+        ("find a[\"odd name\"] = 1", "find a.\"odd name\" = 1"),
+        ("find \"odd name\".x has 1", "find \"odd name\".x has 1"),
+        ("find a has all [1]", "find a has 1"),
+        ("find a between 1 and 2 and b = 3", "find a between 1 and 2 and b = 3"),
+        ("find @idle > 5m and @size <= 1.5KB", "find @idle > 5m and @size <= 1500B"),
+        ("find @idle > 90s", "find @idle > 90s"),
+        ("find @idle > 120s", "find @idle > 2m"),
+        ("find @size > 2048", "find @size > 2048"),
+        ("find @size > 2kib or @size < 3mb", "find @size > 2KiB or @size < 3MB"),
+        ("find d > 2026-01-31", "find d > 2026-01-31"),
+        ("find d > 2026-01-31T09:05Z", "find d > 2026-01-31T09:05:00Z"),
+        ("find d > 2026-01-31T09:05:00.250+02:00", "find d > 2026-01-31T07:05:00.25Z"),
+        ("find d > 2024-02-29T23:59:59.999999", "find d > 2024-02-29T23:59:59.999999Z"),
+        ("find a = -1.5e3 and b = 18446744073709551615", "find a = -1500.0 and b = 18446744073709551615"),
+        ("find a = \"\\u00e9\\ud83d\\ude00\\/\"", "find a = \"é😀/\""),
+        ("sort a asc, b desc|skip 1|limit 2", "sort a, b desc | skip 1 | limit 2"),
+        ("sort desc desc, sort", "sort \"desc\" desc, \"sort\""),
+        ("group by x", "group by x | count"),
+        ("group by x | sum y, count", "group by x | sum y, count"),
+        ("group by x sum y, count", "group by x | sum y, count"),
+        ("group-by x | sum y", "group by x | sum y"),
+        ("sum y by x", "group by x | sum y"),
+        ("sum y group by x", "group by x | sum y"),
+        ("sum y | group by x", "group by x | sum y"),
+        ("group by x | count | count", "group by x | count | count"),
+        ("count, sum x, avg y, min z, max w", "count, sum x, avg y, min z, max w"),
+        ("find a = 1\n| sort b\n", "find a = 1 | sort b"),
+    ])
+    func textsInTheirPlainForm(text: String, plain: String) throws {
+        let pipeline = try QueryPipeline(text)
+        #expect(pipeline.description == plain)
+        #expect(try QueryPipeline(plain) == pipeline)
+    }
+
+    @Test func nestingHasALimitAndNoStackEnds() {
+        let deep = String(repeating: "(", count: 100_000)
+        guard case .errors(let errors) = QueryPipeline.parse("find " + deep + "a = 1") else {
+            Issue.record("read")
+            return
+        }
+        #expect(errors.count == 1 && errors[0].advice?.contains("100 deep") == true)
+        let open = String(repeating: "(", count: 99)
+        let close = String(repeating: ")", count: 99)
+        #expect(throws: Never.self) { try QueryPipeline("find " + open + "a = 1" + close) }
+        #expect(throws: QuerySyntaxError.self) {
+            try QueryPipeline("find " + String(repeating: "not ", count: 50_000) + "a = 1")
+        }
+    }
+
+    @Test func longTextsAreRefusedOrRead() throws {
+        let list = Array(repeating: "\"x\"", count: 100_000).joined(separator: ",")
+        let pipeline = try QueryPipeline("find a in [" + list + "]")
+        guard case .find(.isIn(_, let values)) = pipeline.stages[0] else {
+            Issue.record("\(pipeline)")
+            return
+        }
+        #expect(values.count == 100_000)
+        guard case .errors(let errors) = QueryPipeline.parse(String(repeating: " ", count: 1 << 20 + 1))
+        else {
+            Issue.record("read")
+            return
+        }
+        #expect(errors[0].description.contains("at most 1048576"))
+    }
+
+    @Test func severalErrorsInOneText() {
+        guard case .errors(let errors) = QueryPipeline.parse("find a = | limit x | sort | count") else {
+            Issue.record("read")
+            return
+        }
+        #expect(errors.map(\.position) == [9, 17, 26])
+    }
+
+    @Test func theLineOfAnError() throws {
+        let text = "find é = 1\n| sort b c\n| count"
+        guard case .errors(let errors) = QueryPipeline.parse(text) else {
+            Issue.record("read")
+            return
+        }
+        let place = try #require(errors.first).place(in: text)
+        #expect(place.line == 2 && place.prefix == "| sort b " && place.content == "| sort b c")
+    }
+}

@@ -1,0 +1,121 @@
+import CBOR
+import CSQLite
+import Foundation
+
+/// The same cities in a SQLite database twice: as JSON text in one column, and in a native column for each property.
+/// The whole file is mapped, statements are prepared once; there is no index but the primary key's.
+final class CityTables {
+    /// How a table answers the query of P9.
+    enum Form: CaseIterable {
+        case json, columns
+
+        var name: String {
+            switch self {
+            case .json: "SQLite, JSON1"
+            case .columns: "SQLite, native columns"
+            }
+        }
+
+        fileprivate var query: String {
+            switch self {
+            case .json:
+                """
+                SELECT key FROM documents WHERE json_extract(value, '$.countrycode') = 'ID' \
+                AND json_extract(value, '$.population') > 1000000 \
+                ORDER BY json_extract(value, '$.population') DESC, json_extract(value, '$.name') LIMIT 10
+                """
+            case .columns:
+                """
+                SELECT key FROM cities WHERE countrycode = 'ID' AND population > 1000000 \
+                ORDER BY population DESC, name LIMIT 10
+                """
+            }
+        }
+    }
+
+    private let connection: OpaquePointer
+
+    init(at path: String, mapBytes: Int) throws {
+        var connection: OpaquePointer?
+        guard sqlite3_open(path + "/database", &connection) == SQLITE_OK, let connection else {
+            throw BenchmarkError("SQLite cannot open \(path)/database")
+        }
+        self.connection = connection
+        try execute("PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL; PRAGMA mmap_size=\(mapBytes)")
+        try execute("CREATE TABLE documents (key TEXT PRIMARY KEY, value TEXT NOT NULL)")
+        try execute(
+            """
+            CREATE TABLE cities (key TEXT PRIMARY KEY, geonameid INT, name TEXT, latitude REAL, longitude REAL, \
+            countrycode TEXT, population INT, timezone TEXT, admin1code TEXT, alternatenames TEXT)
+            """)
+    }
+
+    /// Stores the cities in one transaction.
+    func load(_ cities: some Sequence<City>) throws {
+        try execute("BEGIN")
+        let document = try prepare("INSERT INTO documents VALUES (?1, ?2)")
+        let columns = try prepare("INSERT INTO cities VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)")
+        defer {
+            sqlite3_finalize(document)
+            sqlite3_finalize(columns)
+        }
+        for city in cities {
+            let json = try JSONPrinter.text(of: CBOREncoder().encode(city))
+            let names = try JSONPrinter.text(of: CBOREncoder().encode(city.alternatenames))
+            bind(document, 1, String(city.geonameid))
+            bind(document, 2, json)
+            bind(columns, 1, String(city.geonameid))
+            sqlite3_bind_int64(columns, 2, Int64(city.geonameid))
+            bind(columns, 3, city.name)
+            sqlite3_bind_double(columns, 4, city.latitude)
+            sqlite3_bind_double(columns, 5, city.longitude)
+            bind(columns, 6, city.countrycode)
+            sqlite3_bind_int64(columns, 7, Int64(city.population))
+            bind(columns, 8, city.timezone)
+            bind(columns, 9, city.admin1code)
+            bind(columns, 10, names)
+            for statement in [document, columns] {
+                guard sqlite3_step(statement) == SQLITE_DONE else { throw failure("insert") }
+                sqlite3_reset(statement)
+            }
+        }
+        try execute("COMMIT; PRAGMA wal_checkpoint(TRUNCATE)")
+    }
+
+    /// The keys of the rows.
+    func answer(_ form: Form) throws -> [String] {
+        let statement = try prepare(form.query)
+        defer { sqlite3_finalize(statement) }
+        var keys: [String] = []
+        while sqlite3_step(statement) == SQLITE_ROW {
+            keys.append(sqlite3_column_text(statement, 0).map { String(cString: $0) } ?? "")
+        }
+        return keys
+    }
+
+    private func bind(_ statement: OpaquePointer?, _ place: Int32, _ text: String) {
+        // -1, which SQLite takes for "copy it" (SQLITE_TRANSIENT), is a macro that Swift doesn't see.
+        let copies = unsafeBitCast(-1, to: sqlite3_destructor_type.self)
+        sqlite3_bind_text(statement, place, text, Int32(text.utf8.count), copies)
+    }
+
+    private func execute(_ statement: String) throws {
+        guard sqlite3_exec(connection, statement, nil, nil, nil) == SQLITE_OK else {
+            throw failure(statement)
+        }
+    }
+
+    private func prepare(_ statement: String) throws -> OpaquePointer? {
+        var prepared: OpaquePointer?
+        guard sqlite3_prepare_v2(connection, statement, -1, &prepared, nil) == SQLITE_OK else {
+            throw failure(statement)
+        }
+        return prepared
+    }
+
+    private func failure(_ action: String) -> BenchmarkError {
+        BenchmarkError("SQLite: \(action): \(String(cString: sqlite3_errmsg(connection)))")
+    }
+
+    func close() { sqlite3_close(connection) }
+}

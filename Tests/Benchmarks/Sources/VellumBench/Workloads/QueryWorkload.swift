@@ -1,0 +1,73 @@
+import ArchiveQuery
+import CBOR
+import StorageEngine
+
+/// P9: a query over all entries on disk, one thread, nothing decoded beforehand, files in the page cache; an operation
+/// is an entry. Ours checks the checksum of each entry that it reads. Times are those that the thread was given.
+struct QueryWorkload {
+    static let name = "P9 query"
+    static let query =
+        #"find countrycode = "ID" and population > 1000000 | sort population desc, name | limit 10"#
+
+    let plan: Plan
+
+    func run() throws -> [Measurement] {
+        guard plan.wants(QueryWorkload.name) else { return [] }
+        plan.say("P9: filling")
+        let system = try VellumSystem(at: plan.scratch.fresh("query-vellum"))
+        defer { system.close() }
+        let tables = try CityTables(at: plan.scratch.fresh("query-sqlite"), mapBytes: 4 * plan.mapBytes)
+        defer { tables.close() }
+        let cities = try QueryWorkload.cities(plan)
+        for city in cities {
+            try system.archive.put(
+                CBOREncoder().encode(city), forKey: String(city.geonameid), encoding: .cbor)
+        }
+        try tables.load(cities)
+        return try measure(system.archive, tables)
+    }
+
+    /// As many cities as there are to be entries: those of the demonstration over and over, each with a number of its
+    /// own, and no two populations the same.
+    private static func cities(_ plan: Plan) throws -> some Sequence<City> {
+        let all = try City.all()
+        return (0..<plan.entries).lazy.map { number in
+            var city = all[number % all.count]
+            city.geonameid = number
+            city.population += number / all.count
+            return city
+        }
+    }
+
+    private func measure(_ archive: Archive, _ tables: CityTables) throws -> [Measurement] {
+        let query = QueryPlan(try QueryPipeline(QueryWorkload.query))
+        var ours = Measurement(QueryWorkload.name, "Vellum")
+        var peers = CityTables.Form.allCases.map { Measurement(QueryWorkload.name, $0.name) }
+        // Run 0 warms up and is not counted.
+        for run in 0...plan.runs {
+            plan.say("P9: " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
+            var keys: [String] = []
+            var bytes = 0
+            let time = try Clock.processorNanoseconds {
+                let (rows, report) = try query.rows(of: archive)
+                keys = rows.map { $0.entry?.key ?? "" }
+                bytes = report.bytesRead
+            }
+            if run > 0 { ours.add(nanoseconds: time, ops: plan.entries, bytes: bytes) }
+            for (place, form) in CityTables.Form.allCases.enumerated() {
+                var theirs: [String] = []
+                let time = try Clock.processorNanoseconds { theirs = try tables.answer(form) }
+                guard theirs == keys else {
+                    throw BenchmarkError("P9: \(form.name) finds \(theirs), not \(keys)")
+                }
+                if run > 0 { peers[place].add(nanoseconds: time, ops: plan.entries, bytes: bytes) }
+            }
+        }
+        for (place, bar) in [8.0, 1.0].enumerated() {
+            let ratio = peers[place].median / ours.median
+            peers[place].ratio = ratio
+            peers[place].verdict = .faster(by: bar, ratio: ratio)
+        }
+        return [ours] + peers
+    }
+}

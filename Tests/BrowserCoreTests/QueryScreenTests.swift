@@ -1,0 +1,208 @@
+import BrowserCore
+import CBOR
+import Foundation
+import StorageEngine
+import TerminalKit
+import Testing
+
+/// The screen of queries on a real store: 60 entries with a number, every third of them with a city.
+struct QueryScreenTests {
+    private let folder: EngineSourceTests.Folder
+    private let store: Store
+    private let archive: StorageEngine.Archive
+
+    init() throws {
+        folder = try EngineSourceTests.Folder()
+        store = try Store.open(at: folder.path + "/store")
+        archive = try store.archive(named: "Place", orCreate: ArchiveConfiguration(diskLimit: 100_000))
+        for number in 0..<60 {
+            var members: [CBORMap.Entry] = [.init(key: "number", value: .unsigned(UInt64(number)))]
+            if number % 3 == 0 {
+                let address: CBORValue = ["city": .text(number < 30 ? "東京" : "Bogor")]
+                members.append(.init(key: "address", value: address))
+            }
+            try archive.put(
+                CBORValue.map(CBORMap(members)).encoded, forKey: "place \(number)", encoding: .cbor)
+        }
+    }
+
+    private func browser(_ keys: String, columns: Int = 90, rows: Int = 24) throws -> HeadlessBrowser {
+        var browser = HeadlessBrowser(
+            Model(
+                size: Size(columns: columns, rows: rows), look: Fixture.ascii, folder: folder.path,
+                store: folder.path + "/store", now: Moment.now()),
+            source: EngineSource(folder: folder.path), clock: { Moment.now() })
+        browser.press(try Key.script(keys))
+        return browser
+    }
+
+    private func lines(_ browser: HeadlessBrowser) -> [String] {
+        browser.frame.plainText.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
+    }
+
+    /// The words on the screen without borders, as a dialog wraps its lines.
+    private func words(_ browser: HeadlessBrowser) -> String {
+        browser.frame.plainText.split { $0.isWhitespace || $0 == "|" }.joined(separator: " ")
+    }
+
+    @Test func asksAndOpensAValueAndComesBack() throws {
+        var browser = try browser("Qfind number > 56 | sort number desc<enter>")
+        #expect(browser.frame.plainText.contains("3 rows  read 60 entries"))
+        #expect(lines(browser)[3].split(separator: " ") == ["key", "number"])
+        #expect(lines(browser)[4].split(separator: " ") == ["place", "59", "59"])
+        browser.press(try Key.script("j<enter>"))
+        #expect(browser.frame.plainText.contains("number 58"))
+        browser.press(try Key.script("<esc>"))
+        #expect(browser.model.screen == .query && browser.model.cursorRow == 1)
+        browser.press(try Key.script("h"))
+        #expect(browser.model.screen == .archives)
+        browser.press(try Key.script("Q"))
+        #expect(browser.frame.plainText.contains("3 rows  read 60 entries"), "where one left it")
+    }
+
+    @Test func columnsAreWhatTheQueryIsAbout() throws {
+        let text = lines(try browser("Qfind address.city is not null and @size > 5 | limit 2<enter>"))
+        #expect(text[3].split(separator: " ") == ["key", "address.city", "@size", "number"])
+        #expect(text[4].split(separator: " ") == ["place", "57", "Bogor", "30", "B", "57"])
+        let sums = lines(try browser("Qgroup by address.city | sum number<enter>"))
+        #expect(sums[3].split(separator: " ") == ["address.city", "sum"])
+        #expect(
+            sums[4].split(separator: " ") == ["Bogor", "435"]
+                && sums[5].split(separator: " ") == ["東京", "135"])
+    }
+
+    @Test func completesFromWhatTheValuesHave() throws {
+        var browser = try browser("Qfi")
+        #expect(lines(browser)[3].contains("find"))
+        browser.press(try Key.script("<tab>nu<tab>> 57<enter>"))
+        #expect(lines(browser)[1].hasPrefix("query find number > 57"))
+        #expect(browser.frame.plainText.contains("2 rows"))
+        browser = try self.browser("Qfind address.c<tab>")
+        #expect(lines(browser)[1].hasSuffix("find address.city"))
+        // Tab again takes the next one, and back.
+        browser = try self.browser("Qs<tab>")
+        #expect(lines(browser)[1].hasSuffix("query sort"))
+        browser.press(try Key.script("<tab>"))
+        #expect(["query skip", "query select", "query sum"].contains(lines(browser)[1]))
+        browser.press(try Key.script("<backtab>"))
+        #expect(lines(browser)[1] == "query sort")
+    }
+
+    @Test func mistakesAreMarkedWhereTheyAre() throws {
+        let browser = try browser("Qfind number > 3 | srot number")
+        let text = browser.frame.plainText
+        #expect(text.contains("at 19: found \"srot\""))
+        let style = { (column: Int) in browser.frame[column, 1].style }
+        #expect(style(6 + 18) == style(6 + 21) && style(6 + 18) != style(6 + 16))
+        var asked = browser
+        asked.press([Key(.enter)])
+        #expect(asked.frame.plainText.contains("at 19: found \"srot\""))
+        #expect(asked.frame.cursor == Point(column: 6 + 18, row: 1))
+        // What may still be written is no mistake.
+        let unfinished = try self.browser("Qfind number >")
+        #expect(unfinished.frame.plainText.contains("to come: a number"))
+        #expect(!unfinished.frame.plainText.contains("found"))
+    }
+
+    @Test func remembersWhatWasAsked() throws {
+        var browser = try browser("Qlimit 1<enter>/<ctrl+u>limit 2<enter>/<ctrl+u>lim")
+        func line() -> String { String(lines(browser)[1].dropFirst(6).trimmingCharacters(in: .whitespaces)) }
+        #expect(line() == "lim")
+        browser.press([Key(.up)])
+        #expect(line() == "limit 2")
+        browser.press([Key(.up)])
+        #expect(line() == "limit 1")
+        browser.press([Key(.up)])
+        #expect(line() == "limit 1")
+        browser.press([Key(.down), Key(.down)])
+        #expect(line() == "lim")
+    }
+
+    @Test func deletesAndExpiresWhatWasFoundAndNothingElse() throws {
+        var browser = try browser("Qfind number <lt> 10 | sort number<enter>D")
+        #expect(browser.model.planned?.map(\.key) == (0..<10).map { "place \($0)" })
+        // One is replaced after it was found: it may not match any more.
+        try archive.put(CBORValue.map(["number": 99]).encoded, forKey: "place 4", encoding: .cbor)
+        browser.press(try Key.script("y"))
+        #expect(browser.frame.plainText.contains("9 entries deleted"))
+        #expect(browser.frame.plainText.contains("place 4"))
+        #expect(try archive.status().entries == 51)
+        browser.press(try Key.script("<enter>"))
+        #expect(browser.frame.plainText.contains("0 rows"), "what is shown is asked anew")
+        browser.press(try Key.script("uy"))
+        #expect(try archive.status().entries == 60)
+        #expect(try archive.peek("place 0") != nil)
+        browser.press(try Key.script("/<ctrl+u>find number = 20<enter>x<down><enter>y"))
+        #expect(try archive.peek("place 20") == nil)
+        // Rows of several entries have nothing to delete.
+        browser.press(try Key.script("/<ctrl+u>count<enter>D"))
+        #expect(!browser.model.isPlanOpen)
+        #expect(browser.frame.plainText.contains("These rows are made of several."))
+    }
+
+    @Test func writesFilesAndLeavesThoseThatAreThere() throws {
+        let path = folder.path + "/out"
+        var browser = try browser(
+            "Qfind number in [0, 1] | sort number<enter>w<ctrl+u>\(path).ndjson<enter>", columns: 160)
+        #expect(browser.frame.plainText.contains("2 rows written to"))
+        #expect(
+            try String(contentsOfFile: path + ".ndjson", encoding: .utf8)
+                == """
+                {"key":"place 0","value":{"number":0,"address":{"city":"東京"}}}
+                {"key":"place 1","value":{"number":1}}
+
+                """)
+        browser.press(try Key.script("w<ctrl+u>\(path).csv<enter>"))
+        #expect(
+            try String(contentsOfFile: path + ".csv", encoding: .utf8) == "key,number\nplace 0,0\nplace 1,1\n"
+        )
+        browser.press(try Key.script("w<ctrl+u>\(path).csv<enter>"))
+        #expect(words(browser).contains("there is a file of that name already"))
+        browser.press(try Key.script("<enter>w<ctrl+u>\(folder.path)/none/x<enter>"))
+        #expect(browser.frame.plainText.contains("Nothing was written"))
+    }
+
+    @Test func explainsAndSpeaksSwift() throws {
+        var browser = try browser("Qfind number > 50 | sort number | limit 3<enter>e", columns: 160)
+        let text = browser.frame.plainText
+        #expect(text.contains("Goes through all entries as they are stored."))
+        #expect(text.contains("60 > 9 rows  find number > 50"))
+        #expect(text.contains("9 > 3 rows  sort number"))
+        browser.press(try Key.script("<enter>S"))
+        #expect(browser.frame.plainText.contains("archive.number(.greater(than: 50))"))
+        browser.press(try Key.script("<enter>c"))
+        #expect(words(browser).contains("query Place 'find number > 50 sort number limit 3'"))
+    }
+
+    @Test func saysWhatCannotBeAsked() throws {
+        var browser = try browser("Qfind name matches \"(\"<enter>")
+        #expect(browser.frame.plainText.contains("no regular expression"))
+        #expect(browser.model.screen == .query)
+        _ = try store.archive(named: "Z", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 10_000))
+        browser = try self.browser("GQ")
+        #expect(browser.model.screen == .archives)
+        #expect(browser.frame.plainText.contains("A log has messages"))
+    }
+
+    @Test func leavesNoTrace() throws {
+        let before = try archive.entries().map { $0.recency }
+        var status = try archive.status()
+        let browser = try browser("Qfind number > 3 | sort number<enter>jj<enter><esc>e<enter>RhQ<esc>")
+        #expect(browser.frame.plainText.contains("touches 0  writes 0"))
+        #expect(try archive.entries().map { $0.recency } == before)
+        var after = try archive.status()
+        (status.footprint, after.footprint) = (0, 0)
+        #expect(after == status)
+    }
+
+    @Test(arguments: [(20, 5), (40, 10), (80, 24), (200, 60)])
+    func fitsEverySize(columns: Int, rows: Int) throws {
+        for keys in ["Q", "Qfind ", "Qfind number > 3 | sort number<enter>", "Q<enter>e", "Q<enter>w"] {
+            let text = lines(try browser(keys, columns: columns, rows: rows))
+            #expect(text.count >= rows - 1 && text.allSatisfy { TextWidth.width(of: $0) <= columns })
+        }
+        let text = try browser("Qfind address.city = \"東京\"<enter>", columns: columns, rows: rows).frame
+            .plainText
+        #expect(text.contains("place 27"))
+    }
+}

@@ -1,0 +1,199 @@
+import ArchiveQuery
+import Foundation
+import StorageEngine
+import Testing
+import Vellum
+
+/// Queries that ask encoded values: only of properties that provably are what is encoded.
+@Suite struct EncodedQueryTests {
+    struct Plain: ArchiveCodable, Equatable {
+        struct Home: Codable, Equatable {
+            var city: String
+            var floor: Int?
+        }
+
+        var primaryKey: String { name }
+        var name: String
+        var age = 0
+        var weight: Float = 1
+        var born = Date(timeIntervalSince1970: 0)
+        var isMember = false
+        var tags: [String] = []
+        var nick: String?
+        var home: Home?
+        // Computed of others.
+        var initial: String { String(name.prefix(1)) }
+        var years: Int { age }
+        var isOld: Bool { age > 60 }
+    }
+
+    struct Renamed: ArchiveCodable {
+        var primaryKey: String { name }
+        var name: String
+        var age: Int
+
+        enum CodingKeys: String, CodingKey {
+            case name = "age", age = "name"
+        }
+    }
+
+    /// What is decoded isn't always what is encoded.
+    struct Lenient: ArchiveCodable {
+        var primaryKey: String { name }
+        var name: String
+        var age: Int
+        var score: Int
+        var word: String
+
+        init(name: String, age: Int, score: Int = 0, word: String = "") {
+            (self.name, self.age, self.score, self.word) = (name, age, score, word)
+        }
+
+        init(from decoder: any Decoder) throws {
+            let values = try decoder.container(keyedBy: CodingKeys.self)
+            name = try values.decode(String.self, forKey: .name)
+            age = max(0, try values.decode(Int.self, forKey: .age))
+            score = try values.decodeIfPresent(Int.self, forKey: .score) ?? 0
+            word = (try? values.decode(String.self, forKey: .word)) ?? ""
+        }
+    }
+
+    final class Reference: ArchiveCodable {
+        var primaryKey: String { name }
+        var name: String
+        var age: Int
+        var half: Int { age / 2 }
+
+        init(name: String, age: Int) { (self.name, self.age) = (name, age) }
+    }
+
+    private let store = TemporaryStore()
+
+    /// What encoded values are asked for a find; `nil` if objects are.
+    private func asked<Object>(
+        _ archives: ArchiveManager<Object>, _ find: (QueryFinder<Object>) -> QueryFinder<Object>
+    ) throws -> String? {
+        try archives.core.encodedPredicate(of: [.find(find)]).map { QueryPipeline([.find($0)]).description }
+    }
+
+    private func plain() throws -> ArchiveManager<Plain> {
+        let archives = try store.factory().archives(for: Plain.self)
+        for number in 0..<20 {
+            let home =
+                number % 2 == 0
+                ? Plain.Home(city: "Bogor \(number)", floor: number % 4 == 0 ? number : nil) : nil
+            archives.record(
+                Plain(
+                    name: "n\(number)", age: number, born: Date(timeIntervalSince1970: Double(number) + 0.1),
+                    tags: number % 3 == 0 ? ["x"] : [], nick: number % 5 == 0 ? "N" : nil, home: home))
+        }
+        return archives
+    }
+
+    @Test func storedPropertiesAreAskedWhereTheyAreEncoded() throws {
+        let archives = try plain()
+        #expect(try asked(archives) { $0.age(.greater(than: 17)) } == "find age > 17")
+        #expect(
+            try asked(archives) { $0.nick(.isNil).name(.contains("n1")) }
+                == "find nick is null and name contains \"n1\"")
+        #expect(try asked(archives) { $0.home.city(.isEqual("Bogor 2")) } == "find home.city = \"Bogor 2\"")
+        #expect(try asked(archives) { $0.home.floor(.lessOrEqual(with: 4)) } == "find home.floor <= 4")
+        #expect(try asked(archives) { $0.tags(.contains(with: "x")).isMember(.isEqual(false)) } != nil)
+        #expect(try asked(archives) { $0.weight(.greater(than: 0.5)) } == "find weight > 0.5")
+        #expect(try asked(archives) { $0.born(.greater(than: .now)) } != nil)
+    }
+
+    @Test func whatIsComputedOrAClosureAsksObjects() throws {
+        let archives = try plain()
+        #expect(try asked(archives) { $0.initial(.isEqual("n")) } == nil)
+        #expect(try asked(archives) { $0.years(.isEqual(3)) } == nil)
+        #expect(try asked(archives) { $0.isOld(.isEqual(true)) } == nil)
+        #expect(try asked(archives) { $0.home(.isNotNil) } == nil)
+        #expect(try asked(archives) { $0.age(.isValid { $0 > 3 }) } == nil)
+        // What can be asked is asked, and the objects for the rest.
+        #expect(try asked(archives) { $0.years(.less(than: 9)).age(.less(than: 5)) } == "find age < 5")
+        #expect(archives.findWhere { $0.years(.less(than: 4)).age(.less(than: 5)) }.getResults().count == 4)
+        #expect(archives.findWhere { $0.initial(.isEqual("n")) }.getResults().count == 20)
+    }
+
+    @Test func renamedKeysAreFoundByTrying() throws {
+        let archives = try store.factory().archives(for: Renamed.self)
+        archives.record(Renamed(name: "a", age: 1))
+        archives.record(Renamed(name: "b", age: 2))
+        #expect(try asked(archives) { $0.age(.isEqual(2)) } == "find name = 2")
+        #expect(archives.findWhere { $0.age(.isEqual(2)) }.getResults().map(\.name) == ["b"])
+        #expect(archives.findWhere { $0.name(.isEqual("a")) }.getResults().map(\.age) == [1])
+    }
+
+    @Test func whatADecoderMakesSomethingElseOfAsksObjects() throws {
+        let archives = try store.factory().archives(for: Lenient.self)
+        archives.record(Lenient(name: "a", age: -5, score: 3, word: "w"))
+        #expect(try asked(archives) { $0.name(.isEqual("a")) } == "find name = \"a\"")
+        #expect(try asked(archives) { $0.age(.isEqual(0)) } == nil, "negative ones become 0")
+        #expect(try asked(archives) { $0.score(.isEqual(0)) } == nil, "a missing one becomes 0")
+        #expect(try asked(archives) { $0.word(.isEqual("")) } == nil, "one of another kind becomes empty")
+        let fresh = try store.factory().archives(for: Lenient.self)
+        #expect(fresh.findWhere { $0.age(.isEqual(0)) }.getResults().map(\.name) == ["a"])
+    }
+
+    @Test func propertiesOfClassesAreTriedToo() throws {
+        let archives = try store.factory().archives(for: Reference.self)
+        archives.record(Reference(name: "a", age: 10))
+        #expect(try asked(archives) { $0.age(.isEqual(10)) } == "find age = 10")
+        #expect(try asked(archives) { $0.half(.isEqual(5)) } == nil)
+        let found = archives.findWhere { $0.age(.isEqual(10)) }.firstResult()
+        found?.age = 99
+        #expect(archives.findWhere { $0.age(.isEqual(10)) }.getResults().count == 1, "a copy was changed")
+    }
+
+    @Test func datesAreExactAsObjectsHaveThem() throws {
+        let archives = try store.factory().archives(for: Plain.self)
+        let moment = Date(timeIntervalSince1970: 1_700_000_000.123_456_7)
+        let after = Date(timeIntervalSince1970: moment.timeIntervalSince1970.nextUp)
+        archives.record(Plain(name: "at", born: moment))
+        archives.record(Plain(name: "after", born: after))
+        func names(_ finder: PropertyFinder<Date, Date>) -> Set<String> {
+            Set(archives.findWhere { $0.born(finder) }.getResults().map(\.name))
+        }
+        #expect(try asked(archives) { $0.born(.isEqual(moment)) } != nil)
+        #expect(names(.isEqual(moment)) == ["at"] && names(.isEqual(after)) == ["after"])
+        #expect(names(.greater(than: moment)) == ["after"] && names(.less(than: after)) == ["at"])
+        #expect(
+            names(.lessOrEqual(with: moment)) == ["at"] && names(.greaterOrEqual(with: after)) == ["after"])
+        #expect(names(.isNotEqual(moment)) == ["after"])
+        archives.record(Plain(name: "never", born: .distantFuture))
+        archives.record(Plain(name: "endless", born: Date(timeIntervalSince1970: .infinity)))
+        #expect(names(.greater(than: moment)) == ["after", "never", "endless"])
+        #expect(names(.less(than: moment)) == [])
+    }
+
+    @Test func onlyWhatMatchesIsDecoded() throws {
+        let archives = try plain()
+        let other = try StorageEngine.Store.open(at: store.path)
+        defer { other.close() }
+        let bytes = try other.archive(named: "Plain")
+        // No object, and nothing that the query asks for; then one that it asks for.
+        try bytes.put([0xa1, 0x61, 0x78, 0x01], forKey: "stranger", encoding: .cbor)
+        #expect(archives.findWhere { $0.age(.isEqual(7)) }.getResults().map(\.name) == ["n7"])
+        #expect(archives.statistics?.undecodable == 0)
+        try bytes.put([0xa1, 0x63, 0x61, 0x67, 0x65, 0x07], forKey: "other", encoding: .cbor)
+        #expect(archives.findWhere { $0.age(.isEqual(7)) }.getResults().map(\.name) == ["n7"])
+        #expect(archives.statistics?.undecodable == 1)
+    }
+
+    @Test func objectsThatOnlyMemoryHasAreFound() throws {
+        let archives = try store.factory().archives(
+            for: Plain.self, trySetMaxMemorySize: 10_000, trySetMaxDiskSize: 300)
+        archives.record(Plain(name: "small", age: 1))
+        archives.record(Plain(name: String(repeating: "large", count: 100), age: 1))
+        #expect(archives.findWhere { $0.age(.isEqual(1)) }.getResults().count == 2)
+    }
+
+    @Test func countsAccessesOfWhatItReturnsAlone() throws {
+        let archives = try plain()
+        let before = archives.statistics?.hits ?? 0
+        #expect(archives.findWhere { $0.age(.less(than: 3)) }.getResults().map(\.age) == [2, 1, 0])
+        #expect(archives.statistics?.hits == before + 3)
+        #expect(archives.accessAll(limitedBy: 3).map(\.age) == [2, 1, 0])
+    }
+}
