@@ -43,8 +43,11 @@ extension Browser {
     static func retyped(_ model: inout Model) {
         check(&model)
         guard let query = model.query else { return }
-        model.query?.completions = QueryPipeline.completions(
+        let completions = QueryPipeline.completions(
             in: query.field.text, at: query.field.textBeforeCursor.utf8.count, properties: query.properties)
+        // A word that is written already needs none.
+        let isWritten = completions.count == 1 && query.field.textBeforeCursor.hasSuffix(completions[0].text)
+        model.query?.completions = isWritten ? [] : completions
     }
 
     /// Marks what is wrong with the text.
