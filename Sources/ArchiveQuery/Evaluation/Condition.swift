@@ -23,37 +23,64 @@ class Condition {
     func isMet(by row: RowReader) throws(RowFault) -> Bool { false }
 }
 
+/// Two conditions that must both be met. Pairs, for going through an array of objects takes longer than asking one.
 private final class Conjunction: Condition {
-    private let parts: [Condition]
+    private let first: Condition
+    private let second: Condition
 
-    init(_ parts: [Condition]) {
+    private init(_ first: Condition, _ second: Condition) {
+        self.first = first
+        self.second = second
+        super.init(cost: max(first.cost, second.cost))
+    }
+
+    /// All of the conditions, the cheapest first.
+    static func of(_ parts: [Condition]) -> Condition {
         let order = parts.enumerated().sorted {
             ($0.element.cost, $0.offset) < ($1.element.cost, $1.offset)
         }
-        self.parts = order.map(\.element)
-        super.init(cost: parts.map(\.cost).max() ?? .index)
+        guard let first = order.first?.element else { return Constant(true) }
+        return order.dropFirst().reduce(first) { Conjunction($0, $1.element) }
     }
 
     override func isMet(by row: RowReader) throws(RowFault) -> Bool {
-        for part in parts {
-            guard try part.isMet(by: row) else { return false }
-        }
-        return true
+        guard try first.isMet(by: row) else { return false }
+        return try second.isMet(by: row)
     }
 }
 
 private final class Disjunction: Condition {
-    private let parts: [Condition]
+    private let first: Condition
+    private let second: Condition
 
-    init(_ parts: [Condition]) {
-        self.parts = parts
-        super.init(cost: parts.map(\.cost).max() ?? .index)
+    private init(_ first: Condition, _ second: Condition) {
+        self.first = first
+        self.second = second
+        super.init(cost: max(first.cost, second.cost))
+    }
+
+    /// One of the conditions or more.
+    static func of(_ parts: [Condition]) -> Condition {
+        guard let first = parts.first else { return Constant(false) }
+        return parts.dropFirst().reduce(first) { Disjunction($0, $1) }
     }
 
     override func isMet(by row: RowReader) throws(RowFault) -> Bool {
-        for part in parts where try part.isMet(by: row) { return true }
-        return false
+        if try first.isMet(by: row) { return true }
+        return try second.isMet(by: row)
     }
+}
+
+/// What every row meets, or none.
+private final class Constant: Condition {
+    private let answer: Bool
+
+    init(_ answer: Bool) {
+        self.answer = answer
+        super.init(cost: .index)
+    }
+
+    override func isMet(by row: RowReader) throws(RowFault) -> Bool { answer }
 }
 
 private final class Negation: Condition {
@@ -112,16 +139,22 @@ private final class IntegerComparison: Condition {
 private final class TextEquality: Condition {
     private let name: Int
     private let text: TextValue
+    /// The text itself, if it is short and ASCII.
+    private let word: ShortText?
 
     init(_ name: Int, _ text: TextValue) {
         self.name = name
         self.text = text
+        word = ShortText(ascii: text.string)
         super.init(cost: .value)
     }
 
     override func isMet(by row: RowReader) throws(RowFault) -> Bool {
-        if let (bytes, place) = try row.place(ofProperty: name), let stored = bytes.shortText(at: place) {
-            return text.isEqual(to: stored)
+        guard let (bytes, place) = try row.place(ofProperty: name) else { return false }
+        if let word, let stored = ShortText(ofItemIn: bytes, at: place) {
+            if stored == word { return true }
+            // Of ASCII, other bytes are another text.
+            if stored.isASCII { return false }
         }
         return LiteralValue.text(text).isMet(.equal, by: try row.item(.property(name, [])))
     }
@@ -180,14 +213,14 @@ extension QueryPredicate {
             return parts
         }
         switch self {
-        case .and(let predicates): return Conjunction(try parts(predicates))
-        case .or(let predicates): return Disjunction(try parts(predicates))
+        case .and(let predicates): return Conjunction.of(try parts(predicates))
+        case .or(let predicates): return Disjunction.of(try parts(predicates))
         case .not(let predicate): return Negation(try predicate.condition(shape, warnings: warnings))
         case .compare(let property, let relation, let literal):
             return Condition.comparison(shape.access(to: property), relation, literal)
         case .between(let property, let low, let high):
             let access = shape.access(to: property)
-            return Conjunction([
+            return Conjunction.of([
                 Condition.comparison(access, .greaterOrEqual, low),
                 Condition.comparison(access, .lessOrEqual, high),
             ])

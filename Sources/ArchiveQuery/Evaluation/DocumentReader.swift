@@ -14,11 +14,13 @@ final class DocumentReader {
     /// A value that its writer called CBOR is taken as it is; all others are recognised by looking, as the rest of the
     /// program does: documents by their bracket, brace or map, then texts, then bytes.
     func document(_ value: UnsafeRawBufferPointer, _ encoding: ValueEncoding) -> UnsafeRawBufferPointer? {
-        if encoding == .cbor { return value }
-        if encoding != .json, encoding != .text, encoding != .propertyList, let first = value.first,
-            (0x80..<0xc0).contains(first), CBORReader.isWellFormed(value)
-        {
-            return value
+        switch encoding {
+        case .cbor: return value
+        case .unknown:
+            if let first = value.first, (0x80..<0xc0).contains(first), CBORReader.isWellFormed(value) {
+                return value
+            }
+        case .json, .text, .propertyList: break
         }
         transcoded += 1
         var writer = CBORWriter(capacity: value.count + 9)

@@ -205,16 +205,31 @@ extension UnsafeRawBufferPointer {
         guard let number = Int64(exactly: argument) else { return nil }
         return initial < 0x20 ? number : ~number
     }
+}
 
-    /// The content of the text that the item at `offset` is, if it has less than 24 bytes; nil for every other item, and
-    /// where the input ends within it.
-    @inline(__always)
-    package func shortText(at offset: Int) -> UnsafeRawBufferPointer? {
-        guard offset >= 0, offset < count else { return nil }
-        let initial = self[offset]
-        guard initial >= 0x60, initial < 0x78 else { return nil }
-        let length = Int(initial & 0x1f)
-        guard count - offset > length else { return nil }
-        return UnsafeRawBufferPointer(rebasing: self[offset + 1..<offset + 1 + length])
+/// Sendable value type. A text of at most eight bytes, in a word.
+package struct ShortText: Sendable, Equatable {
+    private let word: UInt64
+    private let count: UInt8
+
+    /// Nil for a longer text, and for one that isn't ASCII.
+    package init?(ascii text: String) {
+        let bytes = Array(text.utf8)
+        guard bytes.count <= 8, bytes.allSatisfy({ $0 < 0x80 }) else { return nil }
+        word = bytes.reversed().reduce(0) { $0 << 8 | UInt64($1) }
+        count = UInt8(bytes.count)
     }
+
+    /// The text that the item at `offset` is. Nil for a longer one, for every other item, and near the end of the input.
+    @inline(__always)
+    package init?(ofItemIn bytes: UnsafeRawBufferPointer, at offset: Int) {
+        guard offset >= 0, bytes.count - offset > 8 else { return nil }
+        let initial = bytes[offset]
+        guard initial >= 0x60, initial <= 0x68 else { return nil }
+        let word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: offset + 1, as: UInt64.self))
+        count = initial & 0x1f
+        self.word = count == 8 ? word : word & (1 << (8 * UInt64(count)) - 1)
+    }
+
+    package var isASCII: Bool { word & 0x8080_8080_8080_8080 == 0 }
 }

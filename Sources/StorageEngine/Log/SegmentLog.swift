@@ -183,8 +183,7 @@ final class SegmentLog: @unchecked Sendable {
     func prefetch(_ location: Location) {
         let offset = min(location.offset, SegmentLayout.strideBytes)
         let address = window.base + windowOffset(location.segment) + offset
-        cp_prefetch(address)
-        cp_prefetch(address + 64)
+        for line in 0..<4 { cp_prefetch(address + 64 * line) }
     }
 
     // MARK: Mapping

@@ -24,6 +24,9 @@ import Darwin
 /// and the bytes of a segment while it is pinned.
 package final class EntryScan {
     private let engine: ArchiveEngine
+    // The engine's own, for each entry asks both several times.
+    private let index: IndexMemory
+    private let log: SegmentLog
     private let items: [ScanItem]
     package let order: ScanOrder
     /// The item that comes next. Private, as all that changes with each entry: what others could reach would be held
@@ -33,7 +36,7 @@ package final class EntryScan {
     /// What turns a deadline into a moment of the wall clock.
     private let wallOffset = Clock.wallOffset()
     /// Lines of the process table whose processes live; asked for once.
-    private lazy var living = engine.index.livingLines
+    private lazy var living = index.livingLines
     private lazy var pending = engine.pendingTouchesByNumber()
 
     // The entry that is visited. `frame` is valid while `pin` is held.
@@ -45,11 +48,13 @@ package final class EntryScan {
 
     private init(engine: ArchiveEngine, items: [ScanItem], order: ScanOrder) {
         self.engine = engine
+        index = engine.index
+        log = engine.log
         self.items = items
         self.order = order
     }
 
-    deinit { if let pin { engine.log.unpin(pin) } }
+    deinit { if let pin { log.unpin(pin) } }
 
     convenience init(engine: ArchiveEngine, order: ScanOrder) {
         self.init(engine: engine, items: EntryScan.snapshot(of: engine, order), order: order)
@@ -142,7 +147,7 @@ package final class EntryScan {
             guard let (number, slot, location) = line(of: item) else { continue }
             let deadline = slot.deadline
             if deadline != Deadline.never, now >= deadline { continue }
-            if slot.isMemoryOnly, engine.index.residency(number) & living == 0 { continue }
+            if slot.isMemoryOnly, index.residency(number) & living == 0 { continue }
             self.number = number
             self.slot = slot
             self.location = location
@@ -155,7 +160,7 @@ package final class EntryScan {
     /// The entry's line in the index as it is now; nil when there is none any more.
     @inline(__always)
     private func line(of item: ScanItem) -> (number: UInt32, slot: EntrySlot, location: Location)? {
-        if let slot = engine.index.entry(item.number) {
+        if let slot = index.entry(item.number) {
             let location = slot.location
             if isSame(slot, location, item) { return (item.number, slot, location) }
         }
@@ -165,7 +170,7 @@ package final class EntryScan {
     /// The line that the entry has moved to when the index was made smaller. Asked for those that have gone as well.
     @inline(never)
     private func renumberedLine(of item: ScanItem) -> (number: UInt32, slot: EntrySlot, location: Location)? {
-        guard let number = engine.number(ofTag: item.tag), let slot = engine.index.entry(number) else {
+        guard let number = engine.number(ofTag: item.tag), let slot = index.entry(number) else {
             return nil
         }
         let location = slot.location
@@ -182,8 +187,8 @@ package final class EntryScan {
     private func prefetch(_ ahead: Int) {
         guard ahead < items.count else { return }
         let item = items[ahead]
-        if let slot = engine.index.entry(item.number) { cp_prefetch(slot.base) }
-        engine.log.prefetch(item.location)
+        if let slot = index.entry(item.number) { cp_prefetch(slot.base) }
+        log.prefetch(item.location)
     }
 
     // MARK: The entry that is visited, from its line in the index
@@ -218,8 +223,8 @@ package final class EntryScan {
 
     package var tier: Tier {
         if isInMemoryOnly { return .memory }
-        guard engine.index.word32(IndexLayout.residencyUsedOffset) != 0 else { return .disk }
-        return engine.index.residency(number) & living != 0 ? .both : .disk
+        guard index.word32(IndexLayout.residencyUsedOffset) != 0 else { return .disk }
+        return index.residency(number) & living != 0 ? .both : .disk
     }
 
     /// Place of the entry in the order of the scan, from 1 on.
@@ -250,7 +255,7 @@ package final class EntryScan {
             }
             guard let (number, slot, present) = line(of: items[next - 1]) else { return .gone }
             if present == location {
-                guard pin == nil, let pin = try engine.log.pinIfPresent(location.segment) else {
+                guard pin == nil, let pin = try log.pinIfPresent(location.segment) else {
                     return .damaged
                 }
                 self.pin = pin
@@ -263,10 +268,10 @@ package final class EntryScan {
     @inline(__always)
     private func validFrame(at location: Location) -> Frame? {
         if pin?.segment != location.segment {
-            if let pin { engine.log.unpin(pin) }
-            pin = engine.log.pin(location.segment)
+            if let pin { log.unpin(pin) }
+            pin = log.pin(location.segment)
         }
-        guard let pin, let frame = engine.log.frame(pin, at: location.offset),
+        guard let pin, let frame = log.frame(pin, at: location.offset),
             frame.passesChecksum(seed: Frame.seed(segmentSeed: pin.seed, offset: location.offset))
         else { return nil }
         return frame

@@ -82,6 +82,30 @@ struct ArchiveScanTests {
         #expect(report.unreadable == 1 && report.visited == 100)
     }
 
+    /// The index is made smaller while a query is under way: entries with high numbers get low ones, of others that went.
+    @Test(arguments: [QueryScanOrder.storage, .recency])
+    func entriesThatGetAnotherNumberAreFollowed(order: QueryScanOrder) throws {
+        let things = try TemporaryArchive()
+        let value = try JSONTranscoder.cbor(from: "{}")
+        for number in 0..<40_000 { try things.archive.put(value, forKey: "t\(number)") }
+        for number in 0..<500 { try things.archive.put(value, forKey: "s\(number)") }
+        let before = try things.archive.status().footprint
+        let cursor = try things.archive.cursor(in: order)
+        #expect(cursor.count == 40_500)
+        for number in 0..<40_000 { try things.archive.delete("t\(number)") }
+        // What was added since isn't visited, whatever number it got.
+        for number in 0..<50 { try things.archive.put(value, forKey: "new\(number)") }
+        try things.archive.put([0x81, 1], forKey: "s7")
+        #expect(try things.archive.status().footprint < before / 2)
+        var seen: [String: Int] = [:]
+        while cursor.advance() {
+            #expect(try cursor.load() == .present)
+            seen[cursor.key, default: 0] += 1
+            if cursor.key == "s7" { #expect(cursor.valueBytes == 2) }
+        }
+        #expect(seen == Dictionary(uniqueKeysWithValues: (0..<500).map { ("s\($0)", 1) }))
+    }
+
     /// Stable keys exist throughout, and are stored anew and moved all the time; others come and go, so many that the log
     /// is reclaimed and the index made smaller. Each query sees each stable key once, whole, and no key twice.
     @Test func queriesWhileAWriterOverwritesDeletesAndReclaims() async throws {

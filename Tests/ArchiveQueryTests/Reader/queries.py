@@ -254,7 +254,7 @@ def compares(stored, relation, value):
 def has(stored, value):
     if isinstance(stored, list):
         return any(compares(element, "=", value) for element in stored)
-    return isinstance(stored, str) and isinstance(value, str) and len(value) == 1 and found(value, stored, False)
+    return isinstance(stored, str) and isinstance(value, str) and len(plain(value)) == 1 and found(value, stored, False)
 
 
 def found(text, stored, fold):
