@@ -18,13 +18,12 @@ import Testing
             "swift", "build", "--package-path", Self.root.appending(path: "Tests/ExampleApp").path,
             "--scratch-path", Self.root.appending(path: ".build/example").path,
         ]
-        let output = Pipe()
-        process.standardOutput = output
-        process.standardError = output
+        let output = try Output()
+        process.standardOutput = output.file
+        process.standardError = output.file
         try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
         process.waitUntilExit()
-        return Outcome(status: process.terminationStatus, text: text)
+        return Outcome(status: process.terminationStatus, text: try output.text())
     }
 
     /// The program, which does its work and then waits for return until `meanwhile` is over.
@@ -32,16 +31,34 @@ import Testing
         let process = Process()
         process.executableURL = Self.root.appending(path: ".build/example/debug/Cities")
         process.environment = Vellum.environment(["VELLUM_STORE": store])
-        let (input, output) = (Pipe(), Pipe())
+        let (input, output) = (Pipe(), try Output())
         process.standardInput = input
-        process.standardOutput = output
+        process.standardOutput = output.file
         try process.run()
         let looked = Result { try meanwhile() }
-        input.fileHandleForWriting.closeFile()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        try input.fileHandleForWriting.write(contentsOf: Data("\n".utf8))
         process.waitUntilExit()
         try looked.get()
-        return Outcome(status: process.terminationStatus, text: text)
+        return Outcome(status: process.terminationStatus, text: try output.text())
+    }
+
+    /// What a program says, in a file: the other end of a pipe may be in the hands of whatever other tests start meanwhile,
+    /// and then it has no end.
+    private struct Output {
+        private let folder: TemporaryFolder
+        private let path: String
+        let file: FileHandle
+
+        init() throws {
+            folder = try TemporaryFolder()
+            path = folder / "output"
+            try Data().write(to: URL(fileURLWithPath: path))
+            file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+        }
+
+        func text() throws -> String {
+            String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
+        }
     }
 
     /// Waits until the most recent entry is the one that the program comes to last.

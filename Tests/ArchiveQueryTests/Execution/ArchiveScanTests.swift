@@ -108,7 +108,7 @@ struct ArchiveScanTests {
 
     /// Stable keys exist throughout, and are stored anew and moved all the time; others come and go, so many that the log
     /// is reclaimed and the index made smaller. Each query sees each stable key once, whole, and no key twice.
-    @Test func queriesWhileAWriterOverwritesDeletesAndReclaims() async throws {
+    @Test func queriesWhileAWriterOverwritesDeletesAndReclaims() throws {
         let things = try TemporaryArchive()
         let stable = 2000
         func value(_ key: String, _ generation: Int) -> String {
@@ -119,7 +119,8 @@ struct ArchiveScanTests {
         let isOver = Atomic(false)
         let rounds = Atomic(0)
         let archive = things.archive
-        let writer = Task.detached {
+        // A thread of its own: those of tasks may all be busy with other tests.
+        let writer = Background {
             var random = SeededGenerator.announced("a writer beside queries")
             var generation = 0
             while !isOver.load(ordering: .relaxed) {
@@ -157,7 +158,7 @@ struct ArchiveScanTests {
             queries += 1
         }
         isOver.store(true, ordering: .relaxed)
-        try await writer.value
+        try writer.wait()
         print(
             "queries beside a writer: \(queries) queries, \(rounds.load(ordering: .relaxed)) rounds of 10,000 changes"
         )

@@ -1,0 +1,22 @@
+import Dispatch
+import Foundation
+import Synchronization
+
+/// Something that goes on in a thread of its own. Safe from any thread.
+final class Background: Sendable {
+    private let ended = DispatchSemaphore(value: 0)
+    private let failure = Mutex<(any Error)?>(nil)
+
+    init(_ body: @escaping @Sendable () throws -> Void) {
+        Thread.detachNewThread { [self] in
+            do { try body() } catch { failure.withLock { $0 = error } }
+            ended.signal()
+        }
+    }
+
+    /// Waits for its end, and throws what it threw.
+    func wait() throws {
+        ended.wait()
+        if let error = failure.withLock({ $0 }) { throw error }
+    }
+}
