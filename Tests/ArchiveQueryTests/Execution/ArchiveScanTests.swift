@@ -111,7 +111,7 @@ struct ArchiveScanTests {
     @Test func queriesWhileAWriterOverwritesDeletesAndReclaims() throws {
         let things = try TemporaryArchive()
         let stable = 2000
-        func value(_ key: String, _ generation: Int) -> String {
+        @Sendable func value(_ key: String, _ generation: Int) -> String {
             // All parts must be of one generation.
             #"{"key":"\#(key)","a":\#(generation),"pad":"\#(String(repeating: "x", count: generation % 300))","b":\#(generation)}"#
         }
