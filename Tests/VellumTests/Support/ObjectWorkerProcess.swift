@@ -37,10 +37,14 @@ final class ObjectWorkerProcess {
     /// Waits for its end: the status that `waitpid` reports, 0 if it ended well; nil if it didn't within this time.
     func end(within seconds: Double) async throws -> Int32? {
         let end = Date().addingTimeInterval(seconds)
-        while status == nil, Date() < end {
+        while status == nil {
+            // The look comes after the time: whoever was kept from looking all the while still looks once.
+            let isOver = Date() >= end
             var reported: Int32 = 0
             if waitpid(pid, &reported, WNOHANG) == pid {
                 status = reported
+            } else if isOver {
+                break
             } else {
                 try await Task.sleep(for: .milliseconds(5))
             }
