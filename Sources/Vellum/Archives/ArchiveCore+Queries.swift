@@ -24,7 +24,8 @@ extension ArchiveCore {
 
     /// The encoded property that a path names, as far as that can be proven by the latest values.
     private func encodedProperty(at path: [AnyKeyPath]) throws -> QueryProperty? {
-        if let known = proven.withLock({ $0[path] }) { return known }
+        let way = PropertyPath(steps: path)
+        if let known = proven.withLock({ $0[way] }) { return known }
         let proof = PropertyProof<Object> { [coder] bytes in
             try bytes.withUnsafeBytes { try coder.decode($0).object }
         }
@@ -38,7 +39,7 @@ extension ArchiveCore {
             return found == nil
         }
         // What no value could tell is tried again when there is one.
-        if hasSample { proven.withLock { $0[path] = .some(found) } }
+        if hasSample { proven.withLock { $0[way] = .some(found) } }
         return found
     }
 
@@ -60,4 +61,9 @@ extension ArchiveCore {
         }
         return run.finish()
     }
+}
+
+/// The way from an object to a property. Key paths never change.
+struct PropertyPath: Hashable, @unchecked Sendable {
+    let steps: [AnyKeyPath]
 }

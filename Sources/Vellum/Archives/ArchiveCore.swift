@@ -14,7 +14,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     package let memory: MemoryTier
     let coder = ArchiveCoder<Object>.coder()
     /// What was found out about properties, by the paths to them.
-    let proven = Guarded<[[AnyKeyPath]: QueryProperty?]>([:])
+    let proven = Guarded<[PropertyPath: QueryProperty?]>([:])
     /// Guards nothing else.
     private let failures = Guarded(ArchiveFailures())
 
