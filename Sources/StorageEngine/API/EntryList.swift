@@ -30,7 +30,7 @@ public struct EntryReference: Sendable, Hashable {
         var accessed = slot.accessed
         if let touch, touch.tag == slot.tag, touch.stamp > recency {
             recency = touch.stamp
-            hits = hits.addingReportingOverflow(touch.count).overflow ? .max : hits + touch.count
+            hits = touch.hits(after: hits)
             accessed = touch.time
         }
         self.recency = recency
@@ -42,14 +42,6 @@ public struct EntryReference: Sendable, Hashable {
         self.number = number
         self.tier = tier
     }
-}
-
-/// Accesses of one entry that wait to be applied: the last of them, and how many.
-struct PendingTouch {
-    var tag: UInt32
-    var stamp: UInt64
-    var time: Int64
-    var count: UInt32
 }
 
 /// The entries of an archive as they were at one moment, in recency order; a value that is safe to share.
@@ -184,7 +176,7 @@ extension ArchiveEngine {
     }
 
     func metadata(
-        of entry: FoundEntry, pending: [(number: UInt32, tag: UInt32, stamp: UInt64, time: Int64)], rank: Int?
+        of entry: FoundEntry, pending: [PendingTouch], rank: Int?
     ) -> EntryMetadata {
         let slot = entry.slot
         var recency = slot.recency
@@ -193,7 +185,7 @@ extension ArchiveEngine {
         for touch in pending
         where touch.number == entry.number && touch.tag == slot.tag && touch.stamp > recency {
             recency = touch.stamp
-            hits = hits == .max ? .max : hits + 1
+            hits = touch.hits(after: hits)
             accessed = touch.time
         }
         return EntryMetadata(

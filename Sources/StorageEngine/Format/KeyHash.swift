@@ -40,7 +40,7 @@ package struct KeyHash: Sendable {
             v0 ^= word
             offset += 8
         }
-        let last = UInt64(truncatingIfNeeded: key.count) << 56 | KeyHash.rest(of: key)
+        let last = UInt64(truncatingIfNeeded: key.count) << 56 | key.lastPartialWord
         v3 ^= last
         round()
         v0 ^= last
@@ -50,24 +50,35 @@ package struct KeyHash: Sendable {
         round()
         return v0 ^ v1 ^ v2 ^ v3
     }
+}
+
+extension UnsafeRawBufferPointer {
+    /// Bytes `8 * place` to `8 * place + 7` as a number, the first of them the lowest; zeros behind the end.
+    @inline(__always)
+    func word(_ place: Int) -> UInt64 {
+        let offset = 8 * place
+        if offset + 8 <= count {
+            return UInt64(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self))
+        }
+        return offset < count ? lastPartialWord : 0
+    }
 
     /// The last `count % 8` bytes as a number, the first of them the lowest; loads overlap rather than loop.
     @inline(__always)
-    private static func rest(of key: UnsafeRawBufferPointer) -> UInt64 {
+    fileprivate var lastPartialWord: UInt64 {
         @inline(__always)
-        func word(_ offset: Int) -> UInt64 {
-            UInt64(UInt32(littleEndian: key.loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
+        func half(_ offset: Int) -> UInt64 {
+            UInt64(UInt32(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt32.self)))
         }
-        let count = key.count
         let bits = UInt64(count & 7) * 8
         if bits == 0 { return 0 }
         if count >= 8 {
-            return UInt64(littleEndian: key.loadUnaligned(fromByteOffset: count - 8, as: UInt64.self))
+            return UInt64(littleEndian: loadUnaligned(fromByteOffset: count - 8, as: UInt64.self))
                 >> (64 - bits)
         }
-        if count >= 4 { return word(0) | word(count - 4) << (bits - 32) }
+        if count >= 4 { return half(0) | half(count - 4) << (bits - 32) }
         let middle = count >> 1
-        return UInt64(key[0]) | UInt64(key[middle]) << UInt64(middle * 8) | UInt64(key[count - 1])
+        return UInt64(self[0]) | UInt64(self[middle]) << UInt64(middle * 8) | UInt64(self[count - 1])
             << (bits - 8)
     }
 }

@@ -37,6 +37,24 @@ extension IndexMemory {
         for ahead in 0..<count { cp_prefetch_write(eventCell(head &+ ahead)) }
     }
 
+    /// Claims the numbers of the next `count` events and returns the first. Each must be published, or given up
+    /// with ``IndexMemory/giveUpEvents(_:)``: followers wait for it. One claim for all that a change tells, before it
+    /// changes anything: an atomic addition waits until all earlier stores have arrived.
+    @inline(__always)
+    func claimEvents(_ count: Int) -> UInt64 { cp_add64(base + IndexLayout.eventHeadOffset, UInt64(count)) }
+
+    /// Publishes numbers that were claimed for events that did not happen.
+    @inline(never)
+    func giveUpEvents(_ sequences: Range<UInt64>) {
+        for sequence in sequences {
+            let cell = eventCell(sequence)
+            cp_relaxed_store64(cell, 0)
+            cp_store_fence()
+            cp_relaxed_store64(cell + 32, 0)
+            cp_store64(cell, sequence &+ 1)
+        }
+    }
+
     /// Notes an event; needs no lock. `key` may be empty where it is not at hand: readers then take it from
     /// the frame at `location`.
     @inline(__always)
@@ -44,7 +62,18 @@ extension IndexMemory {
         _ kind: EventKind, _ cause: EventCause, tag: UInt32, bytes: Int, location: Location, pid: Int32,
         time: Int64, key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
     ) {
-        let sequence = cp_add64(base + IndexLayout.eventHeadOffset, 1)
+        publishEvent(
+            claimEvents(1), kind, cause, tag: tag, bytes: bytes, location: location, pid: pid, time: time,
+            key: key)
+    }
+
+    /// Fills the cell of a claimed number.
+    @inline(__always)
+    func publishEvent(
+        _ sequence: UInt64, _ kind: EventKind, _ cause: EventCause, tag: UInt32, bytes: Int,
+        location: Location, pid: Int32, time: Int64,
+        key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
+    ) {
         let cell = eventCell(sequence)
         cp_relaxed_store64(cell, 0)
         cp_store_fence()
@@ -56,22 +85,12 @@ extension IndexMemory {
                 UInt16(truncatingIfNeeded: key.count)) << 16
         cp_relaxed_store64(cell + 32, UInt64(UInt32(bitPattern: pid)) | marks << 32)
         if !key.isEmpty {
-            let words = firstWords(of: key)
-            cp_relaxed_store64(cell + 40, words.0)
-            cp_relaxed_store64(cell + 48, words.1)
-            cp_relaxed_store64(cell + 56, words.2)
+            cp_relaxed_store64(cell + 40, key.word(0))
+            cp_relaxed_store64(cell + 48, key.word(1))
+            cp_relaxed_store64(cell + 56, key.word(2))
         }
         cp_store64(cell, sequence &+ 1)
         if cp_relaxed32(base + IndexLayout.eventWaitersOffset) != 0 { wakeFollowers() }
-    }
-
-    @inline(__always)
-    private func firstWords(of key: UnsafeRawBufferPointer) -> (UInt64, UInt64, UInt64) {
-        var words: (UInt64, UInt64, UInt64) = (0, 0, 0)
-        withUnsafeMutableBytes(of: &words) {
-            $0.copyMemory(from: UnsafeRawBufferPointer(rebasing: key.prefix(RawEvent.noted)))
-        }
-        return words
     }
 
     @inline(never)
@@ -86,6 +105,8 @@ extension IndexMemory {
         /// Not published yet, or never: its writer may have died.
         case pending
         case overwritten
+        /// Claimed for an event that did not happen.
+        case givenUp
     }
 
     func event(_ sequence: UInt64) -> EventCell {
@@ -102,6 +123,7 @@ extension IndexMemory {
         let key = withUnsafeBytes(of: words) { Array($0.prefix(Int(keyBytes))) }
         cp_load_fence()
         guard cp_load64(cell) == before else { return .overwritten }
+        guard marks >> 32 & 0xff != 0 else { return .givenUp }
         return .event(
             RawEvent(
                 sequence: sequence, time: time, location: location, tag: UInt32(truncatingIfNeeded: sizes),

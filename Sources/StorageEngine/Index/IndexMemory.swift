@@ -48,6 +48,11 @@ final class IndexMemory: @unchecked Sendable {
     @inline(__always) func add(_ counter: IndexLayout.Counter, _ amount: UInt64 = 1) {
         _ = cp_add64(base + IndexLayout.countersOffset + 8 * counter.rawValue, amount)
     }
+    /// As ``IndexMemory/add(_:_:)`` for a counter that only holders of the archive's lock change.
+    @inline(__always) func addLocked(_ counter: IndexLayout.Counter, _ amount: UInt64 = 1) {
+        let address = base + IndexLayout.countersOffset + 8 * counter.rawValue
+        cp_relaxed_store64(address, cp_relaxed64(address) &+ amount)
+    }
     func count(_ counter: IndexLayout.Counter) -> UInt64 {
         cp_relaxed64(base + IndexLayout.countersOffset + 8 * counter.rawValue)
     }

@@ -1,6 +1,7 @@
 import CPlatform
 
-/// Accesses that have happened and are not yet applied to the recency list.
+/// Uses of entries that have happened and are not yet applied to the recency list: accesses, and puts of keys that
+/// exist.
 ///
 /// An access takes a stamp (one atomic addition, the order of all uses of the archive's entries), writes a
 /// cell and is done: no lock. Whoever next holds the lock applies the cells in the order of their stamps,
@@ -9,6 +10,8 @@ import CPlatform
 /// Cell layout: OnDiskFormat, "The touch ring".
 extension IndexMemory {
     private static let skipped: UInt32 = .max
+    /// Set beside the tag where the entry was stored anew.
+    private static let stored: UInt64 = 1 << 32
 
     @inline(__always)
     private func cell(_ stamp: UInt64) -> UnsafeMutableRawPointer {
@@ -55,9 +58,29 @@ extension IndexMemory {
     @inline(__always)
     func takeStampAndDrain() -> UInt64 {
         let stamp = nextStamp()
+        finish(stamp)
+        return stamp
+    }
+
+    /// Applies all that came before `stamp`, which the holder of the lock took and uses itself.
+    @inline(__always)
+    func finish(_ stamp: UInt64) {
         drainTouches(before: stamp)
         set64(IndexLayout.touchDrainedOffset, stamp &+ 1)
-        return stamp
+    }
+
+    /// Whether so little is pending that the use of `stamp` can wait as well.
+    @inline(__always)
+    func mayWait(_ stamp: UInt64) -> Bool { stamp &- stampsDrained < 512 }
+
+    /// Notes that the holder of the lock has stored entry `number` anew under `stamp`, which may wait. It is applied as an
+    /// access is, many together: so a put does not wait for the lines of the entry's two neighbours in the list.
+    @inline(__always)
+    func noteStored(_ number: UInt32, tag: UInt32, stamp: UInt64, time: Int64) {
+        let cell = cell(stamp)
+        cp_relaxed_store64(cell + 8, UInt64(tag) | IndexMemory.stored)
+        cp_relaxed_store64(cell + 16, UInt64(bitPattern: time))
+        cp_store64(cell, lap(stamp) | UInt64(number))
     }
 
     /// Applies all touches with stamps below `end`. Needs the lock.
@@ -107,12 +130,13 @@ extension IndexMemory {
             word = cp_load64(cell)
         }
         guard word & ~0xffff_ffff == lap, let slot = entry(UInt32(truncatingIfNeeded: word)),
-            slot.isLive, slot.tag == UInt32(truncatingIfNeeded: cp_relaxed64(cell + 8)),
-            slot.recency < stamp
+            slot.isLive, slot.recency < stamp
         else { return }
+        let mark = cp_relaxed64(cell + 8)
+        guard slot.tag == UInt32(truncatingIfNeeded: mark) else { return }
         let number = UInt32(truncatingIfNeeded: word)
         slot.recency = stamp
-        slot.hits = slot.hits == .max ? .max : slot.hits + 1
+        slot.hits = mark & IndexMemory.stored != 0 ? 0 : slot.hits == .max ? .max : slot.hits + 1
         slot.accessed = Int64(bitPattern: cp_relaxed64(cell + 16))
         if mostRecent != number {
             unlinkFromRecency(number, slot)
@@ -120,24 +144,53 @@ extension IndexMemory {
         }
     }
 
-    /// Touches not yet applied, oldest first, for readers that show the order without the lock.
-    func pendingTouches() -> [(number: UInt32, tag: UInt32, stamp: UInt64, time: Int64)] {
+    /// Uses not yet applied, oldest first, for readers that show the order without the lock.
+    func pendingTouches() -> [PendingTouch] {
         var stamp = stampsDrained
         let end = min(stampsTaken, stamp &+ UInt64(IndexLayout.touchCells))
-        var touches: [(number: UInt32, tag: UInt32, stamp: UInt64, time: Int64)] = []
+        var touches: [PendingTouch] = []
         while stamp < end {
             let cell = cell(stamp)
             let word = cp_load64(cell)
             let number = UInt32(truncatingIfNeeded: word)
             if word & ~0xffff_ffff == lap(stamp), number != IndexMemory.skipped {
+                let mark = cp_relaxed64(cell + 8)
+                let isStored = mark & IndexMemory.stored != 0
                 touches.append(
-                    (
-                        number, UInt32(truncatingIfNeeded: cp_relaxed64(cell + 8)), stamp,
-                        Int64(bitPattern: cp_relaxed64(cell + 16))
-                    ))
+                    PendingTouch(
+                        number: number, tag: UInt32(truncatingIfNeeded: mark), stamp: stamp,
+                        time: Int64(bitPattern: cp_relaxed64(cell + 16)), isStored: isStored,
+                        hits: isStored ? 0 : 1))
             }
             stamp += 1
         }
         return touches
+    }
+}
+
+/// Uses of one entry that wait to be applied: the last of them, and what they come to.
+struct PendingTouch {
+    var number: UInt32
+    var tag: UInt32
+    var stamp: UInt64
+    var time: Int64
+    /// Whether the entry was stored anew: hits count from there.
+    var isStored: Bool
+    /// Accesses, since then if it was stored anew.
+    var hits: UInt32
+
+    /// The use after this one, which it becomes part of.
+    mutating func add(_ later: PendingTouch) {
+        let before = later.isStored ? 0 : hits
+        let wasStored = isStored
+        self = later
+        isStored = isStored || wasStored
+        hits += before
+    }
+
+    /// How many hits the entry has, given those that its line counts.
+    func hits(after counted: UInt32) -> UInt32 {
+        let (sum, isTooMany) = (isStored ? 0 : counted).addingReportingOverflow(hits)
+        return isTooMany ? .max : sum
     }
 }

@@ -66,6 +66,16 @@ final class SegmentLog: @unchecked Sendable {
         return pinSlowly(segment)
     }
 
+    /// As ``SegmentLog/pin(_:)``, but counts nothing and must not be unpinned: for the newest segment while the
+    /// archive's lock is held, since then it stays the newest, and only older ones are let go. `nil` also when
+    /// this process has not mapped it yet.
+    @inline(__always)
+    func newest(_ segment: UInt32) -> Pin? {
+        let slot = slot(segment)
+        guard cp_load32(slot) == segment else { return nil }
+        return Pin(segment: segment, base: window.base + windowOffset(segment), seed: cp_relaxed32(slot + 16))
+    }
+
     @inline(never)
     private func pinSlowly(_ segment: UInt32) -> Pin? {
         guard segment > 0, (try? map(segment)) != nil else { return nil }

@@ -17,19 +17,27 @@ extension ArchiveEngine {
                 guard place != .none, content.kind.mayUseReserve else { throw error }
             }
         }
-        var present = log.pin(place.segment)
-        if present == nil { present = try log.pinIfPresent(place.segment) }
-        guard let pin = present else {
-            throw .corrupted(
-                path: log.path(of: place.segment), offset: 0, reason: "the newest segment is gone")
+        let pin: SegmentLog.Pin
+        if let newest = log.newest(place.segment) {
+            pin = newest
+        } else {
+            pin = try mapNewest(place.segment)
         }
-        defer { log.unpin(pin) }
         let reserve = content.kind.mayUseReserve ? 0 : SegmentLayout.reserveBytes
         if place.offset + bytes + reserve > log.fileBytes(pin) {
             try extend(pin, by: bytes + reserve, at: place.offset, target: target)
         }
         log.write(content, pin, at: place.offset)
         return place
+    }
+
+    @inline(never)
+    private func mapNewest(_ segment: UInt32) throws(StorageError) -> SegmentLog.Pin {
+        if let pin = try log.pinIfPresent(segment) {
+            log.unpin(pin)
+            if let pin = log.newest(segment) { return pin }
+        }
+        throw .corrupted(path: log.path(of: segment), offset: 0, reason: "the newest segment is gone")
     }
 
     /// Makes the frame at `location` part of the log.

@@ -28,7 +28,7 @@ extension ArchiveEngine {
         if let limit, value.count > limit {
             throw reject(key, tag: tag, bytes: value.count, limit: limit)
         }
-        let recency = index.takeStampAndDrain()
+        let recency = index.nextStamp()
         if let limit, valueBytes + UInt64(value.count) > limit { prefetchVictim() }
         index.prefetchEvents(2)
         let now = Clock.wall()
@@ -40,7 +40,6 @@ extension ArchiveEngine {
         var replacedNumber: UInt32 = 0
         if let existing = try findToChange(key, tag: tag) {
             replaced = existing.slot
-            index.prefetchNeighbours(of: existing.slot)
             replacedNumber = existing.number
             if request.keepsCreation, !isExpired(existing) { content.created = existing.frame.created }
             letGo(existing)
@@ -49,27 +48,37 @@ extension ArchiveEngine {
         }
         let replacedBytes = replaced.map { Int($0.valueBytes) } ?? 0
         let bytes = Int(valueBytes) - replacedBytes + value.count
+        // Where nothing has to go and nothing comes, the order can wait.
+        let isTouchPending =
+            replaced != nil && bytes <= limit ?? .max && request.traits.isPlain && index.mayWait(recency)
+        if !isTouchPending {
+            if let replaced { index.prefetchNeighbours(of: replaced) }
+            index.finish(recency)
+        }
         let location: Location
         let number: UInt32
+        let event: UInt64
         if bytes > limit ?? .max {
             let excess = bytes - Int(clamping: limit ?? .max)
-            (location, number) = try putExtended(
+            (location, number, event) = try putExtended(
                 &content, request.traits, tag, replaced: replacedNumber, excess: excess)
         } else if request.traits.isPlain {
             content.sequence = nextSequence()
             location = try append(content)
+            event = index.claimEvents(1)
             crashPoint(.putFrameWritten)
-            number = applyPut(content, tag: tag, number: replacedNumber, at: location)
+            number = applyPut(
+                content, tag: tag, number: replacedNumber, at: location, isTouchPending: isTouchPending)
             crashPoint(.putIndexChanged)
             commit(location, bytes: content.frameBytes)
             crashPoint(.putCommitted)
         } else {
-            (location, number) = try putExtended(
+            (location, number, event) = try putExtended(
                 &content, request.traits, tag, replaced: replacedNumber, excess: 0)
         }
-        index.add(.records)
-        index.note(
-            request.keepsCreation ? .update : .record, .request, tag: tag, bytes: value.count,
+        index.addLocked(.records)
+        index.publishEvent(
+            event, request.keepsCreation ? .update : .record, .request, tag: tag, bytes: value.count,
             location: location, pid: pid, time: now, key: key)
         reclaim(forAppended: content.frameBytes)
         return HeldEntry(
@@ -128,10 +137,11 @@ extension ArchiveEngine {
     @inline(never)
     private func putExtended(
         _ content: inout FrameContent, _ traits: EntryTraits, _ tag: UInt32, replaced: UInt32, excess: Int
-    ) throws(StorageError) -> (Location, UInt32) {
+    ) throws(StorageError) -> (Location, UInt32, event: UInt64) {
         let count = excess > 0 ? try evictAllButLast(toFree: excess, sparing: replaced) : 0
         var location = Location.none
         var number: UInt32 = 0
+        var events: UInt64 = 0
         let size = traits.bytes + FrameExtension.evictionBytes(count)
         try withExtension(bytes: size) { (writer) throws(StorageError) in
             traits.write(to: &writer)
@@ -139,7 +149,8 @@ extension ArchiveEngine {
             content.extensionBytes = writer.written
             content.sequence = nextSequence()
             location = try append(content)
-            removeLeastRecent(count, sparing: replaced, time: content.time)
+            events = index.claimEvents(count + 1)
+            removeLeastRecent(count, sparing: replaced, time: content.time, events: events)
             number = applyPut(content, tag: tag, number: replaced, at: location)
             // Before it is the archive's: nobody may find an entry that no process seems to hold.
             if traits.residentBytes != 0, let processSlot {
@@ -148,7 +159,7 @@ extension ArchiveEngine {
             commit(location, bytes: content.frameBytes)
         }
         if count > 1 { compactIfSparse() }
-        return (location, number)
+        return (location, number, events &+ UInt64(count))
     }
 
     // MARK: Evicting
@@ -212,7 +223,8 @@ extension ArchiveEngine {
         try withExtension(bytes: FrameExtension.evictionBytes(count)) { (writer) throws(StorageError) in
             nameLeastRecent(count, sparing: sparing, in: &writer)
             try appendBare(.evict, extensionBytes: writer.written) { _, time in
-                removeLeastRecent(count, sparing: sparing, time: time)
+                removeLeastRecent(
+                    count, sparing: sparing, time: time, events: index.claimEvents(count))
             }
         }
     }
@@ -241,17 +253,21 @@ extension ArchiveEngine {
         }
     }
 
-    private func removeLeastRecent(_ count: Int, sparing: UInt32, time: Int64) {
-        for _ in 0..<count {
+    /// Takes the `count` least recent entries out of the index; `events` is the first of as many claimed numbers.
+    private func removeLeastRecent(_ count: Int, sparing: UInt32, time: Int64, events: UInt64) {
+        for event in events..<events &+ UInt64(count) {
             let number = victim(from: index.leastRecent, sparing: sparing)
-            guard let slot = index.entry(number) else { break }
-            index.note(
-                .eviction, .limit, tag: slot.tag, bytes: Int(slot.valueBytes), location: slot.location,
+            guard let slot = index.entry(number) else {
+                index.giveUpEvents(event..<events &+ UInt64(count))
+                break
+            }
+            index.publishEvent(
+                event, .eviction, .limit, tag: slot.tag, bytes: Int(slot.valueBytes), location: slot.location,
                 pid: pid, time: time)
             remove(number)
             crashPoint(.evictionRemoved)
         }
-        index.add(.evictions, UInt64(count))
+        index.addLocked(.evictions, UInt64(count))
     }
 
     /// Appends a frame without a value, applies what it says and commits it. `apply` gets its place and time.
@@ -275,20 +291,29 @@ extension ArchiveEngine {
     // MARK: Applying to the index. Both need the lock; both are also what a replay of the log does.
 
     /// Makes the frame at `location` the entry of its key; `number` is its present entry, or 0. Returns its number.
+    /// With `isTouchPending` its place in the order is left to whoever applies the pending touches.
     @discardableResult
     @inline(__always)
-    func applyPut(_ content: FrameContent, tag: UInt32, number: UInt32, at location: Location) -> UInt32 {
+    func applyPut(
+        _ content: FrameContent, tag: UInt32, number: UInt32, at location: Location,
+        isTouchPending: Bool = false
+    ) -> UInt32 {
         let frameBytes = content.frameBytes
         var number = number
         if let slot = index.entry(number) {
             adjust(IndexLayout.valueBytesOffset, by: content.value.count - Int(slot.valueBytes))
             adjustLive(slot.location, by: -Int(slot.frameBytes))
-            index.unlinkFromRecency(number, slot)
-            crashPoint(.recencyUnlinked)
             fill(slot, content, frameBytes: frameBytes)
             index.setLocation(number, slot, location)
             index.forgetResidency(number)
-            index.linkAsMostRecent(number, slot)
+            if isTouchPending {
+                index.noteStored(number, tag: tag, stamp: content.recency, time: content.time)
+            } else {
+                index.unlinkFromRecency(number, slot)
+                crashPoint(.recencyUnlinked)
+                slot.recency = content.recency
+                index.linkAsMostRecent(number, slot)
+            }
         } else {
             index.beginStructureChange()
             // Room was reserved before the frame was written.
@@ -296,6 +321,7 @@ extension ArchiveEngine {
             crashPoint(.entryAllocated)
             if let slot = index.entry(number) {
                 fill(slot, content, frameBytes: frameBytes)
+                slot.recency = content.recency
                 slot.tag = tag
                 slot.location = location
                 index.forgetResidency(number)
@@ -312,7 +338,6 @@ extension ArchiveEngine {
 
     @inline(__always)
     func fill(_ slot: EntrySlot, _ content: FrameContent, frameBytes: Int) {
-        slot.recency = content.recency
         slot.valueBytes = UInt32(content.value.count)
         slot.frameBytes = UInt32(frameBytes)
         slot.accessed = content.time

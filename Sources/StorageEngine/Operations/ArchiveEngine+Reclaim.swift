@@ -9,12 +9,15 @@ extension ArchiveEngine {
     /// Bytes that the segments may take before old ones are reclaimed, so that the footprint keeps S3. A
     /// collection has no limit; it may have half as many bytes again as its values, which makes storing
     /// anew some three times cheaper than a fifth would.
-    private var allowedSegmentBytes: Int {
+    private var allowedSegmentBytes: Int { max(grantedSegmentBytes, leastSegmentBytes) }
+
+    /// What S3 leaves for segments.
+    private var grantedSegmentBytes: Int {
         let target = segmentTarget
         // The segment being written, the step it grows by, and a block of the file system's own for each file.
         let files = index.size(IndexLayout.segmentBytesOffset) / target + 8
         let margin = target + 2 * SegmentLayout.stepBytes(target: target) + 8192 * files
-        return max(boundBytes - index.size(IndexLayout.indexBytesOffset) - margin, leastSegmentBytes)
+        return boundBytes - index.size(IndexLayout.indexBytesOffset) - margin
     }
 
     /// What S3 grants the archive's files.
@@ -37,7 +40,7 @@ extension ArchiveEngine {
     @inline(__always)
     func reclaim(forAppended bytes: Int) {
         let used = index.size(IndexLayout.segmentBytesOffset)
-        if used > allowedSegmentBytes { reclaimSlowly(share: 8 * bytes + 1024) }
+        if used > grantedSegmentBytes, used > leastSegmentBytes { reclaimSlowly(share: 8 * bytes + 1024) }
     }
 
     @inline(never)
@@ -78,6 +81,8 @@ extension ArchiveEngine {
         var frame: Frame
         var offset: Int
         var tag: UInt32
+        /// The entry whose frame it is; 0: none any more.
+        var number: UInt32 = 0
     }
 
     /// Handles the frames under the cleaner, some at a time so that the lines of the index that they need
@@ -115,18 +120,20 @@ extension ArchiveEngine {
                 if log.validFrame(pin, at: start) != nil { return 0 }
                 return skipDamage(pin, at: start)
             }
-            for candidate in candidates[..<count] {
-                if let number = liveEntry(candidate, segment), let slot = index.entry(number) {
+            for place in 0..<count {
+                if let number = liveEntry(candidates[place], segment), let slot = index.entry(number) {
                     cp_prefetch(slot.base)
+                    candidates[place].number = number
                 }
             }
             for candidate in candidates[..<count] {
-                if let number = liveEntry(candidate, segment), let slot = index.entry(number) {
+                // Moving one entry changes nothing about the others.
+                if let slot = index.entry(candidate.number) {
                     guard slot.location == Location(segment: segment, offset: candidate.offset) else {
                         index.declareDamaged()
                         return nil
                     }
-                    guard move(candidate.frame, number, slot, kept: nil) else { return nil }
+                    guard move(candidate.frame, candidate.number, slot, kept: nil) else { return nil }
                 }
                 let end = candidate.offset + candidate.frame.bytes
                 index.set64(IndexLayout.cleanerOffset, Location(segment: segment, offset: end).raw)
@@ -172,7 +179,8 @@ extension ArchiveEngine {
     func move(_ frame: Frame, _ number: UInt32, _ slot: EntrySlot, kept: RemovalNote?) -> Bool {
         var content = FrameContent(
             kind: kept != nil ? .kept : frame.kind == .resident ? .resident : .move, encoding: frame.encoding,
-            sequence: frame.sequence, recency: slot.recency, time: slot.accessed, created: frame.created,
+            sequence: frame.sequence, recency: max(slot.recency, frame.recency), time: slot.accessed,
+            created: frame.created,
             key: frame.key, value: frame.value, extensionBytes: UnsafeRawBufferPointer(start: nil, count: 0))
         if frame.extensionBytes == 0, slot.deadline == Deadline.never, kept == nil {
             return move(content, number, slot)

@@ -15,9 +15,10 @@ extension ArchiveEngine {
         try recountDeadlineActions()
         try replayBehindHead()
         crashPoint(.repairReplayed)
+        index.drainTouches(before: index.stampsTaken)
+        // Last: what was replayed is younger than uses that were still pending.
         sortRecencyList()
         crashPoint(.repairSorted)
-        index.drainTouches(before: index.stampsTaken)
         if let limit = diskLimit { try fit(into: limit) }
         recountSegments()
     }

@@ -146,6 +146,7 @@ extension ArchiveEngine {
         let number = index.allocateEntry()
         if let slot = index.entry(number) {
             fill(slot, content, frameBytes: frame.bytes)
+            slot.recency = content.recency
             slot.tag = tag
             slot.group = note.group
             slot.markSetAside(frameBytes: UInt32(frame.bytes))

@@ -212,8 +212,7 @@ package final class EntryScan {
 
     package var hits: UInt32 {
         let hits = slot?.hits ?? 0
-        let (sum, isTooMany) = hits.addingReportingOverflow(touch?.count ?? 0)
-        return isTooMany ? .max : sum
+        return touch?.hits(after: hits) ?? hits
     }
 
     package var expires: Timestamp? {
@@ -305,13 +304,16 @@ extension Archive {
 }
 
 extension ArchiveEngine {
-    /// Accesses that wait to be applied, the last and how many of each entry.
+    /// Uses that wait to be applied, by entry.
     func pendingTouchesByNumber() -> [UInt32: PendingTouch] {
         var pending: [UInt32: PendingTouch] = [:]
         for touch in index.pendingTouches() {
-            pending[touch.number] = PendingTouch(
-                tag: touch.tag, stamp: touch.stamp, time: touch.time,
-                count: (pending[touch.number]?.count ?? 0) + 1)
+            if var earlier = pending[touch.number], earlier.tag == touch.tag {
+                earlier.add(touch)
+                pending[touch.number] = earlier
+            } else {
+                pending[touch.number] = touch
+            }
         }
         return pending
     }
