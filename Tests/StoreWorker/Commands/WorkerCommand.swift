@@ -28,6 +28,8 @@ enum WorkerCommand: String {
     case fork
     /// Opens a store as another user, or on a read-only file system.
     case opening
+    /// Stores keys anew, and dies at a named point of the last put.
+    case reorder
 
     func run(_ arguments: WorkerArguments) {
         do {
@@ -42,6 +44,7 @@ enum WorkerCommand: String {
             case .turns: try takeTurns(arguments)
             case .fork: try forkWithOpenStore(arguments)
             case .opening: tryOpening(arguments)
+            case .reorder: try reorder(arguments)
             }
         } catch {
             say("! \(error)")

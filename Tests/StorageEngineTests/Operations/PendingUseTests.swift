@@ -1,0 +1,99 @@
+import Foundation
+import StorageEngine
+import TestSupport
+import Testing
+
+/// Puts of keys that exist leave their place in the order to whoever applies pending uses: nobody may see that.
+@Suite struct PendingUseTests {
+    private struct Plain {
+        var order: [String] = []
+        var hits: [String: UInt32] = [:]
+        /// Least recently stored first: what a log tells of the order.
+        var stored: [String] = []
+
+        mutating func use(_ key: String) {
+            order.removeAll { $0 == key }
+            order.append(key)
+        }
+        mutating func put(_ key: String) {
+            use(key)
+            hits[key] = 0
+            stored.removeAll { $0 == key }
+            stored.append(key)
+        }
+        mutating func access(_ key: String) {
+            guard hits[key] != nil else { return }
+            use(key)
+            hits[key, default: 0] += 1
+        }
+        mutating func delete(_ key: String) {
+            order.removeAll { $0 == key }
+            stored.removeAll { $0 == key }
+            hits[key] = nil
+        }
+    }
+
+    /// `steps` without any look between them, so that uses stay pending, or are so many that they must be applied.
+    @Test(arguments: [UInt64(1), 2, 3, 4, 5], [1, 7, 300, 1_500])
+    func orderAndHitsAreShownAsIfApplied(seed: UInt64, steps: Int) throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        var random = SeededGenerator(seed: seed)
+        let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil)
+        let store = try Store.open(at: folder.store)
+        let archive = try store.archive(named: "A", orCreate: configuration)
+        let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
+        let keys = (0..<60).map { "key \($0)" }
+        var plain = Plain()
+        for round in 0..<max(2, 6_000 / max(steps, 60)) {
+            for _ in 0..<steps {
+                let key = try #require(keys.randomElement(using: &random))
+                switch Int.random(in: 0..<100, using: &random) {
+                case 0..<60:
+                    let size = Int.random(in: 0..<600, using: &random)
+                    try archive.put([UInt8](repeating: 7, count: size), forKey: key)
+                    plain.put(key)
+                case 60..<97:
+                    _ = try archive.access(key)
+                    plain.access(key)
+                default:
+                    try archive.delete(key)
+                    plain.delete(key)
+                }
+            }
+            let comment = "seed \(seed), round \(round)"
+            for archive in [archive, observer] {
+                let list = try archive.entries(order: .leastRecentFirst)
+                #expect(list.keys == plain.order, "\(comment)")
+                #expect(list.map(\.hits) == plain.order.map { plain.hits[$0] }, "\(comment)")
+                guard let key = plain.order.randomElement(using: &random) else { continue }
+                let metadata = try #require(try archive.metadata(key))
+                #expect(metadata.hits == plain.hits[key], "\(comment): \(key)")
+            }
+            if steps > 1 || round % 50 == 0 { #expect(try archive.invariantViolations() == [], "\(comment)") }
+        }
+        store.close()
+        try folder.removeIndex("A")
+        let rebuilt = try Store.open(at: folder.store).archive(named: "A")
+        #expect(try rebuilt.entries(order: .leastRecentFirst).keys == plain.stored)
+    }
+
+    #if DEBUG
+    /// What a put that was under way leaves behind comes after everything that was pending.
+    @Test(
+        arguments: [
+            CrashPoint.putFrameWritten, .putIndexChanged, .putCommitted, .entryAllocated,
+        ], ["new", "d"])
+    func orderAfterADeath(point: CrashPoint, key: String) async throws {
+        guard point != .entryAllocated || key == "new" else { return }
+        let folder = try TemporaryFolder(inMemory: true)
+        let worker = try Worker(["reorder", folder.store, "A", point.rawValue, key], in: folder)
+        let (status, lines) = try await worker.finish()
+        #expect(status & 0x7f == SIGKILL, "\(lines)")
+        let archive = try Store.open(at: folder.store).archive(named: "A")
+        let order = key == "new" ? ["d", "e", "a", "b", "c", "new"] : ["e", "a", "b", "c", "d"]
+        #expect(try archive.entries(order: .leastRecentFirst).keys == order)
+        #expect(try archive.invariantViolations() == [])
+        #expect(try archive.peek(key) == [4, 5, 6])
+    }
+    #endif
+}
