@@ -27,7 +27,10 @@ final class RowReader {
     private let documents = DocumentReader()
     /// The moment that ages count from.
     private let now: Timestamp
-    private(set) var cursor: (any QueryCursor)?
+    /// Where entries come from. Constant, so that nobody need hold it while it is asked.
+    private let source: any QueryCursor
+    /// Whether the row is the entry that it stands at.
+    private var isEntry = true
     private var facts: EntryFacts?
     private var content: UnsafeRawBufferPointer?
     private var state = State.unread
@@ -43,7 +46,9 @@ final class RowReader {
         case unreadable
     }
 
-    init(names: [String], now: Timestamp) {
+    /// At first the row is the entry that `source` stands at.
+    init(_ source: any QueryCursor, names: [String], now: Timestamp) {
+        self.source = source
         self.now = now
         scan = .allocate(capacity: 1)
         scan.initialize(to: PropertyScan(names: names))
@@ -56,12 +61,8 @@ final class RowReader {
 
     // MARK: Which row it is
 
-    /// The row is the entry that the cursor stands at.
-    func show(_ cursor: any QueryCursor) {
-        self.cursor = cursor
-        facts = nil
-        next()
-    }
+    /// The entry, while the row is one that the cursor stands at.
+    var cursor: (any QueryCursor)? { isEntry ? source : nil }
 
     /// The cursor has gone on.
     @inline(__always)
@@ -72,7 +73,7 @@ final class RowReader {
 
     /// The row is one that was kept, while `body` runs.
     func show<Result>(_ row: KeptRow, _ body: () throws -> Result) rethrows -> Result {
-        cursor = nil
+        isEntry = false
         facts = row.facts
         guard let document = row.document else {
             (content, state) = (nil, .unreadable)
@@ -108,11 +109,11 @@ final class RowReader {
 
     private func load() throws(RowFault) {
         state = .unreadable
-        guard let cursor else { throw .unreadable }
-        guard try isPresent() else { throw .gone }
-        guard isIntact, let value = cursor.valueContent,
-            let document = documents.document(value, cursor.encoding)
-        else {
+        guard isEntry else { throw .unreadable }
+        let found: QueryCursorValue
+        do { found = try source.loadValue() } catch { throw .source(error) }
+        guard found.reading != .gone else { throw .gone }
+        guard let value = found.content, let document = documents.document(value, found.encoding) else {
             unreadable += 1
             throw .unreadable
         }
@@ -129,18 +130,12 @@ final class RowReader {
         }
     }
 
-    private var isIntact = true
-
     /// Whether the entry is still there; reads it.
-    func isPresent() throws(RowFault) -> Bool {
-        guard let cursor else { return true }
-        do {
-            let reading = try cursor.load()
-            isIntact = reading != .damaged
-            return reading != .gone
-        } catch {
-            throw .source(error)
-        }
+    func isPresent() throws(RowFault) -> Bool { try reading() != .gone }
+
+    private func reading() throws(RowFault) -> QueryCursorReading {
+        guard isEntry else { return .present }
+        do { return try source.load() } catch { throw .source(error) }
     }
 
     /// Where a property of the value begins, and in which bytes; nil if there is none.
@@ -272,12 +267,15 @@ final class RowReader {
     // MARK: Metadata
 
     private func item(_ metadata: QueryMetadata) throws(RowFault) -> StoredItem {
-        if let cursor {
+        if isEntry {
             if metadata.isInFrame {
-                guard try isPresent() else { throw .gone }
-                guard isIntact else { throw .unreadable }
+                switch try reading() {
+                case .present: break
+                case .gone: throw .gone
+                case .damaged: throw .unreadable
+                }
             }
-            return metadata == .key ? .text(cursor.keyBytes) : metadata.item(of: cursor, now: now)
+            return metadata == .key ? .text(source.keyBytes) : metadata.item(of: source, now: now)
         }
         return facts.map { metadata.item(of: $0, now: now) } ?? .absent
     }

@@ -15,7 +15,14 @@ extension QueryPlan {
         _ body: (QueryRow) throws -> Bool
     ) throws -> QueryReport {
         try withoutActuallyEscaping(body) { body in
-            try QueryExecution(self, options: options, body: body).run(over: source)
+            let clock = ContinuousClock()
+            let start = clock.now
+            let cursor = try keys.map(source.cursor(forKeys:)) ?? source.cursor(in: order)
+            let preparation = start.duration(to: clock.now)
+            var report = try QueryExecution(self, cursor, options: options, body: body).run()
+            report.preparation = preparation
+            report.duration = start.duration(to: clock.now)
+            return report
         }
     }
 
@@ -35,6 +42,7 @@ extension QueryPlan {
 /// One run of a plan. For one thread, and one use.
 private final class QueryExecution {
     private let plan: QueryPlan
+    private let cursor: any QueryCursor
     private let options: QueryOptions
     private let warnings = QueryWarnings()
     private let budget: MemoryBudget
@@ -43,12 +51,16 @@ private final class QueryExecution {
     /// The stages, the first one first, and the output behind them.
     private var sinks: [RowSink]
 
-    init(_ plan: QueryPlan, options: QueryOptions, body: @escaping (QueryRow) throws -> Bool) throws {
+    init(
+        _ plan: QueryPlan, _ cursor: any QueryCursor, options: QueryOptions,
+        body: @escaping (QueryRow) throws -> Bool
+    ) throws {
         self.plan = plan
+        self.cursor = cursor
         self.options = options
         budget = MemoryBudget(limit: options.memoryLimit)
         let (shapes, names) = Self.shapes(of: plan.pipeline.stages)
-        reader = RowReader(names: names.all, now: options.now)
+        reader = RowReader(cursor, names: names.all, now: options.now)
         output = OutputSink(
             hasColumns: plan.columns != nil, isTimed: options.measuresStages, body: body)
         sinks = [output]
@@ -147,21 +159,13 @@ private final class QueryExecution {
 
     // MARK: Running
 
-    func run(over source: some QuerySource) throws -> QueryReport {
-        let clock = ContinuousClock()
-        let start = clock.now
-        let cursor = try plan.keys.map(source.cursor(forKeys:)) ?? source.cursor(in: plan.order)
-        let preparation = start.duration(to: clock.now)
-        reader.show(cursor)
-        try go(through: cursor)
+    func run() throws -> QueryReport {
+        try goThroughEntries()
         try sinks[0].end()
-        var report = report(visited: cursor.visited)
-        report.preparation = preparation
-        report.duration = start.duration(to: clock.now)
-        return report
+        return report(visited: cursor.visited)
     }
 
-    private func go(through cursor: any QueryCursor) throws {
+    private func goThroughEntries() throws {
         let first = sinks[0]
         var untilProgress = 1000
         while cursor.advance() {
@@ -170,12 +174,12 @@ private final class QueryExecution {
             untilProgress -= 1
             if untilProgress == 0 {
                 untilProgress = 1000
-                try tell(cursor)
+                try tell()
             }
         }
     }
 
-    private func tell(_ cursor: any QueryCursor) throws {
+    private func tell() throws {
         guard let progress = options.progress else { return }
         let state = QueryProgress(
             visited: cursor.visited, total: cursor.count, rows: output.rows, bytesRead: reader.bytesRead)

@@ -53,10 +53,38 @@ public protocol QueryCursor: AnyObject, QueryEntry {
     func advance() -> Bool
     /// Reads the entry, unless that was done.
     func load() throws -> QueryCursorReading
+    /// The same, with what it gave: one call for what is asked of nearly every entry.
+    func loadValue() throws -> QueryCursorValue
     /// UTF-8, valid until the next call of `advance()`.
     var keyBytes: UnsafeRawBufferPointer { get }
     /// Valid until the next call of `advance()`; nil for an entry that only a process' memory holds.
     var valueContent: UnsafeRawBufferPointer? { get }
+}
+
+/// What ``QueryCursor/loadValue()`` found.
+public struct QueryCursorValue {
+    public var reading: QueryCursorReading
+    /// As ``QueryCursor/valueContent``; nil as well unless the entry is present.
+    public var content: UnsafeRawBufferPointer?
+    public var encoding: ValueEncoding
+
+    public init(
+        reading: QueryCursorReading, content: UnsafeRawBufferPointer?, encoding: ValueEncoding
+    ) {
+        self.reading = reading
+        self.content = content
+        self.encoding = encoding
+    }
+}
+
+extension QueryCursor {
+    public func loadValue() throws -> QueryCursorValue {
+        let reading = try load()
+        guard reading == .present else {
+            return QueryCursorValue(reading: reading, content: nil, encoding: .unknown)
+        }
+        return QueryCursorValue(reading: reading, content: valueContent, encoding: encoding)
+    }
 }
 
 /// What came of reading an entry.
@@ -78,7 +106,16 @@ extension Archive: QuerySource {
 
 extension EntryScan: QueryCursor {
     public func load() throws -> QueryCursorReading {
-        switch try read() {
+        Self.reading(try read())
+    }
+
+    public func loadValue() throws -> QueryCursorValue {
+        let (reading, value, encoding) = try readValue()
+        return QueryCursorValue(reading: Self.reading(reading), content: value, encoding: encoding)
+    }
+
+    private static func reading(_ reading: Reading) -> QueryCursorReading {
+        switch reading {
         case .present: .present
         case .gone: .gone
         case .damaged: .damaged

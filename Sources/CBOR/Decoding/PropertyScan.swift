@@ -14,16 +14,22 @@ package struct PropertyScan {
     private let sizes = PropertyScan.sizes
     /// Bit `n` is set if a name has `n` bytes, the last bit for those that are longer: most keys need no comparison.
     private let lengths: UInt64
-    /// Where the value of each name begins, as far as the map has been seen.
-    private var places: [Int]
+    /// Where the value of a name begins in the map of that number.
+    private struct Place {
+        var map: Int
+        var offset: Int
+    }
+
+    /// Of each name, as far as the present map has been seen; what is of another map is not known.
+    private var places: [Place]
+    /// The number of the present map: so nothing has to be cleared for the next.
+    private var map = 0
     private var reader: CBORReader
     /// Entries that have not been seen; of an indefinite map more than there can be.
     private var left = 0
     private var isIndefinite = false
     /// Whether the reader stands before the value of a property that was found.
     private var isBeforeValue = false
-
-    private static let unknown = -1
 
     /// Bytes of an item that begins with that byte, where it alone says so; else 0.
     private static let sizes: [UInt8] = (0...255).map { (initial: UInt8) in
@@ -50,13 +56,13 @@ package struct PropertyScan {
             return Name(bytes: bytes, word: bytes.prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) })
         }
         lengths = names.reduce(0) { $0 | 1 << UInt64(min($1.utf8.count, 63)) }
-        places = Array(repeating: Self.unknown, count: names.count)
+        places = Array(repeating: Place(map: 0, offset: 0), count: names.count)
         reader = CBORReader(UnsafeRawBufferPointer(start: nil, count: 0))
     }
 
     /// Goes on to another item, which must stay in memory until the next call. An item that is no map has no properties.
     package mutating func begin(_ bytes: UnsafeRawBufferPointer) throws(CBORError) {
-        for index in places.indices { places[index] = Self.unknown }
+        map += 1
         reader = CBORReader(bytes)
         isBeforeValue = false
         // A map of less than 24 entries without a tag, as most are.
@@ -81,7 +87,7 @@ package struct PropertyScan {
 
     /// Where the value of the name with that index begins, in bytes from the start of the item; nil if there is none.
     package mutating func place(of index: Int) throws(CBORError) -> Int? {
-        if places[index] != Self.unknown { return places[index] }
+        if places[index].map == map { return places[index].offset }
         while left > 0 {
             if isBeforeValue {
                 isBeforeValue = false
@@ -95,8 +101,8 @@ package struct PropertyScan {
             }
             let name = try goToNextMatch()
             guard left > 0 else { return nil }
-            if name >= 0, places[name] == Self.unknown {
-                places[name] = reader.offset
+            if name >= 0, places[name].map != map {
+                places[name] = Place(map: map, offset: reader.offset)
                 if name == index {
                     isBeforeValue = true
                     return reader.offset
@@ -131,7 +137,7 @@ package struct PropertyScan {
             let value = offset + 1 + count
             guard value < bytes.count else { break }
             if lengths & 1 << UInt64(count) != 0 {
-                let name = index(of: bytes, offset + 1, count)
+                let name = Self.index(names, of: bytes, offset + 1, count)
                 if name >= 0 {
                     reader.offset = value
                     return name
@@ -152,11 +158,14 @@ package struct PropertyScan {
         return name
     }
 
-    /// The index of the name that these bytes are, or -1.
+    /// The index of the name that these bytes are, or -1. Static, for as a method of a structure that is being changed it
+    /// would be given a copy of it.
     @inline(__always)
-    private func index(of bytes: UnsafeRawBufferPointer, _ start: Int, _ count: Int) -> Int {
+    private static func index(
+        _ names: [Name], of bytes: UnsafeRawBufferPointer, _ start: Int, _ count: Int
+    ) -> Int {
         guard bytes.count - start >= 8 else {
-            return index(of: UnsafeRawBufferPointer(rebasing: bytes[start..<start + count]))
+            return index(names, of: UnsafeRawBufferPointer(rebasing: bytes[start..<start + count]))
         }
         var word = UInt64(littleEndian: bytes.loadUnaligned(fromByteOffset: start, as: UInt64.self))
         if count < 8 { word &= (1 << UInt64(8 * count)) - 1 }
@@ -172,7 +181,7 @@ package struct PropertyScan {
     private mutating func readLongKey() throws(CBORError) -> Int {
         let start = reader.offset
         if case .text(let count?) = try reader.readHead() {
-            return index(of: try reader.readContent(count: count))
+            return Self.index(names, of: try reader.readContent(count: count))
         }
         reader.offset = start
         try reader.skipItem()
@@ -180,7 +189,7 @@ package struct PropertyScan {
     }
 
     @inline(never)
-    private func index(of key: UnsafeRawBufferPointer) -> Int {
+    private static func index(_ names: [Name], of key: UnsafeRawBufferPointer) -> Int {
         names.firstIndex { name in name.bytes.withUnsafeBytes { $0.hasSameBytes(as: key) } } ?? -1
     }
 }
@@ -208,9 +217,9 @@ extension UnsafeRawBufferPointer {
 }
 
 /// Sendable value type. A text of at most eight bytes, in a word.
-package struct ShortText: Sendable, Equatable {
-    private let word: UInt64
-    private let count: UInt8
+package struct ShortText: Sendable {
+    @usableFromInline let word: UInt64
+    @usableFromInline let count: UInt8
 
     /// Nil for a longer text, and for one that isn't ASCII.
     package init?(ascii text: String) {
@@ -221,7 +230,7 @@ package struct ShortText: Sendable, Equatable {
     }
 
     /// The text that the item at `offset` is. Nil for a longer one, for every other item, and near the end of the input.
-    @inline(__always)
+    @inlinable
     package init?(ofItemIn bytes: UnsafeRawBufferPointer, at offset: Int) {
         guard offset >= 0, bytes.count - offset > 8 else { return nil }
         let initial = bytes[offset]
@@ -231,5 +240,9 @@ package struct ShortText: Sendable, Equatable {
         self.word = count == 8 ? word : word & (1 << (8 * UInt64(count)) - 1)
     }
 
-    package var isASCII: Bool { word & 0x8080_8080_8080_8080 == 0 }
+    @inlinable package static func == (left: ShortText, right: ShortText) -> Bool {
+        left.word == right.word && left.count == right.count
+    }
+
+    @inlinable package var isASCII: Bool { word & 0x8080_8080_8080_8080 == 0 }
 }

@@ -243,6 +243,7 @@ package final class EntryScan {
     /// Reads the entry's frame and holds it against its checksum, unless that was done before. Where the frame was moved
     /// or replaced meanwhile it reads the one that is there now.
     /// - Throws: when the bytes can't be reached now, for want of descriptors or memory.
+    @inline(__always)
     package func read() throws(StorageError) -> Reading {
         if frame != nil { return .present }
         guard slot != nil else { return .gone }
@@ -262,6 +263,15 @@ package final class EntryScan {
             (self.number, self.slot, location) = (number, slot, present)
         }
         return .damaged
+    }
+
+    /// The same, with what is asked of nearly every entry; the value is nil unless it is present and on disk.
+    package func readValue() throws(StorageError) -> (
+        reading: Reading, value: UnsafeRawBufferPointer?, encoding: ValueEncoding
+    ) {
+        let reading = try read()
+        guard reading == .present, let frame else { return (reading, nil, .unknown) }
+        return (reading, isInMemoryOnly ? nil : frame.value, frame.encoding)
     }
 
     @inline(__always)
