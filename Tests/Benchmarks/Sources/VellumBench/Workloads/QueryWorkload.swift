@@ -4,8 +4,12 @@ import StorageEngine
 
 /// P9: a query over all entries on disk, one thread, nothing decoded beforehand, files in the page cache; an operation
 /// is an entry. Ours checks the checksum of each entry that it reads. Times are those that the thread was given.
+///
+/// Then ours once more while another thread stores cities anew as fast as it can, with the values that they have, so that
+/// the answer must be the same.
 struct QueryWorkload {
     static let name = "P9 query"
+    static let beside = "P9 query beside a writer"
     static let query =
         #"find countrycode = "ID" and population > 1000000 | sort population desc, name | limit 10"#
 
@@ -24,7 +28,11 @@ struct QueryWorkload {
                 CBOREncoder().encode(city), forKey: String(city.geonameid), encoding: .cbor)
         }
         try tables.load(cities)
-        return try measure(system.archive, tables)
+        let measured = try measure(system.archive, tables)
+        let stored = try cities.prefix(100_000).map {
+            (key: String($0.geonameid), value: try CBOREncoder().encode($0))
+        }
+        return measured + [try measureBesideWriter(system.archive, stored, quiet: measured[0].median)]
     }
 
     /// As many cities as there are to be entries: those of the demonstration over and over, each with a number of its
@@ -37,6 +45,35 @@ struct QueryWorkload {
             city.population += number / all.count
             return city
         }
+    }
+
+    private func measureBesideWriter(
+        _ archive: Archive, _ stored: [(key: String, value: [UInt8])], quiet: Double
+    ) throws -> Measurement {
+        let query = QueryPlan(try QueryPipeline(QueryWorkload.query))
+        let expected = try query.rows(of: archive).rows.map { $0.entry?.key }
+        var result = Measurement(QueryWorkload.beside, "Vellum")
+        for run in 0..<plan.runs {
+            plan.say("\(QueryWorkload.beside): run \(run + 1) of \(plan.runs)")
+            let writer = Background { round in
+                let city = stored[round * 7919 % stored.count]
+                try archive.put(city.value, forKey: city.key, encoding: .cbor)
+            }
+            var keys: [String?] = []
+            var bytes = 0
+            let time = try Clock.processorNanoseconds {
+                let (rows, report) = try query.rows(of: archive)
+                keys = rows.map { $0.entry?.key }
+                bytes = report.bytesRead
+            }
+            let puts = try writer.end()
+            guard keys == expected, puts > 0 else {
+                throw BenchmarkError("P9: beside \(puts) puts it finds \(keys), not \(expected)")
+            }
+            result.add(nanoseconds: time, ops: plan.entries, bytes: bytes)
+        }
+        result.ratio = result.median / quiet
+        return result
     }
 
     private func measure(_ archive: Archive, _ tables: CityTables) throws -> [Measurement] {
