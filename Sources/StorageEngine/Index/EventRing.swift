@@ -38,15 +38,16 @@ extension IndexMemory {
     }
 
     /// Claims the numbers of the next `count` events and returns the first. Each must be published, or given up
-    /// with ``IndexMemory/giveUpEvents(_:)``: followers wait for it. One claim for all that a change tells, before it
+    /// with ``IndexMemory/giveUpEvents(from:count:)``: followers wait for it. One claim for all that a change tells, before it
     /// changes anything: an atomic addition waits until all earlier stores have arrived.
     @inline(__always)
     func claimEvents(_ count: Int) -> UInt64 { cp_add64(base + IndexLayout.eventHeadOffset, UInt64(count)) }
 
     /// Publishes numbers that were claimed for events that did not happen.
     @inline(never)
-    func giveUpEvents(_ sequences: Range<UInt64>) {
-        for sequence in sequences {
+    func giveUpEvents(from first: UInt64, count: Int) {
+        for place in 0..<count {
+            let sequence = first &+ UInt64(place)
             let cell = eventCell(sequence)
             cp_relaxed_store64(cell, 0)
             cp_store_fence()

@@ -255,10 +255,11 @@ extension ArchiveEngine {
 
     /// Takes the `count` least recent entries out of the index; `events` is the first of as many claimed numbers.
     private func removeLeastRecent(_ count: Int, sparing: UInt32, time: Int64, events: UInt64) {
-        for event in events..<events &+ UInt64(count) {
+        for place in 0..<count {
+            let event = events &+ UInt64(place)
             let number = victim(from: index.leastRecent, sparing: sparing)
             guard let slot = index.entry(number) else {
-                index.giveUpEvents(event..<events &+ UInt64(count))
+                index.giveUpEvents(from: event, count: count - place)
                 break
             }
             index.publishEvent(
