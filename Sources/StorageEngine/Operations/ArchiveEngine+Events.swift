@@ -1,3 +1,5 @@
+import CPlatform
+
 /// Reading the ring of events. Needs no lock and leaves no trace.
 extension ArchiveEngine {
     /// Events from `first` on; `nil`: all that the ring has.
@@ -36,11 +38,17 @@ extension ArchiveEngine {
     }
 
     func waitForEvents(from first: UInt64, atMost wait: Duration) -> EventBatch {
-        let nanoseconds = wait.clampedMicroseconds.multipliedReportingOverflow(by: 1000)
-        index.waitForEvent(
-            after: first, nanoseconds: nanoseconds.overflow ? .max : nanoseconds.partialValue,
-            mayWrite: processSlot != nil)
-        return events(from: first)
+        let product = wait.clampedMicroseconds.multipliedReportingOverflow(by: 1000)
+        let nanoseconds = product.overflow ? Int64.max : product.partialValue
+        let start = cp_monotonic_time()
+        while true {
+            let left = nanoseconds - (cp_monotonic_time() - start)
+            index.waitForEvent(after: first, nanoseconds: left, mayWrite: processSlot != nil)
+            let batch = events(from: first)
+            guard batch.events.isEmpty, batch.lost == 0, left > 0 else { return batch }
+            // A number has been claimed whose event is still to come: its writer may have to wait for the processor.
+            if index.eventHead != first { cp_sleep(min(left, 2_000_000)) }
+        }
     }
 
     private func describe(_ raw: RawEvent) -> ArchiveEvent {
