@@ -90,7 +90,7 @@ let package = Package(
             exclude: ["Golden"],
             swiftSettings: strict),
         .testTarget(
-            name: "VellumCommandTests", dependencies: ["VellumCommand"],
+            name: "VellumCommandTests", dependencies: ["VellumCommand", "StorageEngine", "CBOR"],
             swiftSettings: strict),
         .target(
             name: "FuzzTargets",

@@ -52,9 +52,9 @@ public enum QueryAggregate: Sendable, Hashable {
     case sum(QueryProperty)
     /// The mean of the numbers; null if there is none.
     case average(QueryProperty)
-    /// The least value, in the order of a sort; null if no row has the property.
+    /// The least value, in the order of a sort; null if no row has a value with a place in it.
     case minimum(QueryProperty)
-    /// The greatest value, in the order of a sort; null if no row has the property.
+    /// The greatest value, in the order of a sort; null if no row has a value with a place in it.
     case maximum(QueryProperty)
 
     /// The property that it is about.

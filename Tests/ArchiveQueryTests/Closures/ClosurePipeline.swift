@@ -240,7 +240,8 @@ struct ClosureFigure<Row> {
     static func least(_ property: ClosureProperty<Row>, isGreatest: Bool) -> Self {
         Self(text: (isGreatest ? "max " : "min ") + property.name) { rows in
             guard property.isOrdered else { return nil }
-            return try rows.min { property.order($0, $1, isGreatest) < 0 }.flatMap(property.cell)
+            return try rows.filter(property.isRanked).min { property.order($0, $1, isGreatest) < 0 }.flatMap(
+                property.cell)
         }
     }
 }

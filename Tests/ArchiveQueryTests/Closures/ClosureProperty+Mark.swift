@@ -5,6 +5,7 @@ extension ClosureProperty {
     static func mark(_ name: String, _ value: @escaping (Row) -> Mark?) -> Self {
         var property = Self(name, value)
         property.number = { value($0)?.number }
+        property.isRanked = { value($0)?.ordered != nil }
         property.order = { left, right, isDescending in
             // A list has no order, as if there were nothing.
             switch (value(left)?.ordered, value(right)?.ordered) {

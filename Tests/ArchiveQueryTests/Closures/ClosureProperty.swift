@@ -18,6 +18,8 @@ struct ClosureProperty<Row> {
     let identity: (Row) -> AnyHashable?
     /// Whether values have an order, so that rows are grouped by them in one.
     var isOrdered = true
+    /// Whether a row's value has a place in the order.
+    var isRanked: (Row) -> Bool
     /// The value as a column shows it.
     let cell: (Row) throws -> CBORValue?
     var number: (Row) -> Double? = { _ in nil }
@@ -28,6 +30,7 @@ struct ClosureProperty<Row> {
     init<Value: Hashable & Encodable & SendableMetatype>(_ name: String, _ value: @escaping (Row) -> Value?) {
         self.name = name
         identity = { value($0).map(AnyHashable.init) }
+        isRanked = { value($0) != nil }
         cell = { row in
             guard let value = value(row) else { return nil }
             return try Cells.value(value)
