@@ -1,3 +1,4 @@
+import TestSupport
 import CBOR
 
 /// A pipeline as text, and what it means as steps in Swift.
