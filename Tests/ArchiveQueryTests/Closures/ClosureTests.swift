@@ -8,8 +8,7 @@ import Testing
 @Suite("Pipelines against closures")
 struct ClosureTests {
     /// A few hundred; in a long run ten thousand.
-    private static let count =
-        ProcessInfo.processInfo.environment["VELLUM_SOAK_SECONDS"] == nil ? 300 : 10_000
+    private static let count = Soak.seconds == 0 ? 300 : 10_000
 
     @Test func overTheCities() throws {
         var random = SeededGenerator.announced("closures over the cities")
@@ -58,7 +57,10 @@ struct ClosureTests {
             #expect(report.unreadable == 0, "\(pipeline.text)")
             if !expected.isEmpty { matched += 1 }
         }
-        print("closures over \(name): \(Self.count) pipelines, \(matched) with rows")
+        var figures = Figures("closures over \(name)")
+        figures.add("pipelines", Self.count)
+        figures.add("with rows", matched)
+        figures.report()
         // Pipelines that all find nothing would prove nothing.
         #expect(matched * 3 > Self.count)
     }

@@ -22,7 +22,8 @@ final class KeptObjects<Object: Decodable> {
     private let store: Store
     private let path = NSTemporaryDirectory() + "vellum-closures-" + UUID().uuidString
 
-    /// Stores each value under its key, some with an owner, and uses some again.
+    /// Stores each value under its key, some with an owner; stores some anew and uses some again, so that the order of use
+    /// isn't that in which they lie.
     init(_ values: [(key: String, bytes: [UInt8])], using random: inout SeededGenerator) throws {
         store = try Store.open(at: path)
         archive = try store.archive(
@@ -30,10 +31,11 @@ final class KeptObjects<Object: Decodable> {
         var order: [String] = []
         var owners: [String: String] = [:]
         var hits: [String: Int] = [:]
-        for (key, bytes) in values {
+        for (key, bytes) in values + values.shuffled(using: &random).prefix(values.count / 5) {
             owners[key] = ["api", "import", nil, nil].randomElement(using: &random)!
             try archive.put(
                 bytes, forKey: key, encoding: .cbor, attributes: EntryAttributes(owner: owners[key]))
+            order.removeAll { $0 == key }
             order.append(key)
         }
         for _ in 0..<values.count / 3 {
