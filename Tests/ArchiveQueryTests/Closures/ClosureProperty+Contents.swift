@@ -59,8 +59,7 @@ extension ClosureProperty {
         _ name: String, _ value: @escaping (Row) -> [Element]?, samples: [Element],
         spelled: @escaping (Element) -> String
     ) -> Self {
-        var property = Self(name, value)
-        property.isOrdered = false
+        var property = Self(encoded: name, value)
         property.conditions += sized(name) { value($0)?.count } + [nullOrEmpty(name) { value($0)?.isEmpty }]
         func some(_ random: inout SeededGenerator) -> [Element] {
             (0..<Int.random(in: 0...3, using: &random)).map { _ in samples.randomElement(using: &random)! }
@@ -98,8 +97,7 @@ extension ClosureProperty {
     static func container<Value: Collection & Hashable & Encodable & SendableMetatype>(
         _ name: String, _ value: @escaping (Row) -> Value?, isList: Bool = false
     ) -> Self {
-        var property = Self(name, value)
-        property.isOrdered = false
+        var property = Self(encoded: name, value)
         property.conditions += sized(name) { value($0)?.count } + [nullOrEmpty(name) { value($0)?.isEmpty }]
         property.conditions += [
             { _ in ClosureCondition(text: "\(name) = \"a\"") { _ in false } },

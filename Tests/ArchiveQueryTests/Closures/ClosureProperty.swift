@@ -16,7 +16,7 @@ struct ClosureProperty<Row> {
     /// Negative if the left one comes first; what has no order comes last in either direction.
     var order: (_ left: Row, _ right: Row, _ isDescending: Bool) -> Int = { _, _, _ in 0 }
     /// What tells values apart; nil if there is none.
-    let identity: (Row) -> AnyHashable?
+    var identity: (Row) -> AnyHashable?
     /// Whether values have an order, so that rows are grouped by them in one.
     var isOrdered = true
     /// Whether a row's value has a place in the order.
@@ -43,6 +43,19 @@ struct ClosureProperty<Row> {
             { _ in ClosureCondition(text: "\(name) = null") { value($0) == nil } },
             { _ in ClosureCondition(text: "\(name) != null") { value($0) != nil } },
         ]
+    }
+
+    /// The property of a list or the like, whose values differ where their encodings do: `["\u{e9}"]` isn't
+    /// `["e\u{301}"]`, although the texts are the same.
+    init<Value: Hashable & Encodable & SendableMetatype>(
+        encoded name: String, _ value: @escaping (Row) -> Value?
+    ) {
+        self.init(name, value)
+        isOrdered = false
+        identity = { row in
+            guard let value = value(row) else { return nil }
+            return (try? CBOREncoder().encode(value)).map(AnyHashable.init)
+        }
     }
 
     /// A condition on it.
