@@ -54,16 +54,19 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(
-            name: "CBORTests", dependencies: ["CBOR"], exclude: ["Reader"], swiftSettings: strict),
+            name: "CBORTests", dependencies: ["CBOR", "TestSupport"], exclude: ["Reader"],
+            swiftSettings: strict),
         .testTarget(
             name: "StorageEngineTests",
             dependencies: ["StorageEngine", "CPlatform", "StoreWorker", "TestSupport"],
             exclude: ["Fixtures", "Reader"], swiftSettings: strict),
         .executableTarget(
-            name: "StoreWorker", dependencies: ["StorageEngine", "CPlatform"], path: "Tests/StoreWorker",
+            name: "StoreWorker", dependencies: ["StorageEngine", "CPlatform", "TestSupport"],
+            path: "Tests/StoreWorker",
             swiftSettings: strict),
         .testTarget(
-            name: "ArchiveQueryTests", dependencies: ["ArchiveQuery", "StorageEngine", "CBOR"],
+            name: "ArchiveQueryTests",
+            dependencies: ["ArchiveQuery", "StorageEngine", "CBOR", "TestSupport"],
             exclude: ["Golden", "Reader"], swiftSettings: strict),
         .testTarget(
             name: "VellumTests",
@@ -76,7 +79,8 @@ let package = Package(
         .executableTarget(
             name: "ObjectWorker", dependencies: ["Vellum"], path: "Tests/ObjectWorker", swiftSettings: strict),
         .testTarget(
-            name: "TerminalKitTests", dependencies: ["TerminalKit"], exclude: ["Fixtures", "Golden"],
+            name: "TerminalKitTests", dependencies: ["TerminalKit", "TestSupport"],
+            exclude: ["Fixtures", "Golden"],
             swiftSettings: strict),
         // The program that TerminalCursesTests drive through a pseudo-terminal.
         .executableTarget(
@@ -86,18 +90,21 @@ let package = Package(
             name: "TerminalCursesTests", dependencies: ["TerminalCurses", "TerminalKit", "TerminalProbe"],
             swiftSettings: strict),
         .testTarget(
-            name: "BrowserCoreTests", dependencies: ["BrowserCore", "StorageEngine", "CBOR", "TerminalKit"],
+            name: "BrowserCoreTests",
+            dependencies: ["BrowserCore", "StorageEngine", "CBOR", "TerminalKit", "TestSupport"],
             exclude: ["Golden"],
             swiftSettings: strict),
         .testTarget(
-            name: "VellumCommandTests", dependencies: ["VellumCommand"],
+            name: "VellumCommandTests",
+            dependencies: ["VellumCommand", "StorageEngine", "CBOR", "TestSupport"],
             swiftSettings: strict),
         .target(
             name: "FuzzTargets",
             dependencies: ["StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit", "CPlatform"],
             path: "Tests/FuzzTargets", swiftSettings: strict),
         .testTarget(
-            name: "FuzzTests", dependencies: ["FuzzTargets"], exclude: ["Inputs"], swiftSettings: strict),
+            name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], exclude: ["Inputs"],
+            swiftSettings: strict),
         .testTarget(name: "ArchitectureTests", swiftSettings: strict),
     ]
 )

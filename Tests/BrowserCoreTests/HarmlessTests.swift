@@ -1,3 +1,4 @@
+import TestSupport
 import BrowserCore
 import TerminalKit
 import Testing
@@ -6,7 +7,7 @@ import Testing
 struct HarmlessTests {
     @Test(arguments: 0..<24 as Range<UInt64>)
     func anyKeysWithoutConfirmationWriteNothing(seed: UInt64) throws {
-        var numbers = SeededNumbers(state: seed)
+        var numbers = SeededGenerator(seed: seed)
         let source = Fixture.source()
         Fixture.addEvents(source)
         Fixture.addMessages(source)

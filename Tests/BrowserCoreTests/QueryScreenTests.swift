@@ -162,6 +162,37 @@ struct QueryScreenTests {
         #expect(browser.frame.plainText.contains("Nothing was written"))
     }
 
+    /// Rows were kept until the last, their cells were cut as those on the screen, and a quote or a comma with a mark over
+    /// it was taken for another character.
+    @Test func tablesInFilesAreWholeAndQuotedByBytes() throws {
+        let path = folder.path + "/whole"
+        let long = String(repeating: "x", count: 1000)
+        let texts = ["b,\u{301}": "b", "a\"\u{301}": "a"]
+        for (text, key) in texts {
+            let value: CBORValue = ["text": .text(text), "long": .text(long)]
+            try archive.put(value.encoded, forKey: key, encoding: .cbor)
+        }
+        for number in 60..<300 {
+            try archive.put(
+                CBORValue.map(["number": .unsigned(UInt64(number))]).encoded, forKey: "place \(number)",
+                encoding: .cbor)
+        }
+        var browser = try browser("Qfind text is not null or number >= 0 | sort @key<enter>", columns: 160)
+        browser.press(try Key.script("w<ctrl+u>\(path).csv<enter>"))
+        let file = try String(contentsOfFile: path + ".csv", encoding: .utf8)
+        let lines = file.utf8.split(separator: UInt8(ascii: "\n")).map { String($0) ?? "" }
+        #expect(lines.count == 1 + 302)
+        #expect(lines[0] == "key,text,number,long")
+        #expect(lines[1].utf8.elementsEqual("a,\"a\"\"\u{301}\",,\(long)".utf8))
+        #expect(lines[2].utf8.elementsEqual("b,\"b,\u{301}\",,\(long)".utf8))
+        #expect(lines[3] == "place 0,,0," && lines[302] == "place 99,,99,")
+        browser.press(try Key.script("w<ctrl+u>\(path).tsv<enter>"))
+        let tabs = try String(contentsOfFile: path + ".tsv", encoding: .utf8)
+        #expect(
+            tabs.hasPrefix(
+                "key\ttext\tnumber\tlong\na\t\"a\"\"\u{301}\"\t\t\(long)\nb\tb,\u{301}\t\t\(long)\n"))
+    }
+
     @Test func explainsAndSpeaksSwift() throws {
         var browser = try browser("Qfind number > 50 | sort number | limit 3<enter>e", columns: 160)
         let text = browser.frame.plainText

@@ -1,3 +1,4 @@
+import TestSupport
 import BrowserCore
 import Foundation
 import TerminalKit
@@ -10,7 +11,7 @@ struct RandomTests {
 
     @Test(arguments: 0..<seeds)
     func goesOn(seed: UInt64) throws {
-        var numbers = SeededNumbers(state: seed &+ 1_000)
+        var numbers = SeededGenerator(seed: seed &+ 1_000)
         let source = Fixture.source()
         Fixture.addEvents(source)
         Fixture.addMessages(source)
@@ -54,7 +55,7 @@ struct RandomTests {
     }
 
     /// What another process, or the disk, may do meanwhile.
-    private func change(_ source: MockSource, _ numbers: inout SeededNumbers, at now: Moment) {
+    private func change(_ source: MockSource, _ numbers: inout SeededGenerator, at now: Moment) {
         let key = Fixture.keys.randomElement(using: &numbers) ?? ""
         switch Int.random(in: 0..<13, using: &numbers) {
         case 10: source.happen(.eviction, key, archive: "City", cause: .limit, at: now)

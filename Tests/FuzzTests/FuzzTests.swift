@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 import FuzzTargets
 import Testing
@@ -41,20 +42,5 @@ import Testing
         for file in files.sorted(by: { $0.path < $1.path }) {
             try feed(Array(Data(contentsOf: file)), to: &target, file.lastPathComponent)
         }
-    }
-}
-
-/// SplitMix64 (Steele, Lea and Flood, 2014): the same numbers for the same seed on every machine.
-private struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ mixed >> 30) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ mixed >> 27) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ mixed >> 31
     }
 }

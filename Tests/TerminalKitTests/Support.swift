@@ -20,19 +20,6 @@ func expectGolden(
     #expect(text == expected, "\(name) differs", sourceLocation: sourceLocation)
 }
 
-/// A repeatable source of random numbers (SplitMix64, G. Steele and others, 2014).
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-    init(seed: UInt64) { state = seed }
-    mutating func next() -> UInt64 {
-        state &+= 0x9e37_79b9_7f4a_7c15
-        var mixed = state
-        mixed = (mixed ^ (mixed >> 30)) &* 0xbf58_476d_1ce4_e5b9
-        mixed = (mixed ^ (mixed >> 27)) &* 0x94d0_49bb_1331_11eb
-        return mixed ^ (mixed >> 31)
-    }
-}
-
 /// Breaks of the frame's invariants F1 to F3, each in a sentence.
 func invariantBreaks(_ frame: Frame) -> [String] {
     var breaks: [String] = []

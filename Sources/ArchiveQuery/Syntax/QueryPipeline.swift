@@ -23,12 +23,13 @@ public enum PipelineStage: Sendable, Hashable {
     case skip(Int)
     /// Keeps these properties of each row, in this order. Later stages see no others, but metadata.
     case select([QueryProperty])
-    /// One row for each different value of the property, in the order in which they come.
+    /// One row for each different value of the property, in the order in which they come. Numbers and texts differ as in
+    /// a comparison; arrays, maps and bytes where their encodings do.
     case distinct(QueryProperty)
     /// One row with these figures of all rows.
     case aggregate([QueryAggregate])
-    /// One row for each different value of the property, with these figures of the rows that have it; in ascending order
-    /// of the values, the rows without the property last.
+    /// One row for each different value of the property, as ``distinct(_:)`` tells them apart, with these figures of the
+    /// rows that have it; in ascending order of the values, the rows without the property last.
     case group(by: QueryProperty, [QueryAggregate])
 }
 
@@ -52,9 +53,9 @@ public enum QueryAggregate: Sendable, Hashable {
     case sum(QueryProperty)
     /// The mean of the numbers; null if there is none.
     case average(QueryProperty)
-    /// The least value, in the order of a sort; null if no row has the property.
+    /// The least value, in the order of a sort; null if no row has a value with a place in it.
     case minimum(QueryProperty)
-    /// The greatest value, in the order of a sort; null if no row has the property.
+    /// The greatest value, in the order of a sort; null if no row has a value with a place in it.
     case maximum(QueryProperty)
 
     /// The property that it is about.

@@ -142,8 +142,12 @@ enum QueryText {
         return name
     }
 
-    /// A text with the escapes of JSON; controls that terminals obey are escaped.
-    static func quoted(_ text: String) -> String {
+    /// A text with the escapes that JSON and Swift share; controls that terminals obey are escaped by their hexadecimal
+    /// numbers, unless told otherwise as JSON does it.
+    static func quoted(
+        _ text: String,
+        control: (String) -> String = { "\\u" + String(repeating: "0", count: 4 - $0.count) + $0 }
+    ) -> String {
         var output = "\""
         for scalar in text.unicodeScalars {
             switch scalar {
@@ -152,8 +156,7 @@ enum QueryText {
             case "\t": output += "\\t"
             case "\r": output += "\\r"
             case _ where scalar.value < 0x20 || (0x7f..<0xa0).contains(scalar.value):
-                let digits = String(scalar.value, radix: 16)
-                output += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+                output += control(String(scalar.value, radix: 16))
             default: output.unicodeScalars.append(scalar)
             }
         }

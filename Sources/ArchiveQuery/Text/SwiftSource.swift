@@ -149,19 +149,5 @@ private enum SwiftSource {
         }
     }
 
-    private static func quoted(_ text: String) -> String {
-        var output = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"", "\\": output += "\\" + String(scalar)
-            case "\n": output += "\\n"
-            case "\t": output += "\\t"
-            case "\r": output += "\\r"
-            case _ where scalar.value < 0x20 || (0x7f..<0xa0).contains(scalar.value):
-                output += "\\u{" + String(scalar.value, radix: 16) + "}"
-            default: output.unicodeScalars.append(scalar)
-            }
-        }
-        return output + "\""
-    }
+    private static func quoted(_ text: String) -> String { QueryText.quoted(text) { "\\u{\($0)}" } }
 }

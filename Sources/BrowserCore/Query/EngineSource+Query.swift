@@ -26,7 +26,7 @@ extension EngineSource {
                 file.remove()
                 return nil
             }
-            try file.finish(report)
+            try file.finish()
             return report.rows
         } catch {
             file.remove()

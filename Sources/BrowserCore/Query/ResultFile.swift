@@ -4,15 +4,16 @@ import Foundation
 
 /// A new file that takes the rows of a query. For one thread.
 ///
-/// A name that ends in `.csv` or `.tsv` gives the cells of the table with their titles on top (RFC 4180); any other an
-/// object a line, as `vellum query --json` prints it.
+/// A name that ends in `.csv` or `.tsv` gives the columns of the table with their titles on top, each cell whole; any
+/// other an object a line, as `vellum query --json` prints it.
 struct ResultFile {
     private let path: String
     private let file: FileHandle
     private let plan: QueryPlan
     /// Nil for an object a line.
-    private let separator: String?
-    private var table: QueryTabulator
+    private let separator: UInt8?
+    private var cells: QueryCells
+    private var hasTitles = false
     private var buffer: [UInt8] = []
     private static let bufferBytes = 1 << 16
 
@@ -20,7 +21,8 @@ struct ResultFile {
     init(at path: String, of plan: QueryPlan) throws(SourceError) {
         let path = NSString(string: path).expandingTildeInPath
         let name = path.lowercased()
-        separator = name.hasSuffix(".tsv") ? "\t" : name.hasSuffix(".csv") ? "," : nil
+        separator =
+            name.hasSuffix(".tsv") ? UInt8(ascii: "\t") : name.hasSuffix(".csv") ? UInt8(ascii: ",") : nil
         do {
             try Data().write(to: URL(fileURLWithPath: path), options: .withoutOverwriting)
             file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
@@ -29,11 +31,11 @@ struct ResultFile {
         }
         self.path = path
         self.plan = plan
-        table = QueryTabulator(plan, now: .now(), maximumRows: .max)
+        cells = QueryCells(plan, now: .now())
     }
 
     mutating func add(_ row: QueryRow) throws(SourceError) {
-        if separator != nil { return table.add(row) }
+        if let separator { return try append(cells.add(row), separator) }
         var members: [CBORMap.Entry] = []
         func add(_ name: String, _ item: [UInt8]?) {
             let value = item.flatMap { try? CBORReader.decode($0) } ?? .null
@@ -46,15 +48,13 @@ struct ResultFile {
             add("value", row.value)
         }
         buffer += CBORValue.map(CBORMap(members)).json().utf8 + [UInt8(ascii: "\n")]
-        if buffer.count >= ResultFile.bufferBytes { try flush() }
+        try flushIfFull()
     }
 
-    mutating func finish(_ report: QueryReport) throws(SourceError) {
+    mutating func finish() throws(SourceError) {
         if let separator {
-            let answer = table.finish(report)
-            for cells in [answer.columns.map(\.title)] + answer.rows.map(\.cells) {
-                buffer += ResultFile.line(cells, separator).utf8
-            }
+            try append(cells.finish(), separator)
+            if !hasTitles { appendTitles(separator) }
         }
         try flush()
         do { try file.close() } catch { throw SourceError("\(path): \(ResultFile.reason(error))") }
@@ -66,6 +66,10 @@ struct ResultFile {
         try? FileManager.default.removeItem(atPath: path)
     }
 
+    private mutating func flushIfFull() throws(SourceError) {
+        if buffer.count >= ResultFile.bufferBytes { try flush() }
+    }
+
     private mutating func flush() throws(SourceError) {
         do {
             try file.write(contentsOf: Data(buffer))
@@ -75,12 +79,17 @@ struct ResultFile {
         buffer.removeAll(keepingCapacity: true)
     }
 
-    private static func line(_ cells: [String], _ separator: String) -> String {
-        cells.map { cell in
-            let needsQuotes = cell.contains { $0 == "\"" || $0.isNewline || String($0) == separator }
-            return needsQuotes ? "\"" + cell.replacing("\"", with: "\"\"") + "\"" : cell
+    private mutating func append(_ rows: [QueryCells.Row], _ separator: UInt8) throws(SourceError) {
+        if !hasTitles, !rows.isEmpty { appendTitles(separator) }
+        for row in rows {
+            DelimitedText.appendLine(row.cells, separator: separator, to: &buffer)
+            try flushIfFull()
         }
-        .joined(separator: separator) + "\n"
+    }
+
+    private mutating func appendTitles(_ separator: UInt8) {
+        hasTitles = true
+        DelimitedText.appendLine(cells.titles, separator: separator, to: &buffer)
     }
 
     private static func reason(_ error: any Error) -> String {

@@ -72,16 +72,16 @@ struct QueryCommand: ParsableCommand {
     private func print(
         _ plan: QueryPlan, _ archive: Archive, _ progress: QueryProgressLine, to output: OutputWriter
     ) throws {
+        var options = QueryOptions()
+        options.progress = progress.update
         var printer: any QueryPrinter =
             if json {
                 QueryLines(plan, output)
             } else if csv {
-                QueryTable(plan, output, layout: .csv)
+                QueryCSV(plan, output, memoryLimit: options.memoryLimit)
             } else {
                 QueryTable(plan, output, layout: output.isTerminal ? .table : .tabs)
             }
-        var options = QueryOptions()
-        options.progress = progress.update
         let report = try plan.run(over: archive, options: options) { row in
             progress.finish()
             try printer.print(row)

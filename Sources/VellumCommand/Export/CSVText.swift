@@ -1,3 +1,4 @@
+import BrowserCore
 import CBOR
 
 /// Stateless; safe from any thread. Spells values as fields of a CSV row, so that ``FieldValue`` reads them back equal.
@@ -53,13 +54,7 @@ enum CSVText {
             guard FieldValue.needsQuotes(UnsafeRawBufferPointer(content)) else {
                 return output.append(contentsOf: content)
             }
-            let quote = UInt8(ascii: "\"")
-            output.append(quote)
-            for byte in content {
-                if byte == quote { output.append(quote) }
-                output.append(byte)
-            }
-            output.append(quote)
+            DelimitedText.appendQuoted(content, to: &output)
         }
     }
 }

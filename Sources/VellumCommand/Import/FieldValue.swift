@@ -1,3 +1,4 @@
+import BrowserCore
 import CBOR
 
 /// Stateless; safe from any thread. What a field of a CSV file means as a JSON value, and how a JSON value is spelled
@@ -35,11 +36,7 @@ enum FieldValue {
     /// Whether a text without quotes would be read as something other than this text.
     static func needsQuotes(_ text: UnsafeRawBufferPointer) -> Bool {
         if text.isEmpty || text.first == 0x20 || text.last == 0x20 { return true }
-        if text.contains(where: {
-            $0 == UInt8(ascii: ",") || $0 == UInt8(ascii: "\"") || $0 == 0x0a || $0 == 0x0d
-        }) {
-            return true
-        }
+        if DelimitedText.needsQuotes(text, separator: UInt8(ascii: ",")) { return true }
         var scratch = CBORWriter()
         return readWord(text, into: &scratch) || readNumber(text, into: &scratch) || mayBeContainer(text)
     }

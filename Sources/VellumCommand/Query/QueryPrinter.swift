@@ -42,6 +42,15 @@ struct QueryLines: QueryPrinter {
 
 /// Stateless. Parts of rows as they are printed.
 enum QueryCell {
+    /// What the column of an entry's key is called.
+    static let keyName = "key"
+
+    /// One CBOR item as an object; nil if it is something else or can't be read.
+    static func object(_ item: [UInt8]?) -> CBORMap? {
+        guard let item, case .map(let map)? = try? CBORReader.decode(item) else { return nil }
+        return map
+    }
+
     /// One CBOR item as JSON on one line; null for what is absent or can't be read.
     static func json(_ item: [UInt8]?) -> String {
         item.flatMap { try? JSONPrinter.text(of: $0) } ?? "null"
@@ -55,6 +64,18 @@ enum QueryCell {
         case .null, .undefined: return .absent
         case .unsigned, .negative, .float: return .number(json(item))
         default: return .text(json(item))
+        }
+    }
+}
+
+/// The names of all properties that some objects have, in the order in which they come.
+struct ColumnNames {
+    private(set) var all: [String] = []
+    private var known: Set<String> = []
+
+    mutating func add(_ object: CBORMap?) {
+        for entry in object ?? CBORMap() {
+            if case .text(let name) = entry.key, known.insert(name).inserted { all.append(name) }
         }
     }
 }

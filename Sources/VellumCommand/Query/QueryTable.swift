@@ -3,17 +3,16 @@ import CBOR
 import TerminalKit
 
 /// Rows as columns. On a terminal whole entries are shown by the properties that the first of them have; in a pipe by
-/// their key and their value as JSON. CSV has to wait for the last row, to know the names of all properties.
+/// their key and their value as JSON.
 struct QueryTable: QueryPrinter {
     enum Layout {
-        case table, tabs, csv
+        case table, tabs
     }
 
     /// Rows that a table's columns are made of.
     private static let firstRows = 200
     /// The widest cell of a table that isn't alone.
     private static let widest = 40
-    private static let keyName = "key"
 
     private let columns: [String]?
     private let output: OutputWriter
@@ -37,7 +36,6 @@ struct QueryTable: QueryPrinter {
                 ? [Cell.text(row.entry?.key ?? ""), .text(QueryCell.json(row.value))]
                 : row.columns.map(QueryCell.cell)
             try output.write(cells.map(\.plain).joined(separator: "\t") + "\n")
-        case .csv: waiting.append(row)
         case .table:
             if printer != nil { return try show(row) }
             waiting.append(row)
@@ -46,7 +44,6 @@ struct QueryTable: QueryPrinter {
     }
 
     mutating func finish() throws {
-        if layout == .csv { try writeCSV() }
         if layout == .table, printer == nil, !waiting.isEmpty { try begin() }
         try printer?.finish()
         try output.flush()
@@ -55,8 +52,12 @@ struct QueryTable: QueryPrinter {
     // MARK: Tables
 
     private mutating func begin() throws {
-        properties = columns == nil ? names() : []
-        let titles = columns ?? [Self.keyName] + properties
+        if columns == nil {
+            var names = ColumnNames()
+            for row in waiting { names.add(QueryCell.object(row.value)) }
+            properties = names.all
+        }
+        let titles = columns ?? [QueryCell.keyName] + properties
         printer = RowPrinter(
             titles.enumerated().map { index, name in
                 // The first columns stay longest where there is no room for all.
@@ -71,7 +72,7 @@ struct QueryTable: QueryPrinter {
     private mutating func show(_ row: QueryRow) throws {
         var cells = row.columns.map(QueryCell.cell)
         if columns == nil {
-            let object = Self.object(row)
+            let object = QueryCell.object(row.value)
             cells = [.text(row.entry?.key ?? "")]
             if properties.isEmpty { cells.append(QueryCell.cell(row.value)) }
             cells += properties.map { name in
@@ -87,44 +88,4 @@ struct QueryTable: QueryPrinter {
         return .text(TextWidth.truncate(text, to: widest))
     }
 
-    private static func object(_ row: QueryRow) -> CBORMap? {
-        guard let bytes = row.value, case .map(let map)? = try? CBORReader.decode(bytes) else { return nil }
-        return map
-    }
-
-    /// The names of all properties that the waiting entries have, in the order in which they come.
-    private func names() -> [String] {
-        var names: [String] = []
-        var known: Set<String> = []
-        for row in waiting {
-            for entry in Self.object(row) ?? CBORMap() {
-                if case .text(let name) = entry.key, known.insert(name).inserted { names.append(name) }
-            }
-        }
-        return names
-    }
-
-    // MARK: CSV
-
-    private func writeCSV() throws {
-        var text: [UInt8] = []
-        let properties = columns == nil ? names() : []
-        // Values that are no objects have a column of their own.
-        let hasOthers = columns == nil && waiting.contains { Self.object($0) == nil }
-        let names = columns ?? [Self.keyName] + properties + (hasOthers ? ["value"] : [])
-        guard !waiting.isEmpty else { return }
-        CSVText.appendHeader(names, to: &text)
-        for row in waiting {
-            var values = row.columns.map { $0.flatMap { try? CBORReader.decode($0) } }
-            if columns == nil {
-                let object = Self.object(row)
-                values = [.text(row.entry?.key ?? "")] + properties.map { object?[key: .text($0)] }
-                if hasOthers {
-                    values.append(object == nil ? row.value.flatMap { try? CBORReader.decode($0) } : nil)
-                }
-            }
-            try CSVText.appendRow(values, to: &text)
-        }
-        try TerminalSafe.write(text, to: output)
-    }
 }

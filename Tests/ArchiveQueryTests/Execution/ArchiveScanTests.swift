@@ -1,3 +1,4 @@
+import TestSupport
 import ArchiveQuery
 import CBOR
 import Foundation

@@ -1,3 +1,4 @@
+import TestSupport
 import ArchiveQuery
 import CBOR
 import Foundation
@@ -9,8 +10,7 @@ struct IndependentReaderTests {
     private static let python = ProcessInfo.processInfo.environment["PATH"]?.split(separator: ":")
         .map { $0 + "/python3" }.first(where: FileManager.default.isExecutableFile(atPath:))
     /// A few hundred; in a long run ten thousand.
-    private static let count =
-        ProcessInfo.processInfo.environment["VELLUM_SOAK_SECONDS"] == nil ? 300 : 10_000
+    private static let count = Soak.seconds == 0 ? 300 : 10_000
 
     /// The answers of the script, a JSON array each.
     private func answers(_ documents: [String], _ queries: [String]) throws -> [NSArray] {

@@ -1,3 +1,4 @@
+import TestSupport
 import Foundation
 
 /// Texts of queries that find something among documents of one kind.

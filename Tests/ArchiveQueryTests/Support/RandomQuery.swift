@@ -1,3 +1,4 @@
+import TestSupport
 import ArchiveQuery
 
 /// Makes queries of every form.

@@ -1,3 +1,4 @@
+import TestSupport
 import CBOR
 import Testing
 

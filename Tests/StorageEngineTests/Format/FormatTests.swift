@@ -1,3 +1,4 @@
+import TestSupport
 import CPlatform
 import Foundation
 import StorageEngine

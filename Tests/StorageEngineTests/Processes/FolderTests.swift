@@ -136,7 +136,7 @@ import Testing
         while goesOn(round) {
             defer { round += 1 }
             // Stopped anywhere, even while it holds the lock, so that the copy has a lock that is held.
-            if round % 2 == 0 { try #require(try await writer.stop()) }
+            if round % 2 == 0 { try #require(try await writer.process.stop()) }
             let path = folder.path + "/copy \(round)"
             try copy(folder.store, to: path)
             writer.signal(SIGCONT)

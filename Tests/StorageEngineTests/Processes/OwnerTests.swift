@@ -102,7 +102,7 @@ import Testing
         var waiting = Timings()
         while goesOn(stops, inside) {
             try await Task.sleep(for: .microseconds(Int.random(in: 0...3000, using: &random)))
-            try #require(try await worker.stop(), "the writer ended: \(worker.linesSoFar())")
+            try #require(try await worker.process.stop(), "the writer ended: \(worker.linesSoFar())")
             stops += 1
             let isInside = try sectionOwner(folder) == worker.pid
             if isInside { inside += 1 }
@@ -191,7 +191,7 @@ import Testing
         var calls = 0
         for round in 0..<rounds {
             let isStopped = round % 2 == 1
-            if isStopped { try #require(try await observer.stop()) } else { observer.signal(SIGCONT) }
+            if isStopped { try #require(try await observer.process.stop()) } else { observer.signal(SIGCONT) }
             let stopFile = folder.path + "/stop \(round)"
             let writer = try Worker(["pace", folder.store, "Owner", "\(round)", stopFile], in: folder)
             #expect(try await writer.hasSaid("ready"))

@@ -32,22 +32,6 @@ final class TemporaryFolder {
     func archivePath(_ name: String, _ file: String) -> String { store + "/" + name + ".archive/" + file }
 }
 
-/// A generator whose sequence is fixed by its seed, so that a failure can be replayed (SplitMix64, by
-/// S. Vigna).
-struct SeededGenerator: RandomNumberGenerator {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
-    }
-}
-
 extension EntryList {
     /// All keys in the list's order.
     var keys: [String] { indices.compactMap { key(at: $0) } }

@@ -1,3 +1,4 @@
+import TestSupport
 import StorageEngine
 
 #if canImport(Glibc)
@@ -13,7 +14,7 @@ private final class HistoryThread {
     private let operations: Int
     private let keys: Int
     private let goFile: String
-    private var random: WorkerRandom
+    private var random: SeededGenerator
     private(set) var lines: [String] = []
 
     init(_ archive: Archive, number: Int, arguments: WorkerArguments) {
@@ -22,7 +23,7 @@ private final class HistoryThread {
         operations = arguments.number(5)
         keys = arguments.number(6)
         goFile = arguments.word(7)
-        random = WorkerRandom(seed: arguments.seed &* 64 &+ UInt64(number))
+        random = SeededGenerator(seed: arguments.seed &* 64 &+ UInt64(number))
         lines.reserveCapacity(operations)
     }
 

@@ -1,3 +1,4 @@
+import TestSupport
 import StorageEngine
 
 #if canImport(Glibc)
@@ -12,7 +13,7 @@ extension WorkerCommand {
         let store = try Store.open(at: arguments.storePath)
         let archive = try store.archive(
             named: arguments.archiveName, orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
-        var random = WorkerRandom(seed: monotonicNow())
+        var random = SeededGenerator(seed: monotonicNow())
         var version = random.next() >> 1
         while true {
             version += 1
@@ -28,7 +29,7 @@ extension WorkerCommand {
     /// some bytes, and `+<` after it. Numbers grow, also from one life to the next.
     func append(_ arguments: WorkerArguments) throws {
         let archive = try arguments.open()
-        var random = WorkerRandom(seed: monotonicNow())
+        var random = SeededGenerator(seed: monotonicNow())
         var number = monotonicNow()
         while true {
             number += 1
@@ -41,7 +42,7 @@ extension WorkerCommand {
     /// `hammer STORE ARCHIVE SEED BYTES`, until it is killed.
     func hammer(_ arguments: WorkerArguments) throws {
         let archive = try arguments.open()
-        var random = WorkerRandom(seed: arguments.seed)
+        var random = SeededGenerator(seed: arguments.seed)
         let value = [UInt8](repeating: 7, count: arguments.number(4))
         say("ready")
         while true { try archive.put(value, forKey: "hammer \(random.below(1000))") }
@@ -50,7 +51,7 @@ extension WorkerCommand {
     /// `observe STORE ARCHIVE SEED STOP-FILE`; without a stop file until it is killed.
     func observe(_ arguments: WorkerArguments) throws {
         let archive = try arguments.open(.readOnly)
-        var random = WorkerRandom(seed: monotonicNow())
+        var random = SeededGenerator(seed: monotonicNow())
         var looks = 0
         while !exists(arguments.word(4)) {
             let list = try archive.entries()
@@ -75,7 +76,7 @@ extension WorkerCommand {
     /// `pace STORE ARCHIVE SEED STOP-FILE`: says `done CALLS P50 P99 SLOWEST`, times in nanoseconds.
     func pace(_ arguments: WorkerArguments) throws {
         let archive = try arguments.open()
-        var random = WorkerRandom(seed: arguments.seed)
+        var random = SeededGenerator(seed: arguments.seed)
         var times: [UInt64] = []
         times.reserveCapacity(1 << 20)
         let value = [UInt8](repeating: 1, count: 200)

@@ -1,3 +1,4 @@
+import TestSupport
 import CPlatform
 import StorageEngine
 
@@ -19,7 +20,7 @@ extension WorkerCommand {
         let mapped = mmap(nil, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor, 0)
         guard descriptor >= 0, let mapped, mapped != MAP_FAILED else { exit(4) }
         // Every process draws the same numbers, so that all agree whose turn it is.
-        var random = WorkerRandom(seed: arguments.seed)
+        var random = SeededGenerator(seed: arguments.seed)
         var lines: [String] = []
         for number in 0..<arguments.number(6) {
             let owner = random.below(parts)

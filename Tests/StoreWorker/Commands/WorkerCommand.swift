@@ -1,3 +1,4 @@
+import TestSupport
 import StorageEngine
 
 #if canImport(Glibc)
@@ -84,27 +85,7 @@ func say(_ text: String) {
 
 func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-/// Nanoseconds of a clock that all processes share.
-func monotonicNow() -> UInt64 {
-    var time = timespec()
-    clock_gettime(CLOCK_MONOTONIC, &time)
-    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-}
-
-/// SplitMix64, by S. Vigna.
-struct WorkerRandom {
-    private var state: UInt64
-
-    init(seed: UInt64) { state = seed }
-
-    mutating func next() -> UInt64 {
-        state &+= 0x9E37_79B9_7F4A_7C15
-        var word = state
-        word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
-        word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
-        return word ^ (word >> 31)
-    }
-
+extension SeededGenerator {
     mutating func below(_ bound: Int) -> Int { Int(next() % UInt64(bound)) }
 }
 

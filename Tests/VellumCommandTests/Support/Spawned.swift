@@ -1,19 +1,13 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The built program while it runs. Used by one test at a time; killed when nobody holds it any more.
-///
-/// Spawned and waited for by hand: Foundation's `Process` sometimes never reports the end of a process that is killed
-/// while others are being started.
 final class Spawned {
-    /// Held while a child starts, and while a pipe isn't yet marked as not for children.
-    private static let spawning = NSLock()
-
-    let pid: pid_t
+    private let process: ChildProcess
     private let folder: TemporaryFolder
     private let outputPath: String
     private let errorPath: String
-    private var status: Int32?
     /// Ends standard input when it is closed; -1 if that is a file or nothing.
     private var inputEnd: Int32 = -1
 
@@ -27,60 +21,35 @@ final class Spawned {
         outputPath = folder / "out"
         errorPath = folder / "err"
         let inputPath = try folder.file("in", input)
-        #if canImport(Darwin)
-        var actions: posix_spawn_file_actions_t?
-        #else
-        var actions = posix_spawn_file_actions_t()
-        #endif
-        posix_spawn_file_actions_init(&actions)
-        defer { posix_spawn_file_actions_destroy(&actions) }
         var pipeEnds: [Int32] = [-1, -1]
         if holdsInput {
             pipeEnds = try Self.pipeEnds()
-            posix_spawn_file_actions_adddup2(&actions, pipeEnds[0], 0)
             inputEnd = pipeEnds[1]
-        } else {
-            posix_spawn_file_actions_addopen(&actions, 0, inputPath, O_RDONLY, 0)
         }
-        if let output {
-            posix_spawn_file_actions_adddup2(&actions, output, 1)
-        } else {
-            posix_spawn_file_actions_addopen(&actions, 1, outputPath, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-        }
-        posix_spawn_file_actions_addopen(&actions, 2, errorPath, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
-        let executable = Vellum.executable.path
-        var words: [UnsafeMutablePointer<CChar>?] = ([executable] + arguments).map { strdup($0) } + [nil]
-        var variables: [UnsafeMutablePointer<CChar>?] =
-            Vellum.environment(environment).map { strdup("\($0)=\($1)") } + [nil]
-        defer { for word in words + variables { free(word) } }
-        var child: pid_t = 0
-        Self.spawning.lock()
-        let failure = posix_spawn(&child, executable, &actions, nil, &words, &variables)
-        Self.spawning.unlock()
-        if holdsInput { close(pipeEnds[0]) }
-        guard failure == 0 else { throw POSIXError(POSIXErrorCode(rawValue: failure) ?? .EIO) }
-        pid = child
+        defer { if holdsInput { close(pipeEnds[0]) } }
+        process = try ChildProcess(
+            Vellum.executable.path, arguments, environment: Vellum.environment(environment),
+            streams: [
+                0: holdsInput ? .descriptor(pipeEnds[0]) : .reading(inputPath),
+                1: output.map { .descriptor($0) } ?? .writing(outputPath), 2: .writing(errorPath),
+            ])
     }
 
     deinit {
         if inputEnd >= 0 { close(inputEnd) }
-        guard status == nil else { return }
-        kill(pid, SIGKILL)
-        var ignored: Int32 = 0
-        waitpid(pid, &ignored, 0)
     }
 
-    /// A pipe that no other child inherits: its reading and its writing end.
+    /// A pipe that no child inherits, whoever starts it: its reading and its writing end.
     static func pipeEnds() throws -> [Int32] {
         var ends: [Int32] = [-1, -1]
-        spawning.lock()
-        defer { spawning.unlock() }
         try #require(pipe(&ends) == 0)
         for end in ends { _ = fcntl(end, F_SETFD, FD_CLOEXEC) }
         return ends
     }
 
-    func signal(_ number: Int32) { kill(pid, number) }
+    var pid: pid_t { process.pid }
+
+    func signal(_ number: Int32) { process.signal(number) }
 
     func type(_ text: String) {
         let bytes = Array(text.utf8)
@@ -113,24 +82,16 @@ final class Spawned {
 
     /// Waits for the end, at most 20 seconds; gives the exit code, or the negative number of the signal.
     func finish(location: SourceLocation = #_sourceLocation) async throws -> Int32 {
-        try await until("end", location: location) {
-            var reported: Int32 = 0
-            if self.status == nil, waitpid(self.pid, &reported, WNOHANG) == self.pid {
-                self.status = reported
-            }
-            return self.status != nil
-        }
-        return Self.code(try #require(status))
+        try await until("end", location: location) { self.process.hasEnded() }
+        return Self.code(try #require(process.status))
     }
 
     /// Blocks until the end; for what ends soon.
     func result() throws -> Vellum.Result {
-        var reported: Int32 = 0
-        while waitpid(pid, &reported, 0) < 0 { try #require(errno == EINTR) }
-        status = reported
+        process.waitForEnd()
         return Vellum.Result(
-            status: Self.code(reported), output: try Data(contentsOf: URL(fileURLWithPath: outputPath)),
-            errors: errors)
+            status: Self.code(try #require(process.status)),
+            output: try Data(contentsOf: URL(fileURLWithPath: outputPath)), errors: errors)
     }
 
     private static func code(_ status: Int32) -> Int32 {

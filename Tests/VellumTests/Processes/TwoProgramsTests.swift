@@ -23,9 +23,12 @@ import Testing
         let (there, back) = (folder + "/there", folder + "/back")
         try #require(mkfifo(there, 0o600) == 0 && mkfifo(back, 0o600) == 0)
         let seed = Soak.seed
-        let first = try ObjectWorkerProcess(
+        let worker = try ChildProcess.program(named: "ObjectWorker")
+        let first = try ChildProcess(
+            worker,
             ["first", store.path, "\(seed)", "\(leastRounds)", "\(seconds)", back, there, folder + "/first"])
-        let second = try ObjectWorkerProcess(
+        let second = try ChildProcess(
+            worker,
             [
                 "second", store.path, "\(seed)", "\(leastRounds)", "\(seconds)", there, back,
                 folder + "/second",

@@ -1,0 +1,67 @@
+import TestSupport
+import ArchiveQuery
+import CBOR
+import Foundation
+import Testing
+
+/// Queries of an archive against the same steps with Swift's own methods on the objects that are in it.
+@Suite("Pipelines against closures")
+struct ClosureTests {
+    /// A few hundred; in a long run ten thousand.
+    private static let count = Soak.seconds == 0 ? 300 : 10_000
+
+    @Test func overTheCities() throws {
+        var random = SeededGenerator.announced("closures over the cities")
+        let path = URL(fileURLWithPath: #filePath).appendingPathComponent(
+            "../../../../Assets/demo/cities.ndjson"
+        ).standardized
+        let lines = try String(contentsOf: path, encoding: .utf8).split(separator: "\n").map(String.init)
+        let values = try lines.shuffled(using: &random).prefix(200).enumerated().map {
+            (key: "city \($0.offset)", bytes: try JSONTranscoder.cbor(from: $0.element))
+        }
+        let cities = try KeptObjects<CityObject>(values, using: &random)
+        try compare(cities, CityObject.properties(of: cities.all), random, "cities")
+    }
+
+    @Test func overNestedObjectsOfSeveralVersions() throws {
+        var random = SeededGenerator.announced("closures over nested objects")
+        let values = try (0..<200).map { ("parcel \($0)", try Parcel.encoded(using: &random)) }
+        let parcels = try KeptObjects<Parcel>(values, using: &random)
+        try compare(parcels, Parcel.properties(of: parcels.all), random, "nested objects")
+    }
+
+    private func compare<Object>(
+        _ objects: KeptObjects<Object>, _ properties: [ClosureProperty<Kept<Object>>],
+        _ random: SeededGenerator, _ name: String
+    ) throws {
+        var queries = ClosureQueries<Object>(random: random, properties: properties)
+        var matched = 0
+        for _ in 0..<Self.count {
+            let pipeline = queries.pipeline()
+            let expected = try pipeline.answers(objects.all)
+            let (rows, report) = try QueryPlan(QueryPipeline(pipeline.text)).rows(of: objects.archive)
+            let found = try rows.map { row in
+                ClosurePipeline<Object>.Answer(
+                    key: row.entry?.key, columns: try row.columns.map { try Cells.decoded($0) })
+            }
+            if found != expected {
+                let place = zip(found, expected).prefix { $0 == $1 }.count
+                Issue.record(
+                    """
+                    \(pipeline.text)
+                    \(found.count) rows, not \(expected.count); row \(place) is \
+                    \(found.dropFirst(place).first?.shown ?? "not there"), not \
+                    \(expected.dropFirst(place).first?.shown ?? "there")
+                    """)
+            }
+            #expect(report.unreadable == 0, "\(pipeline.text)")
+            if !expected.isEmpty { matched += 1 }
+        }
+        var figures = Figures("closures over \(name)")
+        figures.add("pipelines", Self.count)
+        figures.add("with rows", matched)
+        figures.report()
+        // Pipelines that all find nothing would prove nothing.
+        #expect(matched * 3 > Self.count)
+    }
+}

@@ -1,0 +1,60 @@
+import TestSupport
+import CBOR
+import Foundation
+import StorageEngine
+
+/// An object with what an archive knows of it, as a program that reads all of it would have both.
+struct Kept<Object: Decodable> {
+    let key: String
+    let object: Object
+    let bytes: [UInt8]
+    let owner: String?
+    let hits: Int
+    /// 1 is the most recent.
+    let rank: Int
+}
+
+/// An archive of objects of one kind and what is in it. For one thread.
+final class KeptObjects<Object: Decodable> {
+    let archive: Archive
+    /// The most recent first.
+    private(set) var all: [Kept<Object>] = []
+    private let store: Store
+    private let path = NSTemporaryDirectory() + "vellum-closures-" + UUID().uuidString
+
+    /// Stores each value under its key, some with an owner; stores some anew and uses some again, so that the order of use
+    /// isn't that in which they lie.
+    init(_ values: [(key: String, bytes: [UInt8])], using random: inout SeededGenerator) throws {
+        store = try Store.open(at: path)
+        archive = try store.archive(
+            named: "objects", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        var order: [String] = []
+        var owners: [String: String] = [:]
+        var hits: [String: Int] = [:]
+        for (key, bytes) in values + values.shuffled(using: &random).prefix(values.count / 5) {
+            owners[key] = ["api", "import", nil, nil].randomElement(using: &random)!
+            try archive.put(
+                bytes, forKey: key, encoding: .cbor, attributes: EntryAttributes(owner: owners[key]))
+            order.removeAll { $0 == key }
+            order.append(key)
+        }
+        for _ in 0..<values.count / 3 {
+            let key = values.randomElement(using: &random)!.key
+            _ = try archive.access(key)
+            hits[key, default: 0] += 1
+            order.removeAll { $0 == key }
+            order.append(key)
+        }
+        all = try order.reversed().enumerated().map { place, key in
+            let bytes = try archive.peek(key) ?? []
+            return Kept(
+                key: key, object: try CBORDecoder().decode(Object.self, from: bytes), bytes: bytes,
+                owner: owners[key], hits: hits[key] ?? 0, rank: place + 1)
+        }
+    }
+
+    deinit {
+        store.close()
+        try? FileManager.default.removeItem(atPath: path)
+    }
+}

@@ -1,0 +1,140 @@
+import Foundation
+
+/// A process that a test starts, killed when nobody holds it any more. Used by one test at a time.
+///
+/// Spawned and waited for by hand: Foundation's `Process` sometimes never reports the end of a process that is killed
+/// while others are being started. It inherits the descriptors 0 to 2 and no other, so that a pipe of another test ends
+/// when that test ends it.
+package final class ChildProcess {
+    /// What one of the descriptors 0 to 2 is for it.
+    package enum Stream {
+        /// A file that is there.
+        case reading(String)
+        /// A file, empty at first.
+        case writing(String)
+        case descriptor(Int32)
+    }
+
+    private enum Report { case ended, stopped }
+
+    package let pid: pid_t
+    /// As `waitpid` reports it, 0 if it ended well; nil as long as nobody has seen its end.
+    package private(set) var status: Int32?
+
+    #if !canImport(Darwin)
+    private typealias CloseFrom =
+        @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, CInt) -> CInt
+
+    /// glibc declares it for programs alone that ask for all of its extensions, which Swift's module doesn't.
+    private static let closeFrom = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np").map {
+        unsafeBitCast($0, to: CloseFrom.self)
+    }
+    #endif
+
+    /// - Parameters:
+    ///   - environment: nil for that of the tests.
+    ///   - streams: what isn't that of the tests.
+    package init(
+        _ executable: String, _ arguments: [String], environment: [String: String]? = nil,
+        streams: [Int32: Stream] = [:]
+    ) throws {
+        #if canImport(Darwin)
+        var actions: posix_spawn_file_actions_t?
+        var attributes: posix_spawnattr_t?
+        #else
+        var actions = posix_spawn_file_actions_t()
+        var attributes = posix_spawnattr_t()
+        #endif
+        posix_spawn_file_actions_init(&actions)
+        posix_spawnattr_init(&attributes)
+        defer {
+            posix_spawn_file_actions_destroy(&actions)
+            posix_spawnattr_destroy(&attributes)
+        }
+        for descriptor in 0...2 as ClosedRange<Int32> {
+            switch streams[descriptor] {
+            case .reading(let path):
+                posix_spawn_file_actions_addopen(&actions, descriptor, path, O_RDONLY, 0)
+            case .writing(let path):
+                posix_spawn_file_actions_addopen(
+                    &actions, descriptor, path, O_WRONLY | O_CREAT | O_TRUNC, 0o600)
+            case .descriptor(let own): posix_spawn_file_actions_adddup2(&actions, own, descriptor)
+            case nil:
+                #if canImport(Darwin)
+                posix_spawn_file_actions_addinherit_np(&actions, descriptor)
+                #endif
+            }
+        }
+        #if canImport(Darwin)
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_CLOEXEC_DEFAULT))
+        #else
+        _ = Self.closeFrom?(&actions, 3)
+        #endif
+        let variables = environment ?? ProcessInfo.processInfo.environment
+        var words = ([executable] + arguments).map { strdup($0) } + [nil]
+        var settings = variables.map { strdup("\($0)=\($1)") } + [nil]
+        defer { for word in words + settings { free(word) } }
+        var child: pid_t = 0
+        let failure = posix_spawn(&child, executable, &actions, &attributes, &words, &settings)
+        guard failure == 0 else { throw POSIXError(POSIXErrorCode(rawValue: failure) ?? .EIO) }
+        pid = child
+    }
+
+    deinit {
+        guard status == nil else { return }
+        kill(pid, SIGKILL)
+        var ignored: Int32 = 0
+        waitpid(pid, &ignored, 0)
+    }
+
+    /// A program of this package, built beside the tests.
+    package static func program(named name: String) throws -> String {
+        var folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        while folder.path != "/" {
+            let candidate = folder.appendingPathComponent(name).path
+            if FileManager.default.isExecutableFile(atPath: candidate) { return candidate }
+            folder.deleteLastPathComponent()
+        }
+        throw CocoaError(.fileNoSuchFile)
+    }
+
+    package func signal(_ number: Int32) { kill(pid, number) }
+
+    /// Looks whether it has ended.
+    package func hasEnded() -> Bool { status != nil || look(WNOHANG) == .ended }
+
+    /// Blocks until its end; for what ends soon.
+    package func waitForEnd() {
+        while status == nil { _ = look(0) }
+    }
+
+    /// Waits for its end: the status; nil if it didn't end within this time.
+    package func end(within seconds: Double) async throws -> Int32? {
+        let end = Date().addingTimeInterval(seconds)
+        while true {
+            // The look comes after the time: whoever was kept from looking all the while still looks once.
+            let isOver = Date() >= end
+            if hasEnded() || isOver { return status }
+            try await Task.sleep(for: .milliseconds(2))
+        }
+    }
+
+    /// Stops it, and waits until the system says that it is stopped; `false` when it has ended.
+    package func stop() async throws -> Bool {
+        signal(SIGSTOP)
+        for _ in 0..<5000 {
+            if let report = look(WNOHANG | WUNTRACED) { return report == .stopped }
+            try await Task.sleep(for: .microseconds(200))
+        }
+        return false
+    }
+
+    /// What `waitpid` says now; nil if that is nothing.
+    private func look(_ options: Int32) -> Report? {
+        var reported: Int32 = 0
+        guard waitpid(pid, &reported, options) == pid else { return nil }
+        if reported & 0xff == 0x7f { return .stopped }
+        status = reported
+        return .ended
+    }
+}
