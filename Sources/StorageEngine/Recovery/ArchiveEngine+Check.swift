@@ -105,13 +105,19 @@ extension ArchiveEngine {
 
     /// What is wrong with a segment file whose header isn't one of this archive's.
     private func foreignSegment(_ number: UInt32, newest: UInt32) -> String? {
-        do throws(StorageError) {
-            try log.checkHeader(of: number)
-            return nil
-        } catch {
-            // Gone meanwhile, or just being made.
-            guard case .corrupted = error, number <= newest || !log.isUnwritten(number) else { return nil }
-            return error.description
+        var looks = 0
+        while true {
+            looks += 1
+            do throws(StorageError) {
+                try log.checkHeader(of: number)
+                return nil
+            } catch {
+                // Gone meanwhile.
+                guard case .corrupted = error else { return nil }
+                guard number > newest, looks < 100 else { return error.description }
+                // Just being made; and if its header has been written since the first look, the next will tell.
+                if log.isUnwritten(number) { return nil }
+            }
         }
     }
 

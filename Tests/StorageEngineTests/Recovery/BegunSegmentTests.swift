@@ -1,5 +1,6 @@
 import Foundation
 import StorageEngine
+import Synchronization
 import Testing
 
 /// A process was killed between beginning a segment and storing anything in it. Whoever repaired had that segment
@@ -32,15 +33,48 @@ import Testing
         #expect(try again.entries().keys == ["by the second", "by the first", "old"])
     }
 
-    /// As OnDiskFormat, "Segment files", says: a header and nothing else.
+    /// What broke: a check took a segment for damaged whose header was written while it looked. Here one is begun over
+    /// and over, as a writer does it, and taken away again.
+    @Test func aCheckBesideAWriterThatBeginsASegment() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try Store.open(at: folder.store)
+            .archive(named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        try archive.put([1], forKey: "a")
+        let path = folder.archivePath("A", "00000002.segment")
+        let header = try header(of: 2, in: folder)
+        let isOver = Atomic(false)
+        let ended = DispatchSemaphore(value: 0)
+        Thread.detachNewThread {
+            while !isOver.load(ordering: .relaxed) {
+                let file = open(path, O_RDWR | O_CREAT | O_EXCL, 0o600)
+                _ = ftruncate(file, 65_536)
+                _ = header.withUnsafeBytes { pwrite(file, $0.baseAddress, $0.count, 0) }
+                close(file)
+                unlink(path)
+            }
+            ended.signal()
+        }
+        var problems: [String] = []
+        for _ in 0..<3_000 where problems.isEmpty { problems = try archive.check().problems }
+        isOver.store(true, ordering: .relaxed)
+        ended.wait()
+        #expect(problems == [])
+    }
+
     private func beginSegment(_ number: UInt8, in folder: TemporaryFolder) throws {
         let path = folder.archivePath("A", "0000000\(number).segment")
+        let header = try header(of: number, in: folder)
+        try (Data(header) + Data(count: 65_536 - 64)).write(to: URL(fileURLWithPath: path))
+    }
+
+    /// As OnDiskFormat, "Segment files", says.
+    private func header(of number: UInt8, in folder: TemporaryFolder) throws -> [UInt8] {
         var header = try [UInt8](
             Data(contentsOf: URL(fileURLWithPath: folder.archivePath("A", "00000001.segment"))).prefix(64))
         header[12] = number
         let checksum = Checksum.crc32c(Array(header[..<60]))
         for byte in 0..<4 { header[60 + byte] = UInt8(truncatingIfNeeded: checksum >> (8 * UInt32(byte))) }
-        try (Data(header) + Data(count: 65_536 - 64)).write(to: URL(fileURLWithPath: path))
+        return header
     }
 
     /// Sets the section marker, as a process does that dies in the critical section.
