@@ -37,24 +37,11 @@ extension IndexMemory {
         for ahead in 0..<count { cp_prefetch_write(eventCell(head &+ ahead)) }
     }
 
-    /// Claims the numbers of the next `count` events and returns the first. Each must be published, or given up
-    /// with ``IndexMemory/giveUpEvents(from:count:)``: followers wait for it. One claim for all that a change tells, before it
-    /// changes anything: an atomic addition waits until all earlier stores have arrived.
+    /// Claims the numbers of the next `count` events and returns the first. Each must be published: followers wait for it
+    /// as long as for one whose writer may have died. One claim for all that a change tells, before it changes anything:
+    /// an atomic addition waits until all earlier stores have arrived.
     @inline(__always)
     func claimEvents(_ count: Int) -> UInt64 { cp_add64(base + IndexLayout.eventHeadOffset, UInt64(count)) }
-
-    /// Publishes numbers that were claimed for events that did not happen.
-    @inline(never)
-    func giveUpEvents(from first: UInt64, count: Int) {
-        for place in 0..<count {
-            let sequence = first &+ UInt64(place)
-            let cell = eventCell(sequence)
-            cp_relaxed_store64(cell, 0)
-            cp_store_fence()
-            cp_relaxed_store64(cell + 32, 0)
-            cp_store64(cell, sequence &+ 1)
-        }
-    }
 
     /// Notes an event; needs no lock. `key` may be empty where it is not at hand: readers then take it from
     /// the frame at `location`.
@@ -106,8 +93,6 @@ extension IndexMemory {
         /// Not published yet, or never: its writer may have died.
         case pending
         case overwritten
-        /// Claimed for an event that did not happen.
-        case givenUp
     }
 
     func event(_ sequence: UInt64) -> EventCell {
@@ -124,7 +109,6 @@ extension IndexMemory {
         let key = withUnsafeBytes(of: words) { Array($0.prefix(Int(keyBytes))) }
         cp_load_fence()
         guard cp_load64(cell) == before else { return .overwritten }
-        guard marks >> 32 & 0xff != 0 else { return .givenUp }
         return .event(
             RawEvent(
                 sequence: sequence, time: time, location: location, tag: UInt32(truncatingIfNeeded: sizes),

@@ -10,6 +10,8 @@ import CPlatform
 /// Cell layout: OnDiskFormat, "The touch ring".
 extension IndexMemory {
     private static let skipped: UInt32 = .max
+    /// Uses after which it is time to apply what is pending; a power of two, well below the length of the ring.
+    private static let drainEvery: UInt64 = 512
     /// Set beside the tag where the entry was stored anew.
     private static let stored: UInt64 = 1 << 32
 
@@ -49,7 +51,8 @@ extension IndexMemory {
             cp_relaxed_store64(cell + 8, UInt64(tag))
             cp_relaxed_store64(cell + 16, UInt64(bitPattern: time))
             if cp_cas64(cell, previous, lap(stamp) | UInt64(number)) {
-                return stamp & 511 == 511 ? .drainDue : .published
+                return stamp & (IndexMemory.drainEvery - 1) == IndexMemory.drainEvery - 1
+                    ? .drainDue : .published
             }
         }
     }
@@ -71,7 +74,7 @@ extension IndexMemory {
 
     /// Whether so little is pending that the use of `stamp` can wait as well.
     @inline(__always)
-    func mayWait(_ stamp: UInt64) -> Bool { stamp &- stampsDrained < 512 }
+    func mayWait(_ stamp: UInt64) -> Bool { stamp &- stampsDrained < IndexMemory.drainEvery }
 
     /// Notes that the holder of the lock has stored entry `number` anew under `stamp`, which may wait. It is applied as an
     /// access is, many together: so a put does not wait for the lines of the entry's two neighbours in the list.

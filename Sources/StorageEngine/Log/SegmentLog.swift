@@ -56,21 +56,23 @@ final class SegmentLog: @unchecked Sendable {
     /// `nil` when the segment is no longer (or never was) part of the log.
     @inline(__always)
     func pin(_ segment: UInt32) -> Pin? {
-        let slot = slot(segment)
-        _ = cp_add32(slot + 4, 1)
-        if cp_load32(slot) == segment {
-            return Pin(
-                segment: segment, base: window.base + windowOffset(segment), seed: cp_relaxed32(slot + 16))
-        }
-        _ = cp_add32(slot + 4, .max)
-        return pinSlowly(segment)
+        pinIfMapped(segment) ?? pinSlowly(segment)
     }
 
-    /// As ``SegmentLog/pin(_:)``, but counts nothing and must not be unpinned: for the newest segment while the
-    /// archive's lock is held, since then it stays the newest, and only older ones are let go. `nil` also when
-    /// this process has not mapped it yet.
     @inline(__always)
-    func newest(_ segment: UInt32) -> Pin? {
+    private func pinIfMapped(_ segment: UInt32) -> Pin? {
+        let pins = slot(segment) + 4
+        _ = cp_add32(pins, 1)
+        if let pin = uncounted(segment) { return pin }
+        _ = cp_add32(pins, .max)
+        return nil
+    }
+
+    /// As ``SegmentLog/pin(_:)``, but counts nothing and must not be unpinned: for whoever counts by itself, and for
+    /// the newest segment while the archive's lock is held, since then it stays the newest, and only older ones are
+    /// let go. `nil` also when this process has not mapped it yet.
+    @inline(__always)
+    func uncounted(_ segment: UInt32) -> Pin? {
         let slot = slot(segment)
         guard cp_load32(slot) == segment else { return nil }
         return Pin(segment: segment, base: window.base + windowOffset(segment), seed: cp_relaxed32(slot + 16))
@@ -79,14 +81,7 @@ final class SegmentLog: @unchecked Sendable {
     @inline(never)
     private func pinSlowly(_ segment: UInt32) -> Pin? {
         guard segment > 0, (try? map(segment)) != nil else { return nil }
-        let slot = slot(segment)
-        _ = cp_add32(slot + 4, 1)
-        if cp_load32(slot) == segment {
-            return Pin(
-                segment: segment, base: window.base + windowOffset(segment), seed: cp_relaxed32(slot + 16))
-        }
-        _ = cp_add32(slot + 4, .max)
-        return nil
+        return pinIfMapped(segment)
     }
 
     /// As ``SegmentLog/pin(_:)``, but `nil` only when the segment is no part of the log: that it can't be opened

@@ -18,7 +18,7 @@ extension ArchiveEngine {
             }
         }
         let pin: SegmentLog.Pin
-        if let newest = log.newest(place.segment) {
+        if let newest = log.uncounted(place.segment) {
             pin = newest
         } else {
             pin = try mapNewest(place.segment)
@@ -35,7 +35,7 @@ extension ArchiveEngine {
     private func mapNewest(_ segment: UInt32) throws(StorageError) -> SegmentLog.Pin {
         if let pin = try log.pinIfPresent(segment) {
             log.unpin(pin)
-            if let pin = log.newest(segment) { return pin }
+            if let pin = log.uncounted(segment) { return pin }
         }
         throw .corrupted(path: log.path(of: segment), offset: 0, reason: "the newest segment is gone")
     }

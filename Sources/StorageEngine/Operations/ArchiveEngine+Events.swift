@@ -16,7 +16,6 @@ extension ArchiveEngine {
             switch index.event(sequence) {
             case .event(let raw): events.append(describe(raw))
             case .overwritten: if first != nil { lost += 1 }
-            case .givenUp: break
             case .pending:
                 guard isAbandoned(sequence, head: head) else {
                     return EventBatch(events: events, lost: lost, next: sequence)

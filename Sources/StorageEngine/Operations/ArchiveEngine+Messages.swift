@@ -40,10 +40,10 @@ extension ArchiveEngine {
         crashPoint(.messageCounted)
         firstMessage = dropped.first == .none ? location : dropped.first
         commit(location, bytes: content.frameBytes)
-        index.add(.records)
+        index.addLocked(.records)
         if dropped.count > 0 {
             crashPoint(.messagesDropped)
-            index.add(.evictions, UInt64(dropped.count))
+            index.addLocked(.evictions, UInt64(dropped.count))
             if firstMessage.segment > oldestSegment { dropSegments(before: firstMessage.segment) }
         }
         index.note(.append, .request, tag: 0, bytes: message.count, location: location, pid: pid, time: now)
@@ -131,7 +131,7 @@ extension ArchiveEngine {
         adjust(IndexLayout.entryCountOffset, by: -dropped.count)
         crashPoint(.messagesShortened)
         firstMessage = dropped.first
-        index.add(.evictions, UInt64(dropped.count))
+        index.addLocked(.evictions, UInt64(dropped.count))
         if firstMessage.segment > oldestSegment { dropSegments(before: firstMessage.segment) }
     }
 

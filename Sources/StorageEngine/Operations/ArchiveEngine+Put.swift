@@ -256,14 +256,11 @@ extension ArchiveEngine {
     /// Takes the `count` least recent entries out of the index; `events` is the first of as many claimed numbers.
     private func removeLeastRecent(_ count: Int, sparing: UInt32, time: Int64, events: UInt64) {
         for place in 0..<count {
-            let event = events &+ UInt64(place)
             let number = victim(from: index.leastRecent, sparing: sparing)
-            guard let slot = index.entry(number) else {
-                index.giveUpEvents(from: event, count: count - place)
-                break
-            }
+            guard let slot = index.entry(number) else { break }
             index.publishEvent(
-                event, .eviction, .limit, tag: slot.tag, bytes: Int(slot.valueBytes), location: slot.location,
+                events &+ UInt64(place), .eviction, .limit, tag: slot.tag, bytes: Int(slot.valueBytes),
+                location: slot.location,
                 pid: pid, time: time)
             remove(number)
             crashPoint(.evictionRemoved)
