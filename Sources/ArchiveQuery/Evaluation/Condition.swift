@@ -23,50 +23,38 @@ class Condition {
     func isMet(by row: RowReader) throws(RowFault) -> Bool { false }
 }
 
-/// Two conditions that must both be met. Pairs, for going through an array of objects takes longer than asking one.
-private final class Conjunction: Condition {
+/// Two conditions, of which both must be met, or one. Pairs, for going through an array of objects takes longer than
+/// asking one.
+private final class Pair: Condition {
     private let first: Condition
     private let second: Condition
+    private let needsBoth: Bool
 
-    private init(_ first: Condition, _ second: Condition) {
+    private init(_ first: Condition, _ second: Condition, needsBoth: Bool) {
         self.first = first
         self.second = second
+        self.needsBoth = needsBoth
         super.init(cost: max(first.cost, second.cost))
     }
 
     /// All of the conditions, the cheapest first.
-    static func of(_ parts: [Condition]) -> Condition {
+    static func all(_ parts: [Condition]) -> Condition {
         let order = parts.enumerated().sorted {
             ($0.element.cost, $0.offset) < ($1.element.cost, $1.offset)
         }
-        guard let first = order.first?.element else { return Constant(true) }
-        return order.dropFirst().reduce(first) { Conjunction($0, $1.element) }
-    }
-
-    override func isMet(by row: RowReader) throws(RowFault) -> Bool {
-        guard try first.isMet(by: row) else { return false }
-        return try second.isMet(by: row)
-    }
-}
-
-private final class Disjunction: Condition {
-    private let first: Condition
-    private let second: Condition
-
-    private init(_ first: Condition, _ second: Condition) {
-        self.first = first
-        self.second = second
-        super.init(cost: max(first.cost, second.cost))
+        return joined(order.map(\.element), needsBoth: true)
     }
 
     /// One of the conditions or more.
-    static func of(_ parts: [Condition]) -> Condition {
-        guard let first = parts.first else { return Constant(false) }
-        return parts.dropFirst().reduce(first) { Disjunction($0, $1) }
+    static func any(_ parts: [Condition]) -> Condition { joined(parts, needsBoth: false) }
+
+    private static func joined(_ parts: [Condition], needsBoth: Bool) -> Condition {
+        guard let first = parts.first else { return Constant(needsBoth) }
+        return parts.dropFirst().reduce(first) { Pair($0, $1, needsBoth: needsBoth) }
     }
 
     override func isMet(by row: RowReader) throws(RowFault) -> Bool {
-        if try first.isMet(by: row) { return true }
+        guard try first.isMet(by: row) == needsBoth else { return !needsBoth }
         return try second.isMet(by: row)
     }
 }
@@ -213,14 +201,14 @@ extension QueryPredicate {
             return parts
         }
         switch self {
-        case .and(let predicates): return Conjunction.of(try parts(predicates))
-        case .or(let predicates): return Disjunction.of(try parts(predicates))
+        case .and(let predicates): return Pair.all(try parts(predicates))
+        case .or(let predicates): return Pair.any(try parts(predicates))
         case .not(let predicate): return Negation(try predicate.condition(shape, warnings: warnings))
         case .compare(let property, let relation, let literal):
             return Condition.comparison(shape.access(to: property), relation, literal)
         case .between(let property, let low, let high):
             let access = shape.access(to: property)
-            return Conjunction.of([
+            return Pair.all([
                 Condition.comparison(access, .greaterOrEqual, low),
                 Condition.comparison(access, .lessOrEqual, high),
             ])
