@@ -3,11 +3,11 @@ import Foundation
 import Synchronization
 
 /// Something that goes on in a thread of its own. Safe from any thread.
-final class Background: Sendable {
+package final class Background: Sendable {
     private let ended = DispatchSemaphore(value: 0)
     private let failure = Mutex<(any Error)?>(nil)
 
-    init(_ body: @escaping @Sendable () throws -> Void) {
+    package init(_ body: @escaping @Sendable () throws -> Void) {
         Thread.detachNewThread { [self] in
             do { try body() } catch { failure.withLock { $0 = error } }
             ended.signal()
@@ -15,7 +15,7 @@ final class Background: Sendable {
     }
 
     /// Waits for its end, and throws what it threw.
-    func wait() throws {
+    package func wait() throws {
         ended.wait()
         if let error = failure.withLock({ $0 }) { throw error }
     }

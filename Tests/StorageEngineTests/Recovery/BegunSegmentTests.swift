@@ -1,6 +1,7 @@
 import Foundation
 import StorageEngine
 import Synchronization
+import TestSupport
 import Testing
 
 /// A process was killed between beginning a segment and storing anything in it. Whoever repaired had that segment
@@ -43,8 +44,7 @@ import Testing
         let path = folder.archivePath("A", "00000002.segment")
         let header = try header(of: 2, in: folder)
         let isOver = Atomic(false)
-        let ended = DispatchSemaphore(value: 0)
-        Thread.detachNewThread {
+        let writer = Background {
             while !isOver.load(ordering: .relaxed) {
                 let file = open(path, O_RDWR | O_CREAT | O_EXCL, 0o600)
                 _ = ftruncate(file, 65_536)
@@ -52,12 +52,11 @@ import Testing
                 close(file)
                 unlink(path)
             }
-            ended.signal()
         }
         var problems: [String] = []
         for _ in 0..<3_000 where problems.isEmpty { problems = try archive.check().problems }
         isOver.store(true, ordering: .relaxed)
-        ended.wait()
+        try writer.wait()
         #expect(problems == [])
     }
 
