@@ -47,11 +47,24 @@ struct QueryWorkload {
         }
     }
 
+    private func ask(
+        _ query: QueryPlan, _ archive: Archive
+    ) throws -> (keys: [String], bytes: Int, nanoseconds: Double) {
+        var keys: [String] = []
+        var bytes = 0
+        let time = try Clock.processorNanoseconds {
+            let (rows, report) = try query.rows(of: archive)
+            keys = rows.map { $0.entry?.key ?? "" }
+            bytes = report.bytesRead
+        }
+        return (keys, bytes, time)
+    }
+
     private func measureBesideWriter(
         _ archive: Archive, _ stored: [(key: String, value: [UInt8])], quiet: Double
     ) throws -> Measurement {
         let query = QueryPlan(try QueryPipeline(QueryWorkload.query))
-        let expected = try query.rows(of: archive).rows.map { $0.entry?.key }
+        let expected = try ask(query, archive).keys
         var result = Measurement(QueryWorkload.beside, "Vellum")
         for run in 0..<plan.runs {
             plan.say("\(QueryWorkload.beside): run \(run + 1) of \(plan.runs)")
@@ -59,13 +72,7 @@ struct QueryWorkload {
                 let city = stored[round * 7919 % stored.count]
                 try archive.put(city.value, forKey: city.key, encoding: .cbor)
             }
-            var keys: [String?] = []
-            var bytes = 0
-            let time = try Clock.processorNanoseconds {
-                let (rows, report) = try query.rows(of: archive)
-                keys = rows.map { $0.entry?.key }
-                bytes = report.bytesRead
-            }
+            let (keys, bytes, time) = try ask(query, archive)
             let puts = try writer.end()
             guard keys == expected, puts > 0 else {
                 throw BenchmarkError("P9: beside \(puts) puts it finds \(keys), not \(expected)")
@@ -83,13 +90,7 @@ struct QueryWorkload {
         // Run 0 warms up and is not counted.
         for run in 0...plan.runs {
             plan.say("P9: " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
-            var keys: [String] = []
-            var bytes = 0
-            let time = try Clock.processorNanoseconds {
-                let (rows, report) = try query.rows(of: archive)
-                keys = rows.map { $0.entry?.key ?? "" }
-                bytes = report.bytesRead
-            }
+            let (keys, bytes, time) = try ask(query, archive)
             if run > 0 { ours.add(nanoseconds: time, ops: plan.entries, bytes: bytes) }
             for (place, form) in CityTables.Form.allCases.enumerated() {
                 var theirs: [String] = []
