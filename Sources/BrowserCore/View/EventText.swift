@@ -34,6 +34,7 @@ enum EventText {
         case .undo: event.kind == .restore ? nil : "undo"
         case .unencodable: "not encodable"
         case .undecodable: "not decodable"
+        case .noSpace: "disk full"
         }
     }
 

@@ -65,21 +65,16 @@ public final class Archive: Sendable {
     }
 
     private func observerEngine() throws(StorageError) -> ArchiveEngine {
-        let result: Result<ArchiveEngine, StorageError> = current.withLock { current in
+        try current.withLock { (current) throws(StorageError) in
             if let engine = current, !engine.isSuperseded {
                 // What was reclaimed keeps its room on disk as long as anyone has it mapped.
                 engine.log.releaseSegments(before: engine.oldestSegment)
-                return .success(engine)
+                return engine
             }
-            do throws(StorageError) {
-                let engine = try Archive.open(name: name, store: store, mode: mode, options: options)
-                current = engine
-                return .success(engine)
-            } catch {
-                return .failure(error)
-            }
+            let engine = try Archive.open(name: name, store: store, mode: mode, options: options)
+            current = engine
+            return engine
         }
-        return try result.get()
     }
 
     @inline(__always)
@@ -283,18 +278,16 @@ public final class Archive: Sendable {
     public func configuration() throws(StorageError) -> ArchiveConfiguration {
         let engine = try engine()
         guard !engine.isGone else { throw .closed(name: name) }
-        return try ArchiveOpening(folder: engine.folder, options: options).descriptor.configuration
+        return try Descriptor.read(in: engine.folder).configuration
     }
 
     /// Changes the limits for all processes, and evicts at once what no longer fits.
     public func setLimits(disk: UInt64?, memory: UInt64?) throws(StorageError) {
         let engine = try engine()
         guard mode == .readWrite else { throw .readOnly(operation: "resize \"\(name)\"") }
-        try ArchiveOpening(folder: engine.folder, options: options).changeConfiguration {
+        try ArchiveOpening.changeConfiguration(through: engine) {
             $0.diskLimit = disk
             $0.memoryLimit = memory
-        } apply: { () throws(StorageError) in
-            try engine.applyLimits(disk: disk, memory: memory)
         }
         try engine.settle()
     }
@@ -316,11 +309,8 @@ public final class Archive: Sendable {
     public func setDurability(_ durability: Durability) throws(StorageError) {
         let engine = try engine()
         guard mode == .readWrite else { throw .readOnly(operation: "change \"\(name)\"") }
-        try ArchiveOpening(folder: engine.folder, options: options).changeConfiguration {
-            $0.durability = durability
-        } apply: { () throws(StorageError) in
-            try engine.applyDurability(durability)
-        }
+        try ArchiveOpening.changeConfiguration(through: engine) { $0.durability = durability }
+        try engine.settleAll()
     }
 
     /// Marks the index as no longer in use, for all processes, and closes.

@@ -46,6 +46,8 @@ public enum EventCause: UInt8, Sendable, Hashable, CaseIterable {
     case unencodable = 11
     /// The stored value could not be decoded as the type that was asked for; it stays on disk.
     case undecodable = 12
+    /// The file system had no room left.
+    case noSpace = 13
 }
 
 /// One event of an archive.

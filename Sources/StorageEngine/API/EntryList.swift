@@ -208,7 +208,7 @@ extension ArchiveEngine {
             records: index.count(.records), deletes: index.count(.deletes),
             evictions: index.count(.evictions),
             expirations: index.count(.expirations), rejections: index.count(.rejections),
-            latestEncoding: index.entry(index.mostRecent).flatMap { slot in
+            latestEncoding: index.entry(index.order.mostRecent).flatMap { slot in
                 withFrame(at: slot.location) { $0.encoding }
             },
             attachedProcesses: living.count)

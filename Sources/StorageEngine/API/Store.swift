@@ -179,19 +179,13 @@ public final class Store: Sendable {
     private func cached(
         _ name: String, prepare: () throws(StorageError) -> Void
     ) throws(StorageError) -> Archive {
-        let result: Result<Archive, StorageError> = archives.withLock { archives in
-            if let archive = archives[name], !archive.isClosed { return .success(archive) }
-            do throws(StorageError) {
-                try prepare()
-                let archive = try Archive(
-                    name: name, store: folder, mode: mode, options: options)
-                archives[name] = archive
-                return .success(archive)
-            } catch {
-                return .failure(error)
-            }
+        try archives.withLock { (archives) throws(StorageError) in
+            if let archive = archives[name], !archive.isClosed { return archive }
+            try prepare()
+            let archive = try Archive(name: name, store: folder, mode: mode, options: options)
+            archives[name] = archive
+            return archive
         }
-        return try result.get()
     }
 
     /// Removes an archive with all it holds. Other processes that have it open get `closed` from then on.

@@ -102,13 +102,9 @@ extension ArchiveEngine {
 
     // MARK: The level
 
-    /// Sets the level for all processes; the descriptor is the caller's.
-    func applyDurability(_ durability: Durability) throws(StorageError) {
-        try acquire()
-        index.setDurability(durability)
-        release()
-        // From now on what is acknowledged is kept; what was before is brought along.
-        if durability != .process { try synchronize(upTo: head) }
+    /// After a change of the level: what is acknowledged from now on is kept; what was before is brought along.
+    func settleAll() throws(StorageError) {
+        if level != .process { try synchronize(upTo: head) }
         try settle()
     }
 

@@ -23,8 +23,15 @@ enum FrameKind: UInt8, Sendable {
     /// Stands where damage was, so that the frames behind it are found.
     case void = 10
 
-    /// Whether the frame makes room, and so may use what is kept free for that.
-    var mayUseReserve: Bool { self == .delete || self == .deleteAll || self == .evict }
+    /// How much of the room that is kept free in the newest segment a frame of this kind must leave. What makes room may
+    /// use nearly all of it; the last bytes are for the one frame that always makes room.
+    @inline(__always) var reserveLeft: Int {
+        switch self {
+        case .deleteAll: 0
+        case .delete, .evict: Frame.bytes(key: 0, extension: 0, value: 0)
+        default: SegmentLayout.reserveBytes
+        }
+    }
     /// Whether the frame holds the value of an entry.
     var storesEntry: Bool { self == .put || self == .move || self == .resident }
 }

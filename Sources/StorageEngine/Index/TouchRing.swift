@@ -113,7 +113,7 @@ extension IndexMemory {
             for ahead in stamp..<batchEnd {
                 let word = cp_relaxed64(cell(ahead))
                 guard word >= lap(ahead), let slot = entry(UInt32(truncatingIfNeeded: word)) else { continue }
-                prefetchNeighbours(of: slot)
+                order.prefetchNeighbours(of: slot)
             }
             while stamp < batchEnd {
                 apply(stamp)
@@ -141,10 +141,7 @@ extension IndexMemory {
         slot.recency = stamp
         slot.hits = mark & IndexMemory.stored != 0 ? 0 : slot.hits == .max ? .max : slot.hits + 1
         slot.accessed = Int64(bitPattern: cp_relaxed64(cell + 16))
-        if mostRecent != number {
-            unlinkFromRecency(number, slot)
-            linkAsMostRecent(number, slot)
-        }
+        order.moveToFront(number, slot)
     }
 
     /// Uses not yet applied, oldest first, for readers that show the order without the lock.

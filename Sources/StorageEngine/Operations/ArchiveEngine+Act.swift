@@ -98,7 +98,7 @@ extension ArchiveEngine {
         var numbers: [UInt32] = []
         numbers.reserveCapacity(min(entryCount, Int(index.usedEntries)))
         // Least recent first: the latest set aside is the most recent.
-        var number = index.leastRecent
+        var number = index.order.leastRecent
         while let slot = index.entry(number), numbers.count < entryCount {
             numbers.append(number)
             number = slot.newer

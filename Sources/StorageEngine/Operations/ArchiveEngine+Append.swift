@@ -14,7 +14,9 @@ extension ArchiveEngine {
             do throws(StorageError) {
                 return try appendToNewSegment(content, bytes: bytes, target: target)
             } catch {
-                guard place != .none, content.kind.mayUseReserve else { throw error }
+                guard place != .none, content.kind.reserveLeft < SegmentLayout.reserveBytes else {
+                    throw error
+                }
             }
         }
         let pin: SegmentLog.Pin
@@ -23,7 +25,7 @@ extension ArchiveEngine {
         } else {
             pin = try mapNewest(place.segment)
         }
-        let reserve = content.kind.mayUseReserve ? 0 : SegmentLayout.reserveBytes
+        let reserve = content.kind.reserveLeft
         if place.offset + bytes + reserve > log.fileBytes(pin) {
             try extend(pin, by: bytes + reserve, at: place.offset, target: target)
         }
@@ -116,5 +118,37 @@ extension ArchiveEngine {
             throw .noSpace(path: folder.path + " (more segments than an archive may have)")
         }
         return number
+    }
+
+    // MARK: Frames that are made of little more than an extension
+
+    /// Calls `body` with room for an extension of `bytes`.
+    @inline(__always)
+    func withExtension(
+        bytes: Int, _ body: (inout ExtensionWriter) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        let result = withUnsafeTemporaryAllocation(byteCount: bytes, alignment: 8) { buffer in
+            var writer = ExtensionWriter(buffer)
+            return Result { () throws(StorageError) in try body(&writer) }
+        }
+        try result.get()
+    }
+
+    /// Appends a frame without a value, applies what it says and commits it. `apply` gets its place and time.
+    func appendBare(
+        _ kind: FrameKind, key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
+        extensionBytes: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
+        inNewSegment: Bool = false, apply: (_ location: Location, _ time: Int64) -> Void
+    ) throws(StorageError) {
+        let now = Clock.wall()
+        let content = FrameContent(
+            kind: kind, sequence: nextSequence(), recency: index.stampsDrained, time: now, created: now,
+            key: key,
+            value: UnsafeRawBufferPointer(start: nil, count: 0), extensionBytes: extensionBytes)
+        let location = try append(content, inNewSegment: inNewSegment)
+        crashPoint(.bareFrameWritten)
+        apply(location, now)
+        crashPoint(.bareApplied)
+        commit(location, bytes: content.frameBytes)
     }
 }

@@ -17,17 +17,6 @@ extension ArchiveEngine {
         if isSparse { compact() }
     }
 
-    /// For a full disk: what a person deleted is given up before its grace is over, and the room that it took is freed.
-    /// `false` when there was nothing to give up.
-    func makeRoom() throws(StorageError) -> Bool {
-        try acquire()
-        defer { release() }
-        _ = index.takeStampAndDrain()
-        guard index.setAsideCount > 0 else { return false }
-        try giveUpRoom()
-        return true
-    }
-
     /// Ends every grace and removes the oldest segments that nothing lives in any more. Needs the lock, and that
     /// touches are drained.
     func giveUpRoom() throws(StorageError) {

@@ -14,7 +14,20 @@ extension ArchiveEngine {
         var bytes = 0
     }
 
+    /// Appends a message, on a full disk in the room of the oldest.
     func appendMessage(_ message: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
+        do throws(StorageError) {
+            return try appendMessageOnce(message)
+        } catch {
+            guard case .noSpace = error else { throw error }
+            let bytes = Frame.bytes(key: 0, extension: 0, value: message.count)
+            return try makingRoom(for: bytes, refusal: error) { () throws(StorageError) in
+                try appendMessageOnce(message)
+            }
+        }
+    }
+
+    private func appendMessageOnce(_ message: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
         try acquire()
         defer { release() }
         let limit = min(diskLimit ?? UInt64(Frame.maximumValueBytes), ArchiveConfiguration.maximumDiskLimit)
@@ -126,13 +139,24 @@ extension ArchiveEngine {
     func dropMessages(downTo limit: UInt64) throws(StorageError) {
         var dropped = Dropped(first: firstMessage)
         while Int(valueBytes) - dropped.bytes > Int(clamping: limit) { try dropOldest(&dropped) }
+        forget(dropped)
+        if firstMessage.segment > oldestSegment { dropSegments(before: firstMessage.segment) }
+    }
+
+    /// For want of room: the messages before a place go; their segments are the caller's.
+    func dropMessages(before place: Location) throws(StorageError) {
+        var dropped = Dropped(first: firstMessage)
+        while dropped.first != .none, dropped.first < place { try dropOldest(&dropped) }
+        forget(dropped)
+    }
+
+    private func forget(_ dropped: Dropped) {
         guard dropped.count > 0 else { return }
         adjust(IndexLayout.valueBytesOffset, by: -dropped.bytes)
         adjust(IndexLayout.entryCountOffset, by: -dropped.count)
         crashPoint(.messagesShortened)
         firstMessage = dropped.first
         index.addLocked(.evictions, UInt64(dropped.count))
-        if firstMessage.segment > oldestSegment { dropSegments(before: firstMessage.segment) }
     }
 
     /// Whether the totals are those of the messages that are there.

@@ -17,7 +17,7 @@ extension ArchiveEngine {
         note(removal, first: location, bytes: UInt64(slot.valueBytes))
         index.beginStructureChange()
         index.removeFromBucket(number, slot)
-        index.unlinkFromRecency(number, slot)
+        index.order.unlinkFromRecency(number, slot)
         index.forgetResidency(number)
         crashPoint(.setAsideUnlinked)
         adjust(IndexLayout.valueBytesOffset, by: -Int(slot.valueBytes))
@@ -198,7 +198,7 @@ extension ArchiveEngine {
                 time: time)
         }
         back.sort { $0.recency < $1.recency }
-        index.linkByRecency(back)
+        index.order.linkByRecency(back)
         crashPoint(.restoreLinked)
         if note.kind != .deadline { index.undoLine(of: note.group)?.state = .undone }
     }

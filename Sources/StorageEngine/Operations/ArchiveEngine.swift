@@ -23,6 +23,7 @@ final class ArchiveEngine: Sendable {
     /// This process' line in the process table; `nil` for an observer, which leaves no trace.
     let processSlot: ProcessSlot?
     /// Held shared while the archive is open for writing, so that nobody rebuilds the index meanwhile.
+    /// It is held exclusively where this process alone has the index.
     let attachment: OpenFile?
     /// The file of an observed index, to notice when another takes its place.
     let indexFile: OpenFile?
@@ -40,33 +41,50 @@ final class ArchiveEngine: Sendable {
     /// How long a user of the archive waits for its lock before it gives up.
     static let patienceNanoseconds: Int64 = 10_000_000_000
 
+    /// Only ``ArchiveOpening/engine(on:as:)`` makes one.
     init(
-        name: String, kind: ArchiveKind, folder: OpenFile, hash: KeyHash, index: IndexMemory, log: SegmentLog,
-        lock: ArchiveLock,
-        processSlot: ProcessSlot?, attachment: OpenFile?, indexFile: OpenFile? = nil
+        _ opening: ArchiveOpening, index: IndexMemory, log: SegmentLog, lock: ArchiveLock, role: ArchiveRole
     ) {
-        self.name = name
-        self.kind = kind
-        self.folder = folder
-        self.hash = hash
+        name = opening.descriptor.name
+        kind = opening.descriptor.configuration.kind
+        folder = opening.folder
+        hash = opening.descriptor.hash()
         self.index = index
         self.log = log
         self.lock = lock
-        self.processSlot = processSlot
-        self.attachment = attachment
-        self.indexFile = indexFile
+        attachment = role.attachment
+        processSlot = role.slot
+        indexFile = role.indexFile
         pid = getpid()
         syncing = Syncing(folder: folder)
+    }
+
+    /// The same handle, now with a line in the process table. The other is not to be used afterwards.
+    init(_ other: ArchiveEngine, slot: ProcessSlot) {
+        name = other.name
+        kind = other.kind
+        folder = other.folder
+        hash = other.hash
+        index = other.index
+        log = other.log
+        lock = other.lock
+        attachment = other.attachment
+        processSlot = slot
+        indexFile = nil
+        pid = other.pid
+        syncing = other.syncing
     }
 
     // MARK: The lock
 
     /// Takes the lock, and repairs what a dead holder left half done before anyone sees it (F5).
     @inline(__always)
-    func acquire() throws(StorageError) {
+    func acquire(
+        nanoseconds: Int64 = ArchiveEngine.patienceNanoseconds
+    ) throws(StorageError) {
         guard attachment != nil else { throw .readOnly(operation: "change \"\(name)\"") }
-        let outcome = lock.acquire(nanoseconds: ArchiveEngine.patienceNanoseconds)
-        guard case .acquired = outcome else { throw refusal(outcome) }
+        let outcome = lock.acquire(nanoseconds: nanoseconds)
+        guard case .acquired = outcome else { throw refusal(outcome, nanoseconds) }
         if index.word64(IndexLayout.sectionOwnerOffset) != 0
             || index.word32(IndexLayout.stateOffset) != IndexLayout.State.ready.rawValue
         {
@@ -76,7 +94,7 @@ final class ArchiveEngine: Sendable {
         log.releaseSegments(before: index.word32(IndexLayout.oldestSegmentOffset))
     }
 
-    private func refusal(_ outcome: ArchiveLock.Outcome) -> StorageError {
+    private func refusal(_ outcome: ArchiveLock.Outcome, _ nanoseconds: Int64) -> StorageError {
         if case .failed(let code) = outcome {
             return .system(operation: "lock", path: folder.path, code: code)
         }
@@ -84,7 +102,7 @@ final class ArchiveEngine: Sendable {
             archive: name,
             process: Int32(truncatingIfNeeded: index.word64(IndexLayout.sectionOwnerOffset)),
             reason:
-                "it did not let go within \(ArchiveEngine.patienceNanoseconds / 1_000_000_000) s; resume or end it"
+                "it did not let go within \(nanoseconds / 1_000_000_000) s; resume or end it"
         )
     }
 
@@ -141,15 +159,18 @@ final class ArchiveEngine: Sendable {
         endHousekeeping()
         endSyncing()
         defer { attachment?.unlock() }
-        guard let processSlot, processSlot.pid == UInt32(bitPattern: pid) else { return }
-        do throws(StorageError) {
-            try acquire()
-        } catch {
-            return
+        guard attachment != nil, pid == getpid() else { return }
+        if let processSlot {
+            guard processSlot.pid == UInt32(bitPattern: pid) else { return }
+            do throws(StorageError) {
+                try acquire()
+            } catch {
+                return
+            }
+            index.drainTouches(before: index.stampsTaken)
+            leave(processSlot)
+            release()
         }
-        index.drainTouches(before: index.stampsTaken)
-        leave(processSlot)
-        release()
         markAsClean()
     }
 
@@ -157,10 +178,9 @@ final class ArchiveEngine: Sendable {
     /// the next mark is set.
     private func markAsClean() {
         guard let attachment, index.word32(IndexLayout.stateOffset) == IndexLayout.State.ready.rawValue,
-            let opening = try? folder.file(named: ArchiveOpening.openingName, writable: true),
-            (try? opening.lock(.exclusive, wait: false)) == true
+            let turn = try? OpeningTurn.take(in: folder, archive: name, nanoseconds: 0)
         else { return }
-        defer { opening.unlock() }
+        defer { turn.pass() }
         guard (try? attachment.lock(.exclusive, wait: false)) == true else { return }
         index.setCleanMark()
     }

@@ -45,7 +45,7 @@ extension ArchiveEngine {
         var seen = 0
         var previous: UInt32 = 0
         var stamp = UInt64.max
-        var number = index.mostRecent
+        var number = index.order.mostRecent
         while let slot = index.entry(number), seen <= live.count {
             if !live.contains(number) { found.append("the recency list has the free entry \(number)") }
             if slot.newer != previous { found.append("entry \(number) has the wrong neighbour") }
@@ -56,7 +56,7 @@ extension ArchiveEngine {
             seen += 1
         }
         if seen != live.count { found.append("the recency list has \(seen) of \(live.count) entries") }
-        if index.leastRecent != previous { found.append("the recency list ends elsewhere") }
+        if index.order.leastRecent != previous { found.append("the recency list ends elsewhere") }
     }
 
     private func checkBuckets(_ live: Set<UInt32>, _ found: inout [String]) {

@@ -17,9 +17,10 @@ extension ArchiveEngine {
         crashPoint(.repairReplayed)
         index.drainTouches(before: index.stampsTaken)
         // Last: what was replayed is younger than uses that were still pending.
-        sortRecencyList()
+        index.order.sort(entries: entryCount)
         crashPoint(.repairSorted)
-        if let limit = diskLimit { try fit(into: limit) }
+        // Whoever died may have been changing the configuration.
+        try followDescriptor()
         recountSegments()
     }
 
@@ -63,7 +64,7 @@ extension ArchiveEngine {
         relink(setAside)
         live.sort { $0.recency < $1.recency }
         for item in live {
-            if let slot = index.entry(item.number) { index.linkAsMostRecent(item.number, slot) }
+            if let slot = index.entry(item.number) { index.order.linkAsMostRecent(item.number, slot) }
         }
         index.set64(IndexLayout.entryCountOffset, UInt64(live.count))
         index.set64(IndexLayout.valueBytesOffset, UInt64(valueBytes))
@@ -90,7 +91,10 @@ extension ArchiveEngine {
     /// Sizes and tag of an entry from its frame; `false` when it names none.
     private func restore(_ slot: EntrySlot) throws(StorageError) -> Bool {
         let location = slot.location
-        guard location != .none, let pin = try log.pinIfPresent(location.segment) else { return false }
+        guard location.segment >= max(oldestSegment, 1), let pin = try log.pinIfPresent(location.segment)
+        else {
+            return false
+        }
         defer { log.unpin(pin) }
         guard let frame = try log.frameIfPresent(pin, at: location.offset), frame.keyBytes > 0 else {
             return false

@@ -158,12 +158,13 @@ extension ArchiveEngine {
         index.endStructureChange()
     }
 
-    /// Fills an empty index from all segments of the log, oldest first.
-    func rebuild() throws(StorageError) -> ReplayFindings {
+    /// Fills an empty index from all segments of the log, oldest first. `isRoomy`: there is room for as many entries as
+    /// the log may well have; else the index grows as they come, and takes no more than it needs.
+    func rebuild(isRoomy: Bool = true) throws(StorageError) -> ReplayFindings {
         var findings = ReplayFindings()
         let numbers = try belongingSegments(&findings)
         var segmentBytes = 0
-        try index.prepare(forEntries: estimatedEntries(numbers))
+        if isRoomy { try index.prepare(forEntries: estimatedEntries(numbers)) }
         // Frames wait for a moment, so that the buckets they need arrive together.
         var waiting: [(frame: Frame, location: Location, tag: UInt32)] = []
         waiting.reserveCapacity(32)
@@ -200,7 +201,7 @@ extension ArchiveEngine {
             crashPoint(.rebuildSegmentDone)
         }
         index.set64(IndexLayout.segmentBytesOffset, UInt64(segmentBytes))
-        sortRecencyList()
+        index.order.sort(entries: entryCount)
         forgetSetAside(most: .max)
         return findings
     }
@@ -244,35 +245,5 @@ extension ArchiveEngine {
                 reason: "all segments belong to another archive; repair it to go by them")
         }
         return readable.filter { $0 >= oldest }
-    }
-
-    /// Relinks all entries in the order of their stamps, if they are not in it already.
-    func sortRecencyList() {
-        var isSorted = true
-        var previous = UInt64.max
-        var number = index.mostRecent
-        var steps = 0
-        while let slot = index.entry(number), steps <= entryCount {
-            if slot.recency > previous {
-                isSorted = false
-                break
-            }
-            previous = slot.recency
-            number = slot.older
-            steps += 1
-        }
-        guard !isSorted else { return }
-        var order: [(recency: UInt64, number: UInt32)] = []
-        order.reserveCapacity(min(entryCount, Int(index.usedEntries)))
-        for number in 0..<index.usedEntries {
-            guard let slot = index.entry(number + 1), slot.isLive else { continue }
-            order.append((slot.recency, number + 1))
-        }
-        order.sort { $0.recency < $1.recency }
-        index.set32(IndexLayout.recencyFirstOffset, 0)
-        index.set32(IndexLayout.recencyLastOffset, 0)
-        for item in order {
-            if let slot = index.entry(item.number) { index.linkAsMostRecent(item.number, slot) }
-        }
     }
 }

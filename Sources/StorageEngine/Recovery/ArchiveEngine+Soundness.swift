@@ -99,13 +99,13 @@ extension ArchiveEngine {
         if let neighbour = index.entry(newer) {
             guard neighbour.older == number, neighbour.isLive else { return false }
         } else {
-            guard index.mostRecent == number else { return false }
+            guard index.order.mostRecent == number else { return false }
             ends += 1
         }
         if let neighbour = index.entry(older) {
             guard neighbour.newer == number, neighbour.isLive else { return false }
         } else {
-            guard index.leastRecent == number else { return false }
+            guard index.order.leastRecent == number else { return false }
             ends += 1
         }
         return true

@@ -1,50 +1,92 @@
 /// Replacing the descriptor, whole or not at all. Files: OnDiskFormat, "Descriptors".
 extension ArchiveOpening {
-    /// On a full disk the spare file's blocks are used: a limit can be made smaller then too.
     static func replaceDescriptor(_ descriptor: Descriptor, in folder: OpenFile) throws(StorageError) {
+        let next = try NextDescriptor(descriptor, in: folder)
         do throws(StorageError) {
-            try writeDescriptor(descriptor, in: folder)
+            try next.publish()
         } catch {
-            guard case .noSpace = error, try useSpare(for: descriptor, in: folder) else { throw error }
-        }
-        // The old descriptor's blocks are free again: there is room for the next spare file.
-        keepSpare(descriptor, in: folder)
-    }
-
-    private static func writeDescriptor(_ descriptor: Descriptor, in folder: OpenFile) throws(StorageError) {
-        let temporary = Descriptor.fileName + ".new"
-        try folder.unlink(temporary)
-        let file = try folder.newFile(named: temporary)
-        do throws(StorageError) {
-            try file.write(descriptor.encoded)
-            try file.synchronize()
-            crashPoint(.descriptorWritten)
-            try folder.rename(temporary, to: Descriptor.fileName)
-            crashPoint(.descriptorRenamed)
-        } catch {
-            try? folder.unlink(temporary)
+            next.discard()
             throw error
         }
+        next.keepSpare()
     }
 
-    /// Writes over the spare file's bytes, which takes no room, and makes it the descriptor; `false` when there is
-    /// none of the right size.
-    private static func useSpare(for descriptor: Descriptor, in folder: OpenFile) throws(StorageError) -> Bool
-    {
-        let bytes = descriptor.encoded
-        guard let file = try? folder.file(named: Descriptor.spareName, writable: true),
-            try file.status().bytes == bytes.count
-        else { return false }
-        try file.write(bytes)
-        try file.synchronize()
-        try folder.rename(Descriptor.spareName, to: Descriptor.fileName)
-        return true
+    /// Changes the archive's configuration, for all processes. One process at a time, and none that is opening. The new
+    /// descriptor gets its name while `engine` holds the archive's lock, and the index follows before it is let go:
+    /// whoever is killed in between leaves the section's marker, and the next holder goes by the descriptor. So
+    /// nothing is ever acknowledged under another limit than the descriptor's.
+    static func changeConfiguration(
+        through engine: ArchiveEngine,
+        _ change: (inout ArchiveConfiguration) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        let folder = engine.folder
+        let turn = try OpeningTurn.take(in: folder, archive: engine.name)
+        defer { turn.pass() }
+        var descriptor = try Descriptor.read(in: folder)
+        try change(&descriptor.configuration)
+        try descriptor.configuration.validate()
+        let next = try NextDescriptor(descriptor, in: folder)
+        do throws(StorageError) {
+            try engine.adopt(descriptor.configuration) { () throws(StorageError) in try next.publish() }
+        } catch {
+            next.discard()
+            throw error
+        }
+        next.keepSpare()
+        if descriptor.configuration.durability != .process { try synchronizeNames(of: folder) }
+    }
+}
+
+extension Descriptor {
+    /// The descriptor of the archive in that folder.
+    static func read(in folder: OpenFile) throws(StorageError) -> Descriptor {
+        guard try folder.hasEntry(named: fileName) else {
+            throw .corrupted(
+                path: folder.path + "/" + fileName, offset: 0,
+                reason: "the archive's descriptor is missing; put it back, or move the folder away")
+        }
+        let file = try folder.file(named: fileName, writable: false)
+        return try decode(file.read(atMost: maximumBytes), path: file.path)
+    }
+}
+
+/// A descriptor that is on the medium and waits to be given its name. Used by one thread, which has the turn to open.
+private struct NextDescriptor {
+    private static let newName = Descriptor.fileName + ".new"
+
+    private let folder: OpenFile
+    private let bytes: [UInt8]
+    /// Where it waits.
+    private let name: String
+
+    /// Writes it, on a full disk into the spare file's blocks: a limit can be made smaller then, too.
+    init(_ descriptor: Descriptor, in folder: OpenFile) throws(StorageError) {
+        self.folder = folder
+        bytes = descriptor.encoded
+        do throws(StorageError) {
+            try NextDescriptor.write(bytes, in: folder)
+            name = NextDescriptor.newName
+        } catch {
+            guard case .noSpace = error, try NextDescriptor.useSpare(for: bytes, in: folder) else {
+                throw error
+            }
+            name = Descriptor.spareName
+        }
+    }
+
+    func publish() throws(StorageError) {
+        try folder.rename(name, to: Descriptor.fileName)
+        crashPoint(.descriptorRenamed)
+    }
+
+    /// Takes it back. What was written over the spare file stays there, as room for the next.
+    func discard() {
+        if name != Descriptor.spareName { try? folder.unlink(name) }
     }
 
     /// Makes the spare file if there is none that is as long as the descriptor: an archive's descriptors all have the
-    /// same length. Without room there is none.
-    private static func keepSpare(_ descriptor: Descriptor, in folder: OpenFile) {
-        let bytes = descriptor.encoded
+    /// same length. The blocks of the one that was replaced are free again; without room there is none.
+    func keepSpare() {
         let present = try? folder.file(named: Descriptor.spareName, writable: false).status().bytes
         guard present != bytes.count else { return }
         do throws(StorageError) {
@@ -53,5 +95,28 @@ extension ArchiveOpening {
         } catch {
             try? folder.unlink(Descriptor.spareName)
         }
+    }
+
+    private static func write(_ bytes: [UInt8], in folder: OpenFile) throws(StorageError) {
+        try folder.unlink(newName)
+        let file = try folder.newFile(named: newName)
+        do throws(StorageError) {
+            try file.write(bytes)
+            try file.synchronize()
+            crashPoint(.descriptorWritten)
+        } catch {
+            try? folder.unlink(newName)
+            throw error
+        }
+    }
+
+    /// Writes over the spare file's bytes, which takes no room; `false` when there is none of the right size.
+    private static func useSpare(for bytes: [UInt8], in folder: OpenFile) throws(StorageError) -> Bool {
+        guard let file = try? folder.file(named: Descriptor.spareName, writable: true),
+            try file.status().bytes == bytes.count
+        else { return false }
+        try file.write(bytes)
+        try file.synchronize()
+        return true
     }
 }

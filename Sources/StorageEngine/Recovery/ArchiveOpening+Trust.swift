@@ -71,10 +71,9 @@ extension ArchiveOpening {
         _ index: IndexMemory, mark: IndexMemory.CleanMark, attachment: OpenFile
     ) throws(StorageError) -> Bool {
         index.removeCleanMark()
-        let limits = descriptor.configuration
-        guard index.word64(IndexLayout.diskLimitOffset) == limits.diskLimit ?? .max,
-            index.word64(IndexLayout.memoryLimitOffset) == limits.memoryLimit ?? .max
-        else { return false }
+        let wasInterrupted = index.word64(IndexLayout.sectionOwnerOffset) != 0
+        // Whoever died while changing them left them to whoever takes the lock next.
+        guard wasInterrupted || index.hasLimits(of: descriptor.configuration) else { return false }
         switch mark {
         case .right: return true
         case .wrong: return false
@@ -87,14 +86,16 @@ extension ArchiveOpening {
         } else if mode != LockingMode.fileLock.rawValue {
             return false
         }
-        let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: true)
-        let engine = ArchiveEngine(
-            name: descriptor.name, kind: descriptor.configuration.kind, folder: folder,
-            hash: descriptor.hash(), index: index, log: log,
-            lock: try makeLock(index), processSlot: nil, attachment: attachment)
-        let wasInterrupted = index.word64(IndexLayout.sectionOwnerOffset) != 0
+        let engine = try engine(on: index, as: .writer(attachment: attachment, slot: nil))
         guard engine.headerIsSound(wasInterrupted: wasInterrupted) else { return false }
         // Totals and links of an interrupted change are made anew by the repair that comes with the lock.
         return wasInterrupted || engine.addsUp()
+    }
+}
+
+extension IndexMemory {
+    fileprivate func hasLimits(of configuration: ArchiveConfiguration) -> Bool {
+        word64(IndexLayout.diskLimitOffset) == configuration.diskLimit ?? .max
+            && word64(IndexLayout.memoryLimitOffset) == configuration.memoryLimit ?? .max
     }
 }

@@ -26,9 +26,8 @@ struct ArchiveRepair {
             let kept = try DamagedFile.setAside(name, in: folder)
             obstacles.append(Obstacle.description(name, in: folder) + "; renamed to \(kept)")
         }
-        let opening = try folder.fileMakingIfMissing(named: ArchiveOpening.openingName)
-        try ArchiveOpening.takeOpening(opening, archive: name)
-        defer { opening.unlock() }
+        let turn = try OpeningTurn.take(in: folder, archive: name)
+        defer { turn.pass() }
         let attachment = try folder.fileMakingIfMissing(named: ArchiveOpening.attachedName)
         let known = try? ArchiveOpening(folder: folder, options: options)
         guard try attachment.lock(.exclusive, wait: false) else {
@@ -123,8 +122,7 @@ struct ArchiveRepair {
         _ opening: ArchiveOpening, attachment: OpenFile
     ) throws(StorageError) -> RepairReport {
         // Without the witness: what it knows is said here, and from then on the log is whole as it is.
-        let file = try opening.buildIndex(attachment: attachment, witness: nil)
-        let index = try IndexMemory(file: file, path: file.path, writable: true)
+        let (index, _) = try opening.buildIndex(attachment: attachment, witness: nil)
         let entries = index.size(IndexLayout.entryCountOffset)
         let end = Location(raw: index.word64(IndexLayout.headOffset))
         if let loss = witness?.loss(logEndsAt: end, messages: entries) {

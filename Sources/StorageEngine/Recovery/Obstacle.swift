@@ -3,7 +3,7 @@
 enum Obstacle {
     /// What those need who only lock or build; a descriptor or segment that is no file is damage of what it should hold.
     private static let names = [
-        ArchiveOpening.openingName, ArchiveOpening.attachedName, ArchiveOpening.indexName,
+        OpeningTurn.fileName, ArchiveOpening.attachedName, ArchiveOpening.indexName,
         ArchiveOpening.newIndexName, ArchiveOpening.lockName, Syncing.lockName, Descriptor.fileName + ".new",
     ]
 

@@ -32,11 +32,11 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     case compactMoved, compactCleared, compactRelinked, indexShrunk
     // Segments
     case segmentCreated, segmentBegun, segmentExtended, moveWritten, moveApplied, segmentForgotten
-    case segmentUnlinked, keptWritten, keptApplied
+    case segmentUnlinked, segmentGivenUp, segmentEmptied, keptWritten, keptApplied
     // Durability
     case segmentsSynced, headSynced
     // Opening and recovery
-    case processAttached, indexFileMade, rebuildSegmentDone, indexBuilt, indexRenamed
+    case processAttached, oldIndexRemoved, indexFileMade, rebuildSegmentDone, indexBuilt, indexRenamed
     case repairBegun, repairRelinked, repairReplayed, repairSorted
 
     /// Lets this process be killed the `passing`-th time that it comes to `point`. Does nothing in release builds.

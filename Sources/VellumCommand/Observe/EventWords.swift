@@ -53,6 +53,7 @@ extension EventCause {
         case .undo: "undo"
         case .unencodable: "unencodable"
         case .undecodable: "undecodable"
+        case .noSpace: "noSpace"
         }
     }
 
@@ -70,6 +71,7 @@ extension EventCause {
         case .undo: "an action was undone"
         case .unencodable: "the object could not be encoded"
         case .undecodable: "its value could not be decoded as the type that was asked for; it stays on disk"
+        case .noSpace: "the disk is full"
         }
     }
 }

@@ -1,0 +1,175 @@
+import CPlatform
+
+/// The order in which entries are given up, and what a use of one does to it: the least recently used goes first (S5).
+///
+/// It owns the doubly linked list of all entries from most to least recent, ordered by their stamps (the entries' words 16
+/// to 28, the header's words 464 and 468). Invariants: each live entry is in it once and no other is; neighbours name each
+/// other; stamps fall from the front to the back once pending uses (`TouchRing.swift`) are applied. Whoever chooses
+/// victims goes through ``victims(sparing:)``, so another policy is another type with these methods.
+///
+/// Every method needs the archive's lock, or an index that nobody else has yet. It lives no longer than the index that it
+/// is of, and costs no reference.
+struct EntryOrder {
+    private unowned(unsafe) let index: IndexMemory
+
+    @inline(__always)
+    fileprivate init(_ index: IndexMemory) { self.index = index }
+
+    @inline(__always) var mostRecent: UInt32 { index.word32(IndexLayout.recencyFirstOffset) }
+    @inline(__always) var leastRecent: UInt32 { index.word32(IndexLayout.recencyLastOffset) }
+
+    // MARK: Prefetching
+
+    /// Prefetches the lines that unlinking writes.
+    @inline(__always)
+    func prefetchNeighbours(of slot: EntrySlot) {
+        if let neighbour = index.entry(slot.newer) { cp_prefetch(neighbour.base) }
+        if let neighbour = index.entry(slot.older) { cp_prefetch(neighbour.base) }
+    }
+
+    /// Prefetches the lines that giving up the next entry writes.
+    @inline(__always)
+    func prefetchVictim() {
+        guard let victim = index.entry(leastRecent) else { return }
+        if let bucket = index.bucket(of: victim.tag) { cp_prefetch(bucket.base) }
+        if let next = index.entry(victim.newer) { cp_prefetch(next.base) }
+    }
+
+    // MARK: Uses
+
+    /// Puts an entry that is in the list where one that was just used belongs.
+    @inline(__always)
+    func moveToFront(_ number: UInt32, _ slot: EntrySlot) {
+        guard mostRecent != number else { return }
+        unlinkFromRecency(number, slot)
+        linkAsMostRecent(number, slot)
+    }
+
+    @inline(__always)
+    func linkAsMostRecent(_ number: UInt32, _ slot: EntrySlot) {
+        let first = mostRecent
+        slot.newer = 0
+        slot.older = first
+        if let previous = index.entry(first) {
+            previous.newer = number
+        } else {
+            index.set32(IndexLayout.recencyLastOffset, number)
+        }
+        index.set32(IndexLayout.recencyFirstOffset, number)
+    }
+
+    /// Links entries where their stamps put them; `items` are sorted, oldest first. Costs a walk from the old end
+    /// up to the youngest of them.
+    func linkByRecency(_ items: [(recency: UInt64, number: UInt32)]) {
+        var newer = leastRecent
+        for item in items {
+            guard let slot = index.entry(item.number) else { continue }
+            while let candidate = index.entry(newer), candidate.recency < item.recency {
+                newer = candidate.newer
+            }
+            let older: UInt32
+            if let candidate = index.entry(newer) {
+                older = candidate.older
+                candidate.older = item.number
+            } else {
+                older = mostRecent
+                index.set32(IndexLayout.recencyFirstOffset, item.number)
+            }
+            slot.newer = newer
+            slot.older = older
+            if let neighbour = index.entry(older) {
+                neighbour.newer = item.number
+            } else {
+                index.set32(IndexLayout.recencyLastOffset, item.number)
+            }
+        }
+    }
+
+    @inline(__always)
+    func unlinkFromRecency(_ number: UInt32, _ slot: EntrySlot) {
+        let newer = slot.newer
+        let older = slot.older
+        if let neighbour = index.entry(newer) {
+            if neighbour.older != number { index.declareDamaged() }
+            neighbour.older = older
+        } else {
+            index.set32(IndexLayout.recencyFirstOffset, older)
+        }
+        if let neighbour = index.entry(older) {
+            if neighbour.newer != number { index.declareDamaged() }
+            neighbour.newer = newer
+        } else {
+            index.set32(IndexLayout.recencyLastOffset, newer)
+        }
+    }
+
+    /// Relinks all `entries` in the order of their stamps, if they are not in it already.
+    func sort(entries: Int) {
+        var isSorted = true
+        var previous = UInt64.max
+        var number = mostRecent
+        var steps = 0
+        while let slot = index.entry(number), steps <= entries {
+            if slot.recency > previous {
+                isSorted = false
+                break
+            }
+            previous = slot.recency
+            number = slot.older
+            steps += 1
+        }
+        guard !isSorted else { return }
+        var order: [(recency: UInt64, number: UInt32)] = []
+        order.reserveCapacity(min(entries, Int(index.usedEntries)))
+        for number in 0..<index.usedEntries {
+            guard let slot = index.entry(number + 1), slot.isLive else { continue }
+            order.append((slot.recency, number + 1))
+        }
+        order.sort { $0.recency < $1.recency }
+        index.set32(IndexLayout.recencyFirstOffset, 0)
+        index.set32(IndexLayout.recencyLastOffset, 0)
+        for item in order {
+            if let slot = index.entry(item.number) { linkAsMostRecent(item.number, slot) }
+        }
+    }
+
+    // MARK: Victims
+
+    /// Entries in the order in which they are given up. It goes on from entry to entry, so that one may be removed only
+    /// when the next has been asked for.
+    struct Victims {
+        private unowned(unsafe) let index: IndexMemory
+        private let sparing: UInt32
+        private var number: UInt32
+        /// A list that goes round in a damaged index ends here.
+        private var left: Int
+
+        @inline(__always)
+        fileprivate init(_ order: EntryOrder, sparing: UInt32) {
+            index = order.index
+            self.sparing = sparing
+            number = order.leastRecent
+            left = Int(order.index.usedEntries)
+        }
+
+        /// What only a process' memory holds takes no room on disk, and is passed over.
+        @inline(__always)
+        mutating func next() -> (number: UInt32, slot: EntrySlot)? {
+            while left > 0, let slot = index.entry(number) {
+                let found = number
+                number = slot.newer
+                left -= 1
+                if found != sparing, !slot.isMemoryOnly { return (found, slot) }
+            }
+            return nil
+        }
+    }
+
+    /// The entries to give up, first the first; `sparing` is the number of one that stays, or 0.
+    @inline(__always)
+    func victims(sparing: UInt32 = 0) -> Victims { Victims(self, sparing: sparing) }
+}
+
+extension IndexMemory {
+    @inline(__always) var order: EntryOrder { EntryOrder(self) }
+}

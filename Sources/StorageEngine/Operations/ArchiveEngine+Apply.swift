@@ -1,0 +1,78 @@
+/// What a put and a removal do to the index. Each needs the lock, or an index that nobody else has yet; each is also what a
+/// replay of the log does.
+extension ArchiveEngine {
+    /// Makes the frame at `location` the entry of its key; `number` is its present entry, or 0. Returns its number.
+    /// With `isTouchPending` its place in the order is left to whoever applies the pending touches.
+    @discardableResult
+    @inline(__always)
+    func applyPut(
+        _ content: FrameContent, tag: UInt32, number: UInt32, at location: Location,
+        isTouchPending: Bool = false
+    ) -> UInt32 {
+        let frameBytes = content.frameBytes
+        var number = number
+        if let slot = index.entry(number) {
+            adjust(IndexLayout.valueBytesOffset, by: content.value.count - Int(slot.valueBytes))
+            adjustLive(slot.location, by: -Int(slot.frameBytes))
+            fill(slot, content, frameBytes: frameBytes)
+            index.setLocation(number, slot, location)
+            index.forgetResidency(number)
+            if isTouchPending {
+                index.noteStored(number, tag: tag, stamp: content.recency, time: content.time)
+            } else {
+                index.order.unlinkFromRecency(number, slot)
+                crashPoint(.recencyUnlinked)
+                slot.recency = content.recency
+                index.order.linkAsMostRecent(number, slot)
+            }
+        } else {
+            index.beginStructureChange()
+            // Room was reserved before the frame was written.
+            number = index.allocateEntry()
+            crashPoint(.entryAllocated)
+            if let slot = index.entry(number) {
+                fill(slot, content, frameBytes: frameBytes)
+                slot.recency = content.recency
+                slot.tag = tag
+                slot.location = location
+                index.forgetResidency(number)
+                index.insertIntoBucket(number, slot)
+                index.order.linkAsMostRecent(number, slot)
+                adjust(IndexLayout.valueBytesOffset, by: content.value.count)
+                adjust(IndexLayout.entryCountOffset, by: 1)
+            }
+            index.endStructureChange()
+        }
+        adjustLive(location, by: frameBytes)
+        return number
+    }
+
+    @inline(__always)
+    func fill(_ slot: EntrySlot, _ content: FrameContent, frameBytes: Int) {
+        slot.valueBytes = UInt32(content.value.count)
+        slot.frameBytes = UInt32(frameBytes)
+        slot.accessed = content.time
+        slot.deadline = content.deadline
+        slot.owner = content.ownerTag
+        slot.hits = 0
+        if content.deadline != Deadline.never { index.expect(content.deadline) }
+        if content.residentBytes != 0 { slot.setMemoryOnly(bytes: content.residentBytes) }
+    }
+
+    /// Takes an entry out of the index.
+    @inline(__always)
+    func remove(_ number: UInt32) {
+        guard let slot = index.entry(number), slot.isLive else { return }
+        if !slot.isPlausible { index.declareDamaged() }
+        index.beginStructureChange()
+        index.removeFromBucket(number, slot)
+        index.order.unlinkFromRecency(number, slot)
+        index.forgetResidency(number)
+        crashPoint(.entryUnlinked)
+        adjust(IndexLayout.valueBytesOffset, by: -Int(slot.valueBytes))
+        adjust(IndexLayout.entryCountOffset, by: -1)
+        adjustLive(slot.location, by: -Int(slot.frameBytes))
+        index.freeEntry(number, slot)
+        index.endStructureChange()
+    }
+}

@@ -1,0 +1,76 @@
+/// Eviction: which entries go, in which frames that is said, and how they leave the index. The order is
+/// ``EntryOrder``'s. Each needs the lock, and that pending uses are applied.
+extension ArchiveEngine {
+    /// Evicts entries until the values fit into `limit`; returns how many.
+    @discardableResult
+    func evict(downTo limit: UInt64) throws(StorageError) -> Int {
+        guard valueBytes > limit else { return 0 }
+        let before = entryCount
+        let count = try evictAllButLast(toFree: Int(valueBytes - limit), sparing: 0)
+        try evict(count, sparing: 0)
+        return before - entryCount
+    }
+
+    /// How many of the next victims make up at least `bytes`, as far as one frame can name them; what
+    /// is more is evicted here, in frames of its own.
+    func evictAllButLast(toFree bytes: Int, sparing: UInt32) throws(StorageError) -> Int {
+        var count = 0
+        var freed = 0
+        var victims = index.order.victims(sparing: sparing)
+        while freed < bytes, let victim = victims.next() {
+            count += 1
+            freed += Int(victim.slot.valueBytes)
+            if count == FrameExtension.maximumEvictions {
+                try evict(count, sparing: sparing)
+                count = 0
+                victims = index.order.victims(sparing: sparing)
+            }
+        }
+        guard freed >= bytes else {
+            // The totals or the list are not what they were: nothing may be evicted for them.
+            index.declareDamaged()
+            throw .corrupted(
+                path: folder.path + "/" + ArchiveOpening.indexName, offset: IndexLayout.valueBytesOffset,
+                reason: "it counts more than it lists; it is built anew when all have closed the archive")
+        }
+        return count
+    }
+
+    private func evict(_ count: Int, sparing: UInt32) throws(StorageError) {
+        guard count > 0 else { return }
+        try withExtension(bytes: FrameExtension.evictionBytes(count)) { (writer) throws(StorageError) in
+            nameVictims(count, sparing: sparing, in: &writer)
+            try appendBare(.evict, extensionBytes: writer.written) { _, time in
+                removeVictims(count, sparing: sparing, time: time, events: index.claimEvents(count))
+            }
+        }
+    }
+
+    /// Names the locations of the next `count` victims.
+    @inline(__always)
+    func nameVictims(_ count: Int, sparing: UInt32, in writer: inout ExtensionWriter) {
+        guard let bytes = writer.part(.evictions, bytes: 8 * count) else { return }
+        var victims = index.order.victims(sparing: sparing)
+        var written = 0
+        while written < count, let victim = victims.next() {
+            bytes.storeBytes(of: victim.slot.location.raw, toByteOffset: 8 * written, as: UInt64.self)
+            written += 1
+        }
+    }
+
+    /// Takes the next `count` victims out of the index; `events` is the first of as many claimed numbers.
+    @inline(__always)
+    func removeVictims(_ count: Int, sparing: UInt32, time: Int64, events: UInt64) {
+        var victims = index.order.victims(sparing: sparing)
+        for place in 0..<count {
+            guard let (number, slot) = victims.next() else { break }
+            index.publishEvent(
+                events &+ UInt64(place), .eviction, .limit, tag: slot.tag, bytes: Int(slot.valueBytes),
+                location: slot.location,
+                pid: pid, time: time)
+            remove(number)
+            crashPoint(.evictionRemoved)
+        }
+        index.addLocked(.evictions, UInt64(count))
+    }
+}

@@ -1,0 +1,131 @@
+/// A full disk: what is given up so that an archive can be changed all the same. The rules: OnDiskFormat, "A full disk".
+extension ArchiveEngine {
+    /// As ``put(_:key:tag:)``, and gives up what can be given up on a full disk.
+    @inline(__always)
+    func putMakingRoom(
+        _ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32
+    ) throws(StorageError) -> HeldEntry {
+        do throws(StorageError) {
+            return try put(request, key: key, tag: tag)
+        } catch {
+            guard case .noSpace = error else { throw error }
+            let bytes = Frame.bytes(
+                key: key.count, extension: request.traits.bytes, value: request.value.count)
+            return try makingRoom(for: bytes, refusal: error) { () throws(StorageError) in
+                try put(request, key: key, tag: tag)
+            }
+        }
+    }
+
+    /// Tries `change`, which was refused for want of room, again each time that something was given up: first what could
+    /// still be undone, then, in a cache or a log, the oldest segments with what lives in them. Gives up no more than
+    /// `bytes` need, and a segment: a disk that others fill as fast must not cost the whole archive.
+    @inline(never)
+    func makingRoom<Result>(
+        for bytes: Int, refusal: StorageError, _ change: () throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        var refusal = refusal
+        var left = bytes + 2 * segmentTarget
+        while left > 0 {
+            let given = try giveUpSome(for: bytes)
+            guard given > 0 else { throw refusal }
+            left -= given
+            do throws(StorageError) {
+                return try change()
+            } catch {
+                guard case .noSpace = error else { throw error }
+                refusal = error
+            }
+        }
+        throw refusal
+    }
+
+    /// Bytes that were given back to the file system; 0: there is nothing to give up. Takes the lock.
+    private func giveUpSome(for bytes: Int) throws(StorageError) -> Int {
+        try acquire()
+        defer { release() }
+        _ = index.takeStampAndDrain()
+        let before = index.size(IndexLayout.segmentBytesOffset)
+        if index.setAsideCount > 0 {
+            try giveUpRoom()
+            return max(1, before - index.size(IndexLayout.segmentBytesOffset))
+        }
+        try dropDeadSegments()
+        // Whatever doesn't fit even then must not cost anything (S4).
+        if index.size(IndexLayout.segmentBytesOffset) == before, bytes < before {
+            guard try giveUpOldestSegment() else { return 0 }
+        }
+        return before - index.size(IndexLayout.segmentBytesOffset)
+    }
+
+    /// Gives up the oldest segments of a cache or a log until that many bytes are free that weren't, as far as there are.
+    /// Needs the lock, and that pending uses are applied.
+    func giveUpOldest(forBytes bytes: Int) throws(StorageError) {
+        let before = index.size(IndexLayout.segmentBytesOffset)
+        try dropDeadSegments()
+        while before - index.size(IndexLayout.segmentBytesOffset) < bytes, try giveUpOldestSegment() {}
+    }
+
+    /// Removes the oldest segment with what lives in it: the only eviction that needs no room for a frame that tells of it,
+    /// since nothing older is left that could come back. `false` when nothing may go: a collection loses nothing,
+    /// and the newest segment stays. Needs the lock, and that pending uses are applied.
+    ///
+    /// Costs a look-up for each frame of the segment, so no more a byte that is then stored than reclaiming.
+    func giveUpOldestSegment() throws(StorageError) -> Bool {
+        let segment = oldestSegment
+        guard kind != .collection, segment != 0, segment < head.segment, mayRemoveSegments() else {
+            return false
+        }
+        let next = try log.nextSegment(after: segment, upTo: head.segment)
+        // First: whoever dies from here on leaves entries of which a repair sees that their segment is forgotten.
+        index.set32(IndexLayout.oldestSegmentOffset, next)
+        crashPoint(.segmentGivenUp)
+        if kind == .log { try giveUpMessages(before: next) } else { try giveUpEntries(of: segment) }
+        crashPoint(.segmentEmptied)
+        let bytes = try log.removeFile(of: segment)
+        crashPoint(.segmentUnlinked)
+        index.setLiveFrames(ofSegment: segment, 0)
+        adjust(IndexLayout.segmentBytesOffset, by: -bytes)
+        log.releaseSegments(before: next)
+        return bytes > 0
+    }
+
+    private func giveUpEntries(of segment: UInt32) throws(StorageError) {
+        if let pin = try log.pinIfPresent(segment) {
+            defer { log.unpin(pin) }
+            _ = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
+                guard case .frame(let frame, let location) = item, frame.keyBytes > 0,
+                    let number = entry(at: location, tag: UInt32(truncatingIfNeeded: hash(frame.key)))
+                else { return }
+                giveUp(number, key: frame.key)
+            }
+        }
+        // What is set aside, and what the buckets don't lead to or whose frame is damaged.
+        guard index.liveFrames(ofSegment: segment) >> IndexLayout.liveCountShift != 0 else { return }
+        for number in 0..<index.usedEntries {
+            guard let slot = index.entry(number + 1), slot.location.segment == segment else { continue }
+            if slot.isSetAside { forget(number + 1, slot) } else { giveUp(number + 1) }
+        }
+    }
+
+    private func giveUp(
+        _ number: UInt32, key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
+    ) {
+        guard let slot = index.entry(number) else { return }
+        index.note(
+            .eviction, .noSpace, tag: slot.tag, bytes: Int(slot.valueBytes), location: slot.location,
+            pid: pid,
+            time: Clock.wall(), key: key)
+        remove(number)
+        index.addLocked(.evictions)
+    }
+
+    private func giveUpMessages(before segment: UInt32) throws(StorageError) {
+        let bytes = valueBytes
+        try dropMessages(before: Location(segment: segment, offset: SegmentHeader.bytes))
+        guard valueBytes < bytes else { return }
+        index.note(
+            .eviction, .noSpace, tag: 0, bytes: Int(clamping: bytes - valueBytes), location: .none, pid: pid,
+            time: Clock.wall())
+    }
+}

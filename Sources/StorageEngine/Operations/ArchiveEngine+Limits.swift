@@ -1,0 +1,107 @@
+/// Limits: keeping them, and changing them together with the rest of the configuration. Each needs the lock, unless it
+/// says that it takes it.
+extension ArchiveEngine {
+    /// Removes what is first to go until what is there fits.
+    func fit(into limit: UInt64) throws(StorageError) {
+        if kind == .log { try dropMessages(downTo: limit) } else { try evict(downTo: limit) }
+    }
+
+    /// As ``fit(into:)``, on a full disk too: there the entries go in small parts, and what is dead is removed after
+    /// each for the room of the next; where that frees nothing, the oldest segment goes with what is in it. Needs that
+    /// pending uses are applied.
+    func fitMakingRoom(into limit: UInt64) throws(StorageError) {
+        do throws(StorageError) {
+            return try fit(into: limit)
+        } catch {
+            guard case .noSpace = error, kind != .log else { throw error }
+        }
+        try giveUpRoom()
+        while valueBytes > limit {
+            do throws(StorageError) {
+                try fitPartly(into: limit)
+            } catch {
+                guard case .noSpace = error, try giveUpOldestSegment() else { throw error }
+            }
+        }
+    }
+
+    private func fitPartly(into limit: UInt64) throws(StorageError) {
+        do throws(StorageError) {
+            try fit(into: limit)
+        } catch {
+            guard case .noSpace = error else { throw error }
+            try fit(into: max(limit, valueBytes - min(valueBytes, bytesOfNextVictims())))
+            try dropDeadSegments()
+        }
+    }
+
+    /// Entries that one frame names on a full disk: it fits into the reserve.
+    private static let evictedAtOnce = 256
+
+    /// What the next entries that go make up, more than nothing.
+    private func bytesOfNextVictims() -> UInt64 {
+        var bytes: UInt64 = 0
+        var count = 0
+        var victims = index.order.victims()
+        while count < ArchiveEngine.evictedAtOnce || bytes == 0, let victim = victims.next() {
+            bytes += UInt64(victim.slot.valueBytes)
+            count += 1
+        }
+        return bytes
+    }
+
+    // MARK: The configuration
+
+    /// Goes over to another configuration, and takes the lock for it: what no longer fits goes, `publish` makes the
+    /// descriptor say so, and the index follows. Whoever dies behind `publish` leaves the section's marker, and the next
+    /// holder of the lock does the rest (``followDescriptor()``). When this throws, the old configuration holds.
+    func adopt(
+        _ configuration: ArchiveConfiguration, publish: () throws(StorageError) -> Void
+    ) throws(StorageError) {
+        try acquire()
+        defer { release() }
+        _ = index.takeStampAndDrain()
+        let hasOtherLimits =
+            configuration.diskLimit != diskLimit || configuration.memoryLimit ?? .max != memoryLimit
+        if let limit = configuration.diskLimit { try fitMakingRoom(into: limit) }
+        try publish()
+        index.setConfiguration(configuration)
+        crashPoint(.limitsSet)
+        if hasOtherLimits {
+            index.note(
+                .resize, .request, tag: 0, bytes: Int(clamping: configuration.diskLimit ?? 0),
+                location: .none,
+                pid: pid, time: Clock.wall())
+        }
+        reclaim(forAppended: 0)
+        compactIfSparse()
+    }
+
+    /// Brings the index in line with the descriptor, which is the truth: whoever changed it last may have died before
+    /// the index followed. A damaged descriptor says nothing, and then the index's word holds. What no longer fits
+    /// goes; where there is no room to say so, the next put does it.
+    func followDescriptor() throws(StorageError) {
+        do throws(StorageError) {
+            let descriptor = try Descriptor.read(in: folder)
+            if descriptor.identity == log.identity { index.setConfiguration(descriptor.configuration) }
+        } catch {
+            guard case .corrupted = error else { throw error }
+        }
+        guard let limit = diskLimit, valueBytes > limit else { return }
+        index.drainTouches(before: index.stampsTaken)
+        do throws(StorageError) {
+            try fitMakingRoom(into: limit)
+        } catch {
+            guard case .noSpace = error else { throw error }
+        }
+    }
+}
+
+extension IndexMemory {
+    /// Limits and durability, as the descriptor has them.
+    func setConfiguration(_ configuration: ArchiveConfiguration) {
+        set64(IndexLayout.memoryLimitOffset, configuration.memoryLimit ?? .max)
+        set64(IndexLayout.diskLimitOffset, configuration.diskLimit ?? .max)
+        setDurability(configuration.durability)
+    }
+}

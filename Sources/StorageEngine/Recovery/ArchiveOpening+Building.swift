@@ -1,0 +1,150 @@
+import CPlatform
+
+/// Making an index anew from the log.
+extension ArchiveOpening {
+    /// Makes the index anew from the log, and gives whether other processes see it. It keeps what a witness, the index
+    /// that is given up for it, knows of losses. Needs the turn to open, and that nobody has the archive open for writing.
+    ///
+    /// On a full disk the index that is given up makes room. Where that isn't enough, or there was none, what an archive
+    /// with a limit would evict first goes, or else the index stays in the memory of this process: so whoever
+    /// comes to make room always can. Neither happens unless `mayGiveUpEntries`. OnDiskFormat, "A full disk".
+    func buildIndex(
+        attachment: OpenFile, witness: IndexWitness?, mayGiveUpEntries: Bool = true
+    ) throws(StorageError) -> (IndexMemory, isShared: Bool) {
+        try forgetUnwrittenBytes()
+        do throws(StorageError) {
+            return (try buildIndexFile(attachment: attachment, witness: witness, isRoomy: true), true)
+        } catch {
+            guard case .noSpace = error else { throw error }
+            if let index = try buildIndexInPlaceOfTheOld(attachment: attachment, witness: witness) {
+                return (index, true)
+            }
+            guard mayGiveUpEntries else { throw error }
+            return try buildIndexInMemory(attachment: attachment, witness: witness, refusal: error)
+        }
+    }
+
+    private func buildIndexFile(
+        attachment: OpenFile, witness: IndexWitness?, isRoomy: Bool
+    ) throws(StorageError) -> IndexMemory {
+        try folder.unlink(ArchiveOpening.newIndexName)
+        let file = try folder.newFile(named: ArchiveOpening.newIndexName)
+        do throws(StorageError) {
+            try file.extend(from: 0, to: IndexLayout.fileBytes(chunks: 1))
+            let index = try IndexMemory(file: file, path: file.path, writable: true)
+            let engine = try fill(
+                index, file: file, as: .writer(attachment: attachment, slot: nil), witness: witness,
+                isRoomy: isRoomy)
+            if let limit = descriptor.configuration.diskLimit { try engine.fitMakingRoom(into: limit) }
+            index.set32(IndexLayout.stateOffset, IndexLayout.State.ready.rawValue)
+            crashPoint(.indexBuilt)
+            try folder.rename(ArchiveOpening.newIndexName, to: ArchiveOpening.indexName)
+            crashPoint(.indexRenamed)
+            return index
+        } catch {
+            try? folder.unlink(ArchiveOpening.newIndexName)
+            throw error
+        }
+    }
+
+    /// Removes the index that is there, which nobody trusts, and builds in its room; `nil` where that isn't enough.
+    /// Observers that still have it mapped let go of it at their next look.
+    private func buildIndexInPlaceOfTheOld(
+        attachment: OpenFile, witness: IndexWitness?
+    ) throws(StorageError) -> IndexMemory? {
+        guard try folder.hasEntry(named: ArchiveOpening.indexName) else { return nil }
+        try folder.unlink(ArchiveOpening.indexName)
+        crashPoint(.oldIndexRemoved)
+        for attempt in 0..<ArchiveOpening.looksForRoom {
+            if attempt > 0 { cp_sleep(25_000_000) }
+            do throws(StorageError) {
+                return try buildIndexFile(attachment: attachment, witness: witness, isRoomy: false)
+            } catch {
+                guard case .noSpace = error else { throw error }
+            }
+        }
+        return nil
+    }
+
+    /// How often room is looked for that observers are about to give back.
+    private static let looksForRoom = 12
+
+    /// Builds in the memory of this process, makes room for a file from there, and builds that if there is enough. An
+    /// archive that holds nothing has nothing to give up: there it is `refusal`.
+    private func buildIndexInMemory(
+        attachment: OpenFile, witness: IndexWitness?, refusal: StorageError
+    ) throws(StorageError) -> (IndexMemory, isShared: Bool) {
+        let index = try IndexMemory(file: nil, path: folder.path, writable: true)
+        let engine = try fill(
+            index, file: nil, as: .writer(attachment: attachment, slot: nil), witness: witness)
+        guard engine.head != .none else { throw refusal }
+        index.set32(IndexLayout.stateOffset, IndexLayout.State.ready.rawValue)
+        if let limit = descriptor.configuration.diskLimit { try engine.fitMakingRoom(into: limit) }
+        try engine.giveUpOldest(forBytes: index.size(IndexLayout.indexBytesOffset))
+        do throws(StorageError) {
+            return (try buildIndexFile(attachment: attachment, witness: witness, isRoomy: false), true)
+        } catch {
+            guard case .noSpace = error else { throw error }
+            return (index, false)
+        }
+    }
+
+    /// Fills an empty index from the log; it stays in the state *being built*.
+    func fill(
+        _ index: IndexMemory, file: OpenFile?, as role: ArchiveRole, witness: IndexWitness?,
+        isRoomy: Bool = true
+    ) throws(StorageError) -> ArchiveEngine {
+        try initialize(index, file: file)
+        let engine = try engine(on: index, as: role)
+        crashPoint(.indexFileMade)
+        _ = try engine.rebuild(isRoomy: isRoomy)
+        index.loss = witness?.loss(logEndsAt: engine.head, messages: engine.entryCount)
+        return engine
+    }
+
+    /// After a sync that failed, the kernel may show bytes of the log that the medium does not have. Nobody has
+    /// the archive open now, so they can be forgotten, and the index is made from what is really there.
+    private func forgetUnwrittenBytes() throws(StorageError) {
+        guard try hasFailedToSync() else { return }
+        for name in try folder.names() where SegmentHeader.number(ofFileName: name) != nil {
+            guard let file = try openIfPresent(name, writable: true) else { continue }
+            // What can still be written is; that some could not be is known.
+            try? file.synchronize()
+            file.forgetCachedBytes()
+        }
+    }
+
+    func hasFailedToSync() throws(StorageError) -> Bool {
+        guard let index = try openIfPresent(ArchiveOpening.indexName, writable: false) else { return false }
+        var header = ByteReader(try index.read(atMost: 16))
+        _ = header.take(IndexLayout.stateOffset)
+        return header.uint32() == IndexLayout.State.syncFailed.rawValue
+    }
+
+    private func initialize(_ index: IndexMemory, file: OpenFile?) throws(StorageError) {
+        let mode = options.locking.resolved
+        index.set64(IndexLayout.magicOffset, IndexLayout.magic)
+        index.set32(IndexLayout.versionOffset, IndexLayout.version)
+        index.set32(IndexLayout.stateOffset, IndexLayout.State.building.rawValue)
+        index.setBytes(descriptor.identity, at: IndexLayout.identityOffset)
+        index.setBytes(BootIdentity.current, at: IndexLayout.bootOffset)
+        if let status = try file?.status() {
+            index.set64(IndexLayout.deviceOffset, status.device)
+            index.set64(IndexLayout.inodeOffset, status.inode)
+        }
+        if let file { index.set64(IndexLayout.birthOffset, cp_birth_time(file.descriptor)) }
+        index.set32(IndexLayout.lockingOffset, mode.rawValue)
+        if mode == .robustMutex {
+            let failure = cp_mutex_init(index.base + IndexLayout.mutexOffset)
+            guard failure == 0 else {
+                throw .system(operation: "make the lock of", path: folder.path, code: failure)
+            }
+        }
+        index.set32(IndexLayout.bucketCountOffset, IndexMemory.firstBuckets)
+        index.set64(IndexLayout.touchTailOffset, 1)
+        index.set64(IndexLayout.touchDrainedOffset, 1)
+        index.setConfiguration(descriptor.configuration)
+        index.set64(IndexLayout.indexBytesOffset, UInt64(IndexLayout.fileBytes(chunks: 1)))
+        try index.grow(toHold: IndexLayout.chunkEntries)
+    }
+}
