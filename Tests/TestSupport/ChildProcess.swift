@@ -129,6 +129,16 @@ package final class ChildProcess {
         return false
     }
 
+    /// Waits until it is stopped by itself; `false` when it ends, or doesn't stop within this time.
+    package func isStopped(within seconds: Double) async throws -> Bool {
+        let end = Date().addingTimeInterval(seconds)
+        while Date() < end {
+            if let report = look(WNOHANG | WUNTRACED) { return report == .stopped }
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        return false
+    }
+
     /// What `waitpid` says now; nil if that is nothing.
     private func look(_ options: Int32) -> Report? {
         var reported: Int32 = 0

@@ -151,10 +151,16 @@ public final class Store: Sendable {
     public func archive(named name: String) throws(StorageError) -> Archive {
         try ArchiveName.validate(name)
         return try cached(name) { () throws(StorageError) in
-            guard try hasArchive(name) else {
-                throw .noSuchArchive(name: name, store: path)
-            }
+            guard try hasArchive(name) else { throw absence(of: name) }
         }
+    }
+
+    /// Why there is no archive of that name (yet).
+    private func absence(of name: String) -> StorageError {
+        guard let inside = try? folder.folder(named: ArchiveName.folder(for: name)),
+            let maker = try? OpeningTurn.holder(in: inside)
+        else { return .noSuchArchive(name: name, store: path) }
+        return .busy(archive: name, process: maker, reason: "it is just being made; try again in a moment")
     }
 
     /// The archive of that name, made with `configuration` if there is none. An existing one keeps its own.

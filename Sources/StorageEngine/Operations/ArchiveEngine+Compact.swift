@@ -28,6 +28,8 @@ extension ArchiveEngine {
 
     /// Removes the oldest segments as long as nothing lives in them. Needs the lock.
     func dropDeadSegments() throws(StorageError) {
+        // Messages are not counted by segment.
+        guard kind != .log else { return dropSegments(before: firstMessage.segment) }
         while oldestSegment < head.segment, index.liveFrames(ofSegment: oldestSegment) == 0 {
             let before = oldestSegment
             dropSegments(before: try log.nextSegment(after: before, upTo: head.segment))

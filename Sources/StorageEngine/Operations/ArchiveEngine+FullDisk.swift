@@ -77,10 +77,12 @@ extension ArchiveEngine {
             return false
         }
         let next = try log.nextSegment(after: segment, upTo: head.segment)
-        // First: whoever dies from here on leaves entries of which a repair sees that their segment is forgotten.
+        if kind == .log { try giveUpMessages(before: next) }
+        // Before its entries go: whoever dies from here on leaves some of which a repair sees that their segment is
+        // forgotten.
         index.set32(IndexLayout.oldestSegmentOffset, next)
         crashPoint(.segmentGivenUp)
-        if kind == .log { try giveUpMessages(before: next) } else { try giveUpEntries(of: segment) }
+        if kind != .log { try giveUpEntries(of: segment) }
         crashPoint(.segmentEmptied)
         let bytes = try log.removeFile(of: segment)
         crashPoint(.segmentUnlinked)

@@ -169,6 +169,8 @@ final class ArchiveEngine: Sendable {
             }
             index.drainTouches(before: index.stampsTaken)
             leave(processSlot)
+            // Whoever keeps the closed handle must not keep the room of what others remove.
+            log.releaseSegments(before: .max)
             release()
         }
         markAsClean()

@@ -1,5 +1,6 @@
 #if DEBUG
 import Synchronization
+#endif
 
 #if canImport(Glibc)
 import Glibc
@@ -7,7 +8,6 @@ import Glibc
 import Musl
 #else
 import Darwin
-#endif
 #endif
 
 /// Places in operations and in recovery at which tests let a process die (R2). Each is named for what has just
@@ -39,17 +39,18 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     case processAttached, oldIndexRemoved, indexFileMade, rebuildSegmentDone, indexBuilt, indexRenamed
     case repairBegun, repairRelinked, repairReplayed, repairSorted
 
-    /// Lets this process be killed the `passing`-th time that it comes to `point`. Does nothing in release builds.
-    package static func arm(_ point: CrashPoint, passing: Int) {
+    /// Lets this process be killed, or get another signal, the `passing`-th time that it comes to `point`. Does nothing in
+    /// release builds.
+    package static func arm(_ point: CrashPoint, passing: Int, signal: Int32 = SIGKILL) {
         #if DEBUG
-        armed.withLock { $0 = (point, passing) }
+        armed.withLock { $0 = (point, passing, signal) }
         isArmed.store(true, ordering: .relaxed)
         #endif
     }
 
     #if DEBUG
     private static let isArmed = Atomic<Bool>(false)
-    private static let armed = Mutex<(point: CrashPoint, left: Int)?>(nil)
+    private static let armed = Mutex<(point: CrashPoint, left: Int, signal: Int32)?>(nil)
 
     @inline(__always)
     fileprivate static func pass(_ point: CrashPoint) {
@@ -58,15 +59,15 @@ package enum CrashPoint: String, CaseIterable, Sendable {
 
     @inline(never)
     private static func count(_ point: CrashPoint) {
-        let dies = armed.withLock { armed in
-            guard let present = armed, present.point == point else { return false }
+        let signal: Int32? = armed.withLock { armed in
+            guard let present = armed, present.point == point else { return nil }
             armed?.left -= 1
-            return present.left == 1
+            return present.left == 1 ? present.signal : nil
         }
-        guard dies else { return }
-        kill(getpid(), SIGKILL)
+        guard let signal else { return }
+        kill(getpid(), signal)
         // The signal may take a moment, and nothing may happen meanwhile.
-        while true { pause() }
+        while signal == SIGKILL { pause() }
     }
     #endif
 }

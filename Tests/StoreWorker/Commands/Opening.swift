@@ -47,25 +47,42 @@ extension WorkerCommand {
     }
 
     private func mountReadOnly(_ path: String) -> Bool {
+        Mounts.areOwn() && Mounts.mount(path, at: path, kind: nil, Mounts.bind)
+            && Mounts.mount(nil, at: path, kind: nil, Mounts.remount | Mounts.bind | Mounts.readOnly)
+    }
+}
+
+/// Mounts that this process alone sees, where the system and the user's rights allow them.
+enum Mounts {
+    static let readOnly: UInt = 1
+    static let remount: UInt = 32
+    static let bind: UInt = 4096
+
+    /// Whether this process has its mounts for itself from now on.
+    static func areOwn() -> Bool {
         #if os(Linux)
         typealias Unshare = @convention(c) (Int32) -> Int32
+        guard let unshare = dlsym(dlopen(nil, RTLD_NOW), "unshare") else { return false }
+        let newMountNamespace: Int32 = 0x20000
+        let recursivePrivate: UInt = 16384 | 1 << 18
+        return unsafeBitCast(unshare, to: Unshare.self)(newMountNamespace) == 0
+            && mount(nil, at: "/", kind: nil, recursivePrivate)
+        #else
+        return false
+        #endif
+    }
+
+    static func mount(
+        _ source: String?, at path: String, kind: String?, _ flags: UInt, options: String? = nil
+    ) -> Bool {
+        #if os(Linux)
         typealias Mount =
             @convention(c) (
-                UnsafePointer<CChar>?, UnsafePointer<CChar>, UnsafePointer<CChar>?, UInt, UnsafeRawPointer?
+                UnsafePointer<CChar>?, UnsafePointer<CChar>, UnsafePointer<CChar>?, UInt,
+                UnsafePointer<CChar>?
             ) -> Int32
-        let program = dlopen(nil, RTLD_NOW)
-        guard let unshare = dlsym(program, "unshare"), let mount = dlsym(program, "mount") else {
-            return false
-        }
-        let newMountNamespace: Int32 = 0x20000
-        let readOnly: UInt = 1
-        let remount: UInt = 32
-        let bind: UInt = 4096
-        let recursivePrivate: UInt = 16384 | 1 << 18
-        let attach = unsafeBitCast(mount, to: Mount.self)
-        return unsafeBitCast(unshare, to: Unshare.self)(newMountNamespace) == 0
-            && attach(nil, "/", nil, recursivePrivate, nil) == 0 && attach(path, path, nil, bind, nil) == 0
-            && attach(nil, path, nil, remount | bind | readOnly, nil) == 0
+        guard let mount = dlsym(dlopen(nil, RTLD_NOW), "mount") else { return false }
+        return unsafeBitCast(mount, to: Mount.self)(source, path, kind, flags, options) == 0
         #else
         return false
         #endif

@@ -31,6 +31,12 @@ enum WorkerCommand: String {
     case opening
     /// Stores keys anew, and dies at a named point of the last put.
     case reorder
+    /// Makes or opens an archive and stores in it, and is stopped at a named point.
+    case stop
+    /// Changes a limit, and dies at a named point.
+    case resize
+    /// Lives on a small file system that it mounts for itself.
+    case smallDisk
 
     func run(_ arguments: WorkerArguments) {
         do {
@@ -46,6 +52,9 @@ enum WorkerCommand: String {
             case .fork: try forkWithOpenStore(arguments)
             case .opening: tryOpening(arguments)
             case .reorder: try reorder(arguments)
+            case .stop: try stop(arguments)
+            case .resize: try resize(arguments)
+            case .smallDisk: try liveOnASmallDisk(arguments)
             }
         } catch {
             say("! \(error)")

@@ -1,0 +1,58 @@
+#if DEBUG
+import Foundation
+import StorageEngine
+import TestSupport
+import Testing
+
+/// A limit that is changed by a process that dies on the way. What broke: the descriptor had the new limit and the index
+/// the old one, so that others went on storing up to the old one, four times what the archive said was its limit.
+@Suite(.oneAtATime) struct ResizeCrashTests {
+    private static let limits: (before: UInt64, after: UInt64) = (2_000_000, 500_000)
+
+    /// The points that a resize comes past, and one that it doesn't (it ends well).
+    static let points: [(point: CrashPoint, passing: Int)] = [
+        (.descriptorWritten, 1), (.bareFrameWritten, 1), (.evictionRemoved, 1), (.evictionRemoved, 700),
+        (.bareApplied, 1), (.bareApplied, 2), (.descriptorRenamed, 1), (.limitsSet, 1),
+        (.segmentForgotten, 1),
+        (.segmentUnlinked, 1), (.putCommitted, 1),
+    ]
+
+    private func verifyOneLimit(_ archive: Archive, _ comment: String) throws {
+        let said = try #require(try archive.configuration().diskLimit)
+        #expect(said == Self.limits.before || said == Self.limits.after, "\(comment)")
+        #expect(try archive.diskLimit() == said, "\(comment): the limit that holds is the one that is said")
+        #expect(try archive.status().diskBytes <= said, "\(comment)")
+    }
+
+    @Test(arguments: [LockingMode.robustMutex, .fileLock], points)
+    func oneLimitAtEveryPoint(
+        locking: LockingMode, death: (point: CrashPoint, passing: Int)
+    ) async throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let store = try Store.open(at: folder.store, options: StoreOptions(locking: locking))
+        let archive = try store.archive(
+            named: "A", orCreate: ArchiveConfiguration(diskLimit: Self.limits.before))
+        let value = [UInt8](repeating: 3, count: 1_000)
+        for number in 0..<2_100 { try archive.put(value, forKey: "before \(number)") }
+        let worker = try Worker(
+            [
+                "resize", folder.store, "A", "1", "\(Self.limits.after)", death.point.rawValue,
+                "\(death.passing)",
+            ], in: folder)
+        let (status, lines) = try await worker.finish()
+        #expect(status & 0x7f == SIGKILL || lines.last == "done", "\(death): \(lines)")
+        for number in 0..<200 {
+            try archive.put(value, forKey: "after \(number)")
+            if number < 5 || number % 50 == 0 { try verifyOneLimit(archive, "\(death), put \(number)") }
+        }
+        #expect(try archive.peek("after 199") == value)
+        #expect(try archive.invariantViolations() == [], "\(death)")
+        #expect(try archive.check().clean, "\(death)")
+        let said = try archive.configuration().diskLimit
+        store.close()
+        let again = try Store.open(at: folder.store).archive(named: "A")
+        try verifyOneLimit(again, "\(death), opened again")
+        #expect(try again.configuration().diskLimit == said)
+    }
+}
+#endif

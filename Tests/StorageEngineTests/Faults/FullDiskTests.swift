@@ -1,0 +1,239 @@
+import Foundation
+import StorageEngine
+import Testing
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A disk on which no block is free until a file is removed, and then until it is filled again.
+final class FullDisk {
+    private let folder: TemporaryFolder
+    private let plan: FaultPlan
+    private var observer = 0
+
+    /// `freedBy`: how the names end of the files whose removal makes room.
+    init(_ folder: TemporaryFolder, freedBy suffix: String?) {
+        self.folder = folder
+        let plan = FaultPlan(.fails(ENOSPC), call: .allocate, under: folder.path, number: 1, isLasting: true)
+        self.plan = plan
+        SystemFaults.install(plan)
+        observer = SystemFaults.observe(under: folder.path) { event in
+            var facts = stat()
+            // What could not be made has no room to give back.
+            guard let suffix, case .unlinked(let path) = event, path.hasSuffix(suffix),
+                stat(path, &facts) == 0,
+                facts.st_blocks > 0
+            else { return }
+            SystemFaults.remove(plan)
+        }
+    }
+
+    /// It is full again.
+    func fill() {
+        SystemFaults.remove(plan)
+        SystemFaults.install(plan)
+    }
+
+    /// It has room for good.
+    func empty() { SystemFaults.remove(plan) }
+
+    deinit {
+        SystemFaults.endObserving(observer)
+        SystemFaults.remove(plan)
+    }
+}
+
+/// Whoever comes to make room on a full disk always can. What broke: an index that could not be trusted was built anew
+/// beside the old one, for which there was no room, so that nothing could be deleted any more; and a cache refused what
+/// it was given instead of evicting.
+@Suite(.oneAtATime) struct FullDiskTests {
+    private func filled(
+        _ folder: TemporaryFolder, _ kind: ArchiveKind, entries: Int = 600, limit: UInt64 = 20_000_000
+    ) throws -> Archive {
+        let archive = try Store.open(at: folder.store).archive(
+            named: "A",
+            orCreate: ArchiveConfiguration(kind: kind, diskLimit: kind == .collection ? nil : limit))
+        for number in 0..<entries {
+            let value = [UInt8](repeating: UInt8(number & 255), count: 2_000)
+            if kind == .log { try archive.append(value) } else { try archive.put(value, forKey: "\(number)") }
+        }
+        return archive
+    }
+
+    private func makeStale(_ folder: TemporaryFolder) throws {
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("A", "index")))
+        defer { try? file.close() }
+        try file.seek(toOffset: 12)
+        try file.write(contentsOf: [3, 0, 0, 0])
+    }
+
+    private func isNoSpace(_ error: any Error) -> Bool {
+        guard case .noSpace? = error as? StorageError else { return false }
+        return true
+    }
+
+    // MARK: Opening
+
+    @Test(arguments: [ArchiveKind.cache, .collection, .log])
+    func staleIndexMakesRoomForTheNew(kind: ArchiveKind) throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        try filled(folder, kind).close()
+        try makeStale(folder)
+        let disk = FullDisk(folder, freedBy: "/index")
+        let archive = try Store.open(at: folder.store).archive(named: "A")
+        disk.fill()
+        #expect(try archive.status().entries == 600)
+        #expect(FileManager.default.fileExists(atPath: folder.archivePath("A", "index")))
+        try archive.deleteAll()
+        #expect(try archive.status().entries == 0)
+    }
+
+    /// A collection whose index is gone and can't be built: one process has it to itself, deletes, and all is right when
+    /// there is room again.
+    @Test func collectionWithoutAnIndex() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        try filled(folder, .collection).close()
+        try folder.removeIndex("A")
+        do {
+            let disk = FullDisk(folder, freedBy: nil)
+            defer { withExtendedLifetime(disk) {} }
+            let archive = try Store.open(at: folder.store).archive(named: "A")
+            #expect(try archive.status().entries == 600)
+            for number in 0..<20 { #expect(try archive.delete("\(number)")) }
+            #expect(throws: StorageError.self) { try Store.open(at: folder.store).archive(named: "A") }
+            let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
+            #expect(try observer.status().entries == 580)
+            #expect(try archive.check().clean)
+            archive.close()
+        }
+        let archive = try Store.open(at: folder.store).archive(named: "A")
+        #expect(try archive.status().entries == 580)
+        #expect(try archive.peek("19") == nil)
+        #expect(try archive.check().clean)
+    }
+
+    /// A cache evicts for the room of its index; an observer that comes first must not.
+    @Test(arguments: [ArchiveKind.cache, .log])
+    func evictsForItsIndex(kind: ArchiveKind) throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        try filled(folder, kind).close()
+        try folder.removeIndex("A")
+        let disk = FullDisk(folder, freedBy: ".segment")
+        let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
+        #expect(try observer.status().entries == 600, "who only looks gives up nothing")
+        observer.close()
+        let archive = try Store.open(at: folder.store).archive(named: "A")
+        disk.fill()
+        let status = try archive.status()
+        #expect(status.entries < 600 && status.entries > 200, "\(status)")
+        #expect(FileManager.default.fileExists(atPath: folder.archivePath("A", "index")))
+        #expect(try archive.check().clean)
+        #expect(try archive.invariantViolations() == [])
+    }
+
+    @Test func repairOnAFullDisk() throws {
+        for hasRoomOfTheOldIndex in [true, false] {
+            let folder = try TemporaryFolder(inMemory: true)
+            try filled(folder, .collection).close()
+            let disk = FullDisk(folder, freedBy: hasRoomOfTheOldIndex ? "/index" : nil)
+            let report = try Store.open(at: folder.store).repair(archiveNamed: "A")
+            withExtendedLifetime(disk) {}
+            #expect(report.entries == 600 && report.damaged == 0)
+            let archive = try Store.open(at: folder.store).archive(named: "A")
+            #expect(try archive.status().entries == 600)
+        }
+    }
+
+    // MARK: Storing
+
+    /// Again and again on a disk that stays full: what was stored last is there, what goes is the oldest, and it is said
+    /// why.
+    @Test func aCacheEvictsInsteadOfRefusing() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try filled(folder, .cache)
+        let first = try archive.nextEvent()
+        let disk = FullDisk(folder, freedBy: ".segment")
+        let value = [UInt8](repeating: 9, count: 2_000)
+        for number in 0..<1_500 {
+            try archive.put(value, forKey: "new \(number)")
+            if number % 160 == 0 { disk.fill() }
+            #expect(try archive.peek("new \(number)") == value)
+        }
+        let status = try archive.status()
+        #expect(status.evictions > 300)
+        let events = try archive.events(from: first).events
+        let evicted = events.filter { $0.kind == .eviction }
+        #expect(!evicted.isEmpty && evicted.allSatisfy { $0.cause == .noSpace && $0.key != nil })
+        #expect(try archive.invariantViolations() == [])
+        #expect(try archive.check().clean)
+        #expect(status.footprint < 4_000_000)
+        let before = try archive.entries().keys
+        archive.close()
+        try folder.removeIndex("A")
+        disk.empty()
+        let again = try Store.open(at: folder.store).archive(named: "A")
+        #expect(try again.entries().keys.sorted() == before.sorted())
+    }
+
+    @Test func aLogGivesUpItsOldest() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try filled(folder, .log)
+        let first = try archive.nextEvent()
+        let disk = FullDisk(folder, freedBy: ".segment")
+        for number in 0..<1_500 {
+            var message = [UInt8](repeating: 9, count: 2_000)
+            message[0] = UInt8(number & 255)
+            try archive.append(message)
+            if number % 160 == 0 { disk.fill() }
+        }
+        let last = try archive.messages(most: .max).messages
+        #expect(last.last?.bytes.first == UInt8(1_499 & 255))
+        #expect(zip(last, last.dropFirst()).allSatisfy { $0.sequence < $1.sequence })
+        #expect(
+            try archive.events(from: first).events.contains { $0.kind == .eviction && $0.cause == .noSpace })
+        #expect(try archive.status().entries == last.count)
+        #expect(try archive.check().clean)
+    }
+
+    /// S4 for a disk: what doesn't fit even then costs nothing.
+    @Test func whatDoesNotFitEvictsNothing() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try filled(folder, .cache)
+        let disk = FullDisk(folder, freedBy: nil)
+        defer { withExtendedLifetime(disk) {} }
+        #expect { try archive.put([UInt8](repeating: 1, count: 3_000_000), forKey: "large") } throws: {
+            isNoSpace($0)
+        }
+        #expect(try archive.status().entries == 600)
+        #expect(try archive.check().clean)
+    }
+
+    /// A collection loses nothing, and says why it refuses; deleting goes on, up to deleting all.
+    @Test func aCollectionRefuses() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try filled(folder, .collection)
+        let disk = FullDisk(folder, freedBy: ".segment")
+        var stored = 600
+        while (try? archive.put([UInt8](repeating: 1, count: 2_000), forKey: "\(stored)")) != nil {
+            stored += 1
+        }
+        #expect { try archive.put([UInt8](repeating: 1, count: 2_000), forKey: "one more") } throws: {
+            isNoSpace($0)
+        }
+        #expect(try archive.status().entries == stored)
+        #expect(try archive.check().clean)
+        // More deletes than the reserve has room for: the last bytes of it are for deleting all.
+        var deleted = 0
+        while deleted < stored, (try? archive.delete("\(stored - 1 - deleted)")) == true { deleted += 1 }
+        #expect(deleted >= 40)
+        disk.fill()
+        #expect(try archive.deleteAll().entries == stored - deleted)
+        try archive.put([1], forKey: "again")
+        #expect(try archive.check().clean)
+    }
+}

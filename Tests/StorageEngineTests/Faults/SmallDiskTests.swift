@@ -1,0 +1,52 @@
+import Foundation
+import StorageEngine
+import TestSupport
+import Testing
+
+/// Archives on real file systems that are full, mounted for one process alone: what the system does there is more than
+/// an errno (files that got half of what they asked for, blocks that a removal frees late).
+@Suite(.oneAtATime) struct SmallDiskTests {
+    static let kinds = ["tmpfs", "ext4"]
+
+    /// The lines that the worker said, by their first word; `nil` where no such file system may be mounted.
+    private func live(_ scenario: String, on kind: String) async throws -> [String: [String]]? {
+        let folder = try TemporaryFolder()
+        try FileManager.default.createDirectory(atPath: folder.store, withIntermediateDirectories: true)
+        let worker = try Worker(["smallDisk", folder.store, kind, "0", scenario], in: folder)
+        let (status, lines) = try await worker.finish()
+        if lines == ["unsupported"] {
+            print("no small \(kind) may be mounted here: \(scenario) was not tested on one")
+            return nil
+        }
+        #expect(status == 0 && lines.last == "done", "\(scenario) on \(kind): \(lines)")
+        #expect(lines.filter { $0.hasPrefix("!") } == [], "\(scenario) on \(kind)")
+        return Dictionary(grouping: lines) { $0.split(separator: " ").first.map(String.init) ?? "" }
+            .mapValues { $0.map { String($0.drop { $0 != " " }.dropFirst()) } }
+    }
+
+    /// Six times what there is room for, without one refusal.
+    @Test(arguments: kinds, ["cache", "log"])
+    func staysFull(kind: String, scenario: String) async throws {
+        guard let said = try await live(scenario, on: kind) else { return }
+        #expect(said["refused"] == ["0"], "\(kind), \(scenario): \(said)")
+        #expect(said["causes"]?.first?.contains("noSpace") == true, "\(said)")
+        let holds = said["holds"]?.compactMap { Int($0) } ?? []
+        #expect(holds.count == 2 && holds[0] == holds[1] && holds[0] > 300, "\(said)")
+    }
+
+    @Test(arguments: kinds) func collection(kind: String) async throws {
+        guard let said = try await live("collection", on: kind) else { return }
+        let stored = said["stored"]?.first.flatMap { Int($0) } ?? 0
+        #expect(said["refusal"] == ["noSpace"] && stored > 500)
+        #expect(said["holds"] == ["\(stored)", "\(stored - 20)", "1"], "\(said)")
+    }
+
+    @Test(arguments: kinds, ["stale", "removed"])
+    func withoutAUsableIndex(kind: String, scenario: String) async throws {
+        guard let said = try await live(scenario, on: kind) else { return }
+        let entries = said["entries"]?.compactMap { Int($0) } ?? []
+        #expect(entries.count == 3 && entries[1] == 1_200 && entries.allSatisfy { $0 > 500 }, "\(said)")
+        #expect(said["deletes"] == ["20", "20"], "\(said)")
+        #expect(said["repaired"] == ["0", "0", "0"], "\(said)")
+    }
+}

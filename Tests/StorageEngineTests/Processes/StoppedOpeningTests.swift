@@ -1,0 +1,136 @@
+#if DEBUG
+import Foundation
+import StorageEngine
+import TestSupport
+import Testing
+
+/// F6: a process that is stopped while it makes, opens, rebuilds or repairs an archive holds up nobody who looks. What
+/// broke: an observer that found no index it could trust waited ten seconds for the turn to build one.
+@Suite(.oneAtATime) struct StoppedOpeningTests {
+    private static let entries = 300
+
+    /// Far above what a look takes, far below what waiting for a stopped process takes.
+    private static let boundSeconds = 3.0
+
+    private func prepare(_ folder: TemporaryFolder) throws {
+        let store = try Store.open(at: folder.store)
+        let archive = try store.archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        for number in 0..<Self.entries {
+            try archive.put([UInt8](repeating: 7, count: 500), forKey: "\(number)")
+        }
+        store.close()
+    }
+
+    /// A process that is stopped at that point; `nil` when it didn't come there.
+    private func stopped(at point: CrashPoint, _ folder: TemporaryFolder) async throws -> Worker? {
+        let worker = try Worker(["stop", folder.store, "A", "1", point.rawValue], in: folder)
+        guard try await worker.process.isStopped(within: 30) else {
+            Issue.record("\(point): \(worker.linesSoFar())")
+            return nil
+        }
+        return worker
+    }
+
+    /// Lists, opens, lists entries and peeks as another process would; gives the entries, `nil` where no archive is
+    /// listed.
+    private func look(_ folder: TemporaryFolder, _ comment: String) throws -> Int? {
+        let start = ContinuousClock.now
+        defer {
+            let seconds = Double((ContinuousClock.now - start) / .milliseconds(1)) / 1000
+            #expect(seconds < Self.boundSeconds, "\(comment)")
+        }
+        let store = try Store.open(at: folder.store, mode: .readOnly)
+        defer { store.close() }
+        guard try store.archiveNames().contains("A") else { return nil }
+        let archive = try store.archive(named: "A")
+        let list = try archive.entries()
+        #expect(try archive.peek("none") == nil)
+        for index in list.indices.prefix(20) {
+            let key = try #require(list.key(at: index))
+            #expect(try archive.peek(key) != nil, "\(comment)")
+        }
+        #expect(try archive.status().entries == list.count)
+        return list.count
+    }
+
+    @Test(arguments: [
+        CrashPoint.archiveFolderMade, .descriptorWritten, .descriptorRenamed, .indexFileMade, .indexBuilt,
+        .indexRenamed, .processAttached,
+    ])
+    func whileItIsMade(point: CrashPoint) async throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        try Store.open(at: folder.store).close()
+        guard let worker = try await stopped(at: point, folder) else { return }
+        let found = try look(folder, point.rawValue)
+        #expect(found == nil || found == 0, "\(point)")
+        if point == .descriptorWritten {
+            // It is neither there nor missing, and whoever asks hears who is at it.
+            #expect {
+                try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
+            } throws: { error in
+                guard case .busy("A", let process, let reason)? = error as? StorageError else { return false }
+                return process == worker.pid && reason.contains("being made")
+            }
+        }
+        worker.signal(SIGCONT)
+        #expect(try await worker.finish().status == 0)
+        #expect(try look(folder, "\(point), afterwards") == 1)
+    }
+
+    @Test(arguments: [
+        CrashPoint.indexFileMade, .rebuildSegmentDone, .indexBuilt, .indexRenamed, .processAttached,
+    ])
+    func whileItIsRebuilt(point: CrashPoint) async throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        try prepare(folder)
+        try folder.removeIndex("A")
+        guard let worker = try await stopped(at: point, folder) else { return }
+        #expect(try look(folder, point.rawValue) == Self.entries, "\(point)")
+        worker.signal(SIGCONT)
+        #expect(try await worker.finish().status == 0)
+        #expect(try look(folder, "\(point), afterwards") == Self.entries + 1)
+    }
+
+    /// The one who repairs after a death has the archive's lock and may have the turn to open as well.
+    @Test(arguments: [
+        CrashPoint.repairBegun, .repairRelinked, .repairReplayed, .repairSorted,
+    ])
+    func whileItIsRepaired(point: CrashPoint) async throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        try prepare(folder)
+        // Dies in the middle of a put, so that the next has to repair.
+        let died = try Worker(
+            ["stop", folder.store, "A", "1", CrashPoint.putIndexChanged.rawValue], in: folder)
+        #expect(try await died.process.isStopped(within: 30))
+        died.signal(SIGKILL)
+        _ = try await died.finish()
+        guard let worker = try await stopped(at: point, folder) else { return }
+        let found = try #require(try look(folder, point.rawValue))
+        #expect(found == Self.entries || found == Self.entries + 1, "\(point)")
+        worker.signal(SIGCONT)
+        #expect(try await worker.finish().status == 0)
+        #expect(try look(folder, "\(point), afterwards") == Self.entries + 1)
+    }
+
+    /// A writer waits for ten seconds, and hears for whom.
+    @Test(.enabled(if: Soak.seconds > 0, "waits ten seconds"))
+    func writersHearWhoHoldsThemUpSoak() async throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        try prepare(folder)
+        try folder.removeIndex("A")
+        guard let worker = try await stopped(at: .indexFileMade, folder) else { return }
+        let start = ContinuousClock.now
+        #expect {
+            try Store.open(at: folder.store).archive(named: "A")
+        } throws: { error in
+            guard case .busy("A", let process, _)? = error as? StorageError else { return false }
+            return process == worker.pid
+        }
+        let waited = ContinuousClock.now - start
+        #expect(waited > .seconds(9) && waited < .seconds(20))
+        worker.signal(SIGKILL)
+        _ = try await worker.finish()
+    }
+}
+#endif

@@ -1,0 +1,32 @@
+import StorageEngine
+
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
+extension WorkerCommand {
+    /// `stop STORE ARCHIVE SEED POINT`: opens a collection, makes it if it is missing, and stores an entry; is stopped at
+    /// that point.
+    func stop(_ arguments: WorkerArguments) throws {
+        guard let point = CrashPoint(rawValue: arguments.word(4)) else { exit(2) }
+        let store = try Store.open(at: arguments.storePath)
+        CrashPoint.arm(point, passing: 1, signal: SIGSTOP)
+        let archive = try store.archive(
+            named: arguments.archiveName, orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        try archive.put([1], forKey: "stopped")
+        store.close()
+        say("done")
+    }
+
+    /// `resize STORE ARCHIVE SEED LIMIT POINT PASSING`: dies at that point, if it comes past.
+    func resize(_ arguments: WorkerArguments) throws {
+        guard let point = CrashPoint(rawValue: arguments.word(5)) else { exit(2) }
+        let archive = try arguments.open()
+        CrashPoint.arm(point, passing: arguments.number(6))
+        try archive.setLimits(disk: UInt64(arguments.number(4)), memory: nil)
+        archive.close()
+        say("done")
+    }
+}
