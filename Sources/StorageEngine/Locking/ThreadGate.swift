@@ -1,3 +1,5 @@
+import CPlatform
+
 #if canImport(Glibc)
 import Glibc
 #elseif canImport(Musl)
@@ -18,7 +20,7 @@ final class ThreadGate: @unchecked Sendable {
         mutex = .allocate(capacity: 1)
         hasLeft = .allocate(capacity: 1)
         pthread_mutex_init(mutex, nil)
-        pthread_cond_init(hasLeft, nil)
+        cp_condition_init(hasLeft)
     }
 
     deinit {
@@ -32,15 +34,12 @@ final class ThreadGate: @unchecked Sendable {
     func enter(nanoseconds: Int64) -> Bool {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
-        if isTaken, nanoseconds > 0 {
-            var deadline = timespec()
-            clock_gettime(CLOCK_REALTIME, &deadline)
-            let sum = Int64(deadline.tv_nsec) + nanoseconds
-            deadline.tv_sec += Int(sum / 1_000_000_000)
-            deadline.tv_nsec = Int(sum % 1_000_000_000)
-            while isTaken {
-                if pthread_cond_timedwait(hasLeft, mutex, &deadline) == ETIMEDOUT { break }
-            }
+        // By the clock that nobody sets: a step of the wall clock must neither end a wait nor prolong it.
+        let start = cp_monotonic_time()
+        while isTaken {
+            let left = nanoseconds - (cp_monotonic_time() - start)
+            guard left > 0 else { break }
+            cp_condition_wait(hasLeft, mutex, left)
         }
         guard !isTaken else { return false }
         isTaken = true

@@ -149,6 +149,7 @@ final class ArchiveEngine: Sendable {
         }
         index.drainTouches(before: index.stampsTaken)
         leave(processSlot)
+        attachment?.unlockByte(processSlot.line)
         release()
         markAsClean()
     }

@@ -135,6 +135,7 @@ struct ArchiveOpening {
             throw .closed(name: descriptor.name)
         }
         let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: true)
+        try adaptLock(of: index, isAlone: isAlone)
         let lock = try makeLock(index)
         let bare = ArchiveEngine(
             name: descriptor.name, kind: descriptor.configuration.kind, folder: folder,
@@ -143,11 +144,11 @@ struct ArchiveOpening {
             processSlot: nil, attachment: attachment)
         try bare.acquire()
         defer { bare.release() }
-        bare.cleanUpAfterTheDead()
+        bare.cleanUpAfterTheDead(isAlone: isAlone)
         try followDescriptor(bare)
-        let slot = index.attach(
+        let slot = try index.attach(
             .current(), name: options.processName ?? ProcessIdentity.executableName,
-            memoryLimit: descriptor.configuration.memoryLimit ?? 0)
+            memoryLimit: descriptor.configuration.memoryLimit ?? 0, attachment: attachment)
         crashPoint(.processAttached)
         return ArchiveEngine(
             name: descriptor.name, kind: descriptor.configuration.kind, folder: folder,
@@ -210,13 +211,6 @@ struct ArchiveOpening {
         }
     }
 
-    func makeLock(_ index: IndexMemory) throws(StorageError) -> ArchiveLock {
-        if index.word32(IndexLayout.lockingOffset) == LockingMode.fileLock.rawValue {
-            return ArchiveLock(file: try folder.fileMakingIfMissing(named: ArchiveOpening.lockName))
-        }
-        return ArchiveLock(robustMutexAt: index.base + IndexLayout.mutexOffset)
-    }
-
     // MARK: Opening for reading only
 
     /// An observer's handle: maps read-only, holds no lock, and stays out of the process table. An index
@@ -234,8 +228,7 @@ struct ArchiveOpening {
     private func observe() throws(StorageError) -> ArchiveEngine? {
         guard let file = try trustedIndex(writable: false) else { return nil }
         let index = try IndexMemory(file: file, path: file.path, writable: false)
-        let owner = index.word64(IndexLayout.sectionOwnerOffset)
-        if owner != 0, cp_process_start(pid_t(truncatingIfNeeded: owner)) == 0 { return nil }
+        guard !isLeftInterrupted(index) else { return nil }
         guard index.cleanMark != .wrong else { return nil }
         let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: false)
         return ArchiveEngine(
@@ -317,7 +310,8 @@ struct ArchiveOpening {
     }
 
     private func initialize(_ index: IndexMemory, file: OpenFile?) throws(StorageError) {
-        let mode = options.locking.resolved
+        // A lock that nobody else sees needs no namespace.
+        let mode = file == nil ? LockingMode.automatic.resolved : lockingForNewIndex
         index.set64(IndexLayout.magicOffset, IndexLayout.magic)
         index.set32(IndexLayout.versionOffset, IndexLayout.version)
         index.set32(IndexLayout.stateOffset, IndexLayout.State.building.rawValue)
@@ -330,6 +324,7 @@ struct ArchiveOpening {
         if let file { index.set64(IndexLayout.birthOffset, cp_birth_time(file.descriptor)) }
         index.set32(IndexLayout.lockingOffset, mode.rawValue)
         if mode == .robustMutex {
+            index.set32(IndexLayout.lockNamespaceOffset, Namespaces.processes)
             let failure = cp_mutex_init(index.base + IndexLayout.mutexOffset)
             guard failure == 0 else {
                 throw .system(operation: "make the lock of", path: folder.path, code: failure)
