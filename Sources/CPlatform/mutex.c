@@ -30,6 +30,25 @@ static int adopted(void *memory, int result) {
     return result;
 }
 
+// Where waits can follow the clock that nobody sets, they do (glibc 2.30). Elsewhere a step of the wall clock can make
+// one slice longer or shorter: the whole wait is measured by the other clock.
+#if defined(__GLIBC__) && (__GLIBC__ > 2 || __GLIBC_MINOR__ >= 30)
+#define WAIT_CLOCK CLOCK_MONOTONIC
+#define TIMED_LOCK(mutex, deadline) pthread_mutex_clocklock(mutex, CLOCK_MONOTONIC, deadline)
+#else
+#define WAIT_CLOCK CLOCK_REALTIME
+#define TIMED_LOCK(mutex, deadline) pthread_mutex_timedlock(mutex, deadline)
+#endif
+
+static int wait_for(pthread_mutex_t *mutex, int64_t nanoseconds) {
+    struct timespec deadline;
+    clock_gettime(WAIT_CLOCK, &deadline);
+    int64_t sum = deadline.tv_nsec + nanoseconds;
+    deadline.tv_sec += sum / 1000000000;
+    deadline.tv_nsec = sum % 1000000000;
+    return TIMED_LOCK(mutex, &deadline);
+}
+
 // Waiting is done in slices: a waiter that is killed just after it was woken takes the wake-up with it, when
 // somebody who had not waited got the mutex first and therefore wakes nobody. The kernel hands such a wake-up on
 // only if the mutex is free at that moment.
@@ -43,12 +62,7 @@ int cp_mutex_lock(void *memory, int64_t nanoseconds) {
         if (result != EBUSY) return adopted(memory, result);
         if (left <= 0) return ETIMEDOUT;
         if (left > SLICE_NANOSECONDS) left = SLICE_NANOSECONDS;
-        struct timespec deadline;
-        clock_gettime(CLOCK_REALTIME, &deadline);
-        int64_t sum = deadline.tv_nsec + left;
-        deadline.tv_sec += sum / 1000000000;
-        deadline.tv_nsec = sum % 1000000000;
-        result = pthread_mutex_timedlock((pthread_mutex_t *)memory, &deadline);
+        result = wait_for((pthread_mutex_t *)memory, left);
         if (result != ETIMEDOUT) return adopted(memory, result);
     }
 }

@@ -115,7 +115,7 @@ int64_t cp_boot_time(void) {
     // macOS: unlike its name, this one goes on while the machine sleeps.
     clock_gettime(CLOCK_MONOTONIC_RAW, &now);
 #endif
-    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000;
+    return (int64_t)now.tv_sec * 1000000 + now.tv_nsec / 1000 - cp_boot_time_shift();
 }
 
 int64_t cp_wall_offset(void) {

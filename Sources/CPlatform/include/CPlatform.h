@@ -86,7 +86,8 @@ uint64_t cp_birth_time(int descriptor);
 int cp_punch(int descriptor, off_t from, off_t to);
 /// Microseconds since 1970 from the cheapest clock that is right within a few milliseconds.
 int64_t cp_coarse_time(void);
-/// Microseconds since the machine was started, suspension included; no change of the wall clock moves it.
+/// Microseconds since the machine was started, suspension included; no change of the wall clock moves it, and it is the
+/// same in all time namespaces.
 int64_t cp_boot_time(void);
 /// By how many microseconds the wall clock is ahead of the boot clock, right within a few.
 int64_t cp_wall_offset(void);
@@ -119,6 +120,18 @@ int cp_boot_identity(uint8_t identity[16]);
 int cp_process_look_up(pid_t pid, uint64_t *start);
 /// The same number; 0 when there is no such process or that can't be told.
 uint64_t cp_process_start(pid_t pid);
+/// By how many microseconds the boot clock of this process' time namespace is ahead of the machine's. Cheap.
+int64_t cp_boot_time_shift(void);
+/// Finds that out anew.
+void cp_find_boot_shift(void);
+/// Numbers of this process' PID and time namespaces, never 0 for the first. 0, or an errno where that can't be told, or
+/// where /proc is that of another PID namespace.
+int cp_namespaces(uint32_t *processes, uint32_t *times);
+/// Locks one byte of a file for the open file description (or lets it go), which takes part in no other lock of the file
+/// and goes with the last descriptor. Never waits. 0, EAGAIN when another description has it, or another errno.
+int cp_lock_byte(int descriptor, off_t offset, bool locked);
+/// 0 when no other description has locked the byte, EAGAIN when one has, or another errno.
+int cp_byte_lock_is_held(int descriptor, off_t offset);
 /// Fills `bytes` from the system's random source. 0 or an errno.
 int cp_random(void *bytes, size_t length);
 

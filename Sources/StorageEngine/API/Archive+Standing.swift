@@ -23,10 +23,9 @@ extension ArchiveEngine {
     fileprivate func standing(of key: UnsafeRawBufferPointer) throws(StorageError) -> EntryStanding? {
         guard let entry = try find(key, tag: UInt32(truncatingIfNeeded: hash(key))) else { return nil }
         defer { letGo(entry) }
-        let lines = index.residency(entry.number) & index.livingLines
-        let holders = index.attachedSlots.filter { lines & 1 << UInt64($0.line) != 0 }.map(\.identity.pid)
+        let lines = index.residency(entry.number) & livingLines
         return EntryStanding(
             isExpired: look(at: entry) == .expired, expires: deadline(of: entry.slot),
-            holders: try processes().filter { holders.contains($0.pid) })
+            holders: processes { lines & 1 << UInt64($0.line) != 0 })
     }
 }

@@ -135,7 +135,7 @@ extension ArchiveEngine {
         let pending = pendingTouchesByNumber()
         let now = Clock.boot()
         let offset = Clock.wallOffset()
-        let living = index.word32(IndexLayout.residencyUsedOffset) == 0 ? 0 : index.livingLines
+        let living = index.word32(IndexLayout.residencyUsedOffset) == 0 ? 0 : livingLines
         var references: [EntryReference] = []
         references.reserveCapacity(min(entryCount, Int(index.usedEntries)))
         for number in 0..<index.usedEntries {
@@ -198,7 +198,7 @@ extension ArchiveEngine {
 
     func status(configuration: ArchiveConfiguration) throws(StorageError) -> ArchiveStatus {
         let slots = index.attachedSlots
-        let living = slots.filter(\.identity.isAlive)
+        let living = slots.filter(liveness.isAlive)
         return ArchiveStatus(
             name: name, configuration: configuration, entries: entryCount - min(entryCount, countOrphans()),
             diskBytes: valueBytes,
@@ -226,11 +226,13 @@ extension ArchiveEngine {
         return total
     }
 
-    func processes() throws(StorageError) -> [AttachedProcess] {
-        index.attachedSlots.map { slot in
+    /// Those on the lines that are wanted.
+    func processes(where isWanted: (ProcessSlot) -> Bool = { _ in true }) -> [AttachedProcess] {
+        let liveness = liveness
+        return index.attachedSlots.filter(isWanted).map { slot in
             AttachedProcess(
                 pid: slot.identity.pid, name: slot.name, attached: Timestamp(microseconds: slot.attached),
-                isAlive: slot.identity.isAlive, hits: slot.hits, misses: slot.misses,
+                isAlive: liveness.isAlive(slot), hits: slot.hits, misses: slot.misses,
                 memoryBytes: slot.memoryBytes, memoryLimit: slot.memoryLimit)
         }
     }

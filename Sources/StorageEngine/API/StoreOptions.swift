@@ -2,7 +2,8 @@
 public struct StoreOptions: Sendable, Hashable {
     /// The name that other processes see in the process table; by default the executable's.
     public var processName: String?
-    /// Which kind of lock a new index is given; an existing one keeps its own.
+    /// Which kind of lock a new index is given. An existing one keeps its own, but for `fileLock` asked for by a process that
+    /// is the only one to have the archive open: containers that share a store need it (OnDiskFormat, "Containers").
     public var locking: LockingMode
 
     public init(processName: String? = nil, locking: LockingMode = .automatic) {

@@ -1,7 +1,7 @@
 /// Where things are in an index file. The meaning of each field: OnDiskFormat, "The index".
 enum IndexLayout {
     static let magic: UInt64 = 0x5845_444E_494D_4C56  // "VLMINDEX" read as a little-endian integer
-    static let version: UInt32 = 2
+    static let version: UInt32 = 3
 
     // Header page
     static let magicOffset = 0
@@ -12,6 +12,7 @@ enum IndexLayout {
     static let deviceOffset = 48
     static let inodeOffset = 56
     static let lockingOffset = 64
+    static let lockNamespaceOffset = 68
     static let birthOffset = 72
     static let mutexOffset = 128
     static let sectionOwnerOffset = 192

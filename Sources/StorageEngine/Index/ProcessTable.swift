@@ -25,6 +25,11 @@ struct ProcessSlot: Sendable {
         get { cp_load32(base) }
         nonmutating set { cp_store32(base, newValue) }
     }
+    /// In which namespaces the pid and the start time mean something (``Namespaces/line``); 0: not known.
+    var namespace: UInt32 {
+        get { cp_relaxed32(base + 4) }
+        nonmutating set { cp_relaxed_store32(base + 4, newValue) }
+    }
     var start: UInt64 {
         get { cp_relaxed64(base + 8) }
         nonmutating set { cp_relaxed_store64(base + 8, newValue) }
@@ -63,6 +68,7 @@ struct ProcessSlot: Sendable {
     var identity: ProcessIdentity { ProcessIdentity(pid: Int32(bitPattern: pid), start: start) }
 
     func clear() {
+        namespace = 0
         for offset in stride(from: 8, to: IndexLayout.processSlotBytes, by: 8) {
             cp_relaxed_store64(base + offset, 0)
         }
@@ -78,13 +84,18 @@ extension IndexMemory {
     }
 
     /// Takes a slot for this process. With more processes than slots the last one is shared. Needs the lock.
-    func attach(_ identity: ProcessIdentity, name: String, memoryLimit: UInt64) -> ProcessSlot {
-        let numbers = 0..<IndexLayout.processSlots
-        guard let free = numbers.first(where: { processSlot($0).pid == 0 }) else {
-            return processSlot(IndexLayout.processSlots - 1)
+    func attach(_ identity: ProcessIdentity, name: String, memoryLimit: UInt64, attachment: OpenFile)
+        throws(StorageError) -> ProcessSlot
+    {
+        var free: Int?
+        for line in 0..<IndexLayout.processSlots where free == nil && processSlot(line).pid == 0 {
+            // A forked child of one that had the line, and died, may still have its lock.
+            if try attachment.lockByte(line) { free = line }
         }
+        guard let free else { return processSlot(IndexLayout.processSlots - 1) }
         let slot = processSlot(free)
         slot.clear()
+        slot.namespace = Namespaces.line
         slot.start = identity.start
         slot.attached = Clock.wall()
         slot.name = name
@@ -98,11 +109,6 @@ extension IndexMemory {
         add(.hits, slot.hits)
         add(.misses, slot.misses)
         slot.clear()
-    }
-
-    /// One bit for each line whose process lives.
-    var livingLines: UInt64 {
-        attachedSlots.reduce(0) { $1.identity.isAlive ? $0 | 1 << UInt64($1.line) : $0 }
     }
 
     var attachedSlots: [ProcessSlot] {

@@ -34,6 +34,7 @@ final class ThreadGate: @unchecked Sendable {
     func enter(nanoseconds: Int64) -> Bool {
         pthread_mutex_lock(mutex)
         defer { pthread_mutex_unlock(mutex) }
+        // By the clock that nobody sets: a step of the wall clock must neither end a wait nor prolong it.
         let start = cp_monotonic_time()
         while isTaken {
             let left = nanoseconds - (cp_monotonic_time() &- start)

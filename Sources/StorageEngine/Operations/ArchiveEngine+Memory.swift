@@ -95,7 +95,7 @@ extension ArchiveEngine {
         let marks = index.residency(number)
         guard marks != 0 else { return false }
         if let line = processSlot?.line, marks & 1 << UInt64(line) != 0 { return true }
-        return marks & index.livingLines != 0
+        return marks & livingLines != 0
     }
 
     /// Entries that are counted although they are gone, because only processes that have ended held them. The next
@@ -103,18 +103,20 @@ extension ArchiveEngine {
     /// without closing it.
     func countOrphans() -> Int {
         guard index.word32(IndexLayout.residencyUsedOffset) != 0,
-            index.attachedSlots.contains(where: { !$0.identity.isAlive })
+            index.attachedSlots.contains(where: { !liveness.isAlive($0) })
         else { return 0 }
-        let living = index.livingLines
+        let living = livingLines
         return (0..<index.usedEntries).count { place in
             guard let slot = index.entry(place + 1), slot.isLive, slot.isMemoryOnly else { return false }
             return index.residency(place + 1) & living == 0
         }
     }
 
-    /// Gives back the lines of processes that ended without doing so, with what only they held. Needs the lock.
-    func cleanUpAfterTheDead() {
-        for slot in index.attachedSlots where !slot.identity.isAlive { leave(slot) }
+    /// Gives back the lines of processes that ended without doing so, with what only they held: all lines, where
+    /// nobody else has the archive open. Needs the lock.
+    func cleanUpAfterTheDead(isAlone: Bool) {
+        let liveness = liveness
+        for slot in index.attachedSlots where isAlone || !liveness.isAlive(slot) { leave(slot) }
     }
 
     /// Gives a line of the process table back, with what only that process held. Needs the lock.

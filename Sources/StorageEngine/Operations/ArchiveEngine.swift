@@ -169,6 +169,7 @@ final class ArchiveEngine: Sendable {
             }
             index.drainTouches(before: index.stampsTaken)
             leave(processSlot)
+            attachment?.unlockByte(processSlot.line)
             // Whoever keeps the closed handle must not keep the room of what others remove.
             log.releaseSegments(before: .max)
             release()

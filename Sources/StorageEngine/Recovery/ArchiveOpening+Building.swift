@@ -122,7 +122,8 @@ extension ArchiveOpening {
     }
 
     private func initialize(_ index: IndexMemory, file: OpenFile?) throws(StorageError) {
-        let mode = options.locking.resolved
+        // A lock that nobody else sees needs no namespace.
+        let mode = file == nil ? LockingMode.automatic.resolved : lockingForNewIndex
         index.set64(IndexLayout.magicOffset, IndexLayout.magic)
         index.set32(IndexLayout.versionOffset, IndexLayout.version)
         index.set32(IndexLayout.stateOffset, IndexLayout.State.building.rawValue)
@@ -135,6 +136,7 @@ extension ArchiveOpening {
         if let file { index.set64(IndexLayout.birthOffset, cp_birth_time(file.descriptor)) }
         index.set32(IndexLayout.lockingOffset, mode.rawValue)
         if mode == .robustMutex {
+            index.set32(IndexLayout.lockNamespaceOffset, Namespaces.processes)
             let failure = cp_mutex_init(index.base + IndexLayout.mutexOffset)
             guard failure == 0 else {
                 throw .system(operation: "make the lock of", path: folder.path, code: failure)

@@ -19,7 +19,9 @@ extension ArchiveOpening {
         guard let (file, _) = try? ownIndex(writable: false),
             let index = try? IndexMemory(file: file, path: file.path, writable: false)
         else { return nil }
-        return index.attachedSlots.first(where: \.identity.isAlive)?.identity.pid
+        return index.attachedSlots.first(
+            where: Liveness(folder: folder, attachment: nil, ownLine: nil).isAlive)?
+            .identity.pid
     }
 
     private func ownIndex(writable: Bool) throws(StorageError) -> (OpenFile, IndexHeader)? {

@@ -31,13 +31,6 @@ struct ArchiveOpening {
         return ArchiveEngine(self, index: index, log: log, lock: lock, role: role)
     }
 
-    private func makeLock(_ index: IndexMemory) throws(StorageError) -> ArchiveLock {
-        if index.word32(IndexLayout.lockingOffset) == LockingMode.fileLock.rawValue {
-            return ArchiveLock(file: try folder.fileMakingIfMissing(named: ArchiveOpening.lockName))
-        }
-        return ArchiveLock(robustMutexAt: index.base + IndexLayout.mutexOffset)
-    }
-
     // MARK: Writers
 
     func openForWriting() throws(StorageError) -> ArchiveEngine {
@@ -45,9 +38,10 @@ struct ArchiveOpening {
         defer { turn.pass() }
         let engine = try enter(.writing)
         defer { engine.release() }
-        let slot = engine.index.attach(
+        guard let attachment = engine.attachment else { throw .closed(name: descriptor.name) }
+        let slot = try engine.index.attach(
             .current(), name: options.processName ?? ProcessIdentity.executableName,
-            memoryLimit: descriptor.configuration.memoryLimit ?? 0)
+            memoryLimit: descriptor.configuration.memoryLimit ?? 0, attachment: attachment)
         crashPoint(.processAttached)
         return ArchiveEngine(engine, slot: slot)
     }
@@ -65,7 +59,9 @@ struct ArchiveOpening {
     /// the turn to open.
     private func enter(_ purpose: Purpose) throws(StorageError) -> ArchiveEngine {
         let attachment = try folder.fileMakingIfMissing(named: ArchiveOpening.attachedName)
-        let (index, isShared) = try rightIndex(attachment, purpose)
+        let isAlone = try attachment.lock(.exclusive, wait: false)
+        let (index, isShared) = try rightIndex(attachment, purpose, isAlone: isAlone)
+        try adaptLock(of: index, isAlone: isAlone)
         // An index that no other process can see keeps them out, by the attachment's lock.
         if isShared, try !attachment.lock(.shared, within: purpose.nanoseconds) {
             throw .busy(archive: descriptor.name, process: 0, reason: "another process is repairing it")
@@ -73,7 +69,7 @@ struct ArchiveOpening {
         let engine = try engine(on: index, as: .writer(attachment: attachment, slot: nil))
         try engine.acquire(nanoseconds: purpose.nanoseconds)
         do throws(StorageError) {
-            engine.cleanUpAfterTheDead()
+            engine.cleanUpAfterTheDead(isAlone: isAlone)
             try engine.followDescriptor()
         } catch {
             engine.release()
@@ -84,9 +80,9 @@ struct ArchiveOpening {
 
     /// The index that is there, if it can be trusted and is sound, else a new one; and whether other processes see it.
     private func rightIndex(
-        _ attachment: OpenFile, _ purpose: Purpose
+        _ attachment: OpenFile, _ purpose: Purpose, isAlone wasAlone: Bool
     ) throws(StorageError) -> (IndexMemory, isShared: Bool) {
-        var isAlone = try attachment.lock(.exclusive, wait: false)
+        var isAlone = wasAlone
         var mark: IndexMemory.CleanMark?
         if let file = try trustedIndex(writable: true) {
             let index = try IndexMemory(file: file, path: file.path, writable: true)
@@ -143,8 +139,7 @@ struct ArchiveOpening {
     private func observe() throws(StorageError) -> ArchiveEngine? {
         guard let file = try trustedIndex(writable: false) else { return nil }
         let index = try IndexMemory(file: file, path: file.path, writable: false)
-        let owner = index.word64(IndexLayout.sectionOwnerOffset)
-        if owner != 0, cp_process_start(pid_t(truncatingIfNeeded: owner)) == 0 { return nil }
+        guard !isLeftInterrupted(index) else { return nil }
         guard index.cleanMark != .wrong else { return nil }
         return try engine(on: index, as: .observer(index: file))
     }

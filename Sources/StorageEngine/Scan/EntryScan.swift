@@ -36,7 +36,7 @@ package final class EntryScan {
     /// What turns a deadline into a moment of the wall clock.
     private let wallOffset = Clock.wallOffset()
     /// Lines of the process table whose processes live; asked for once.
-    private lazy var living = index.livingLines
+    private lazy var living = engine.livingLines
     private lazy var pending = engine.pendingTouchesByNumber()
 
     // The entry that is visited. `frame` is valid while `pin` is held.

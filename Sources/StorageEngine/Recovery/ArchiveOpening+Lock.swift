@@ -1,0 +1,65 @@
+import CPlatform
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Which lock an archive has, and who may take it. Fields: OnDiskFormat, "The index"; why: "Containers" there.
+extension ArchiveOpening {
+    /// A robust mutex names its holder by a number of its PID namespace, and the kernel compares numbers when somebody
+    /// who waits for it is killed: where the namespace isn't known, it is no lock.
+    var lockingForNewIndex: LockingMode {
+        options.locking == .automatic && Namespaces.processes == 0 ? .fileLock : options.locking.resolved
+    }
+
+    func makeLock(_ index: IndexMemory) throws(StorageError) -> ArchiveLock {
+        if index.word32(IndexLayout.lockingOffset) == LockingMode.fileLock.rawValue {
+            return ArchiveLock(file: try folder.fileMakingIfMissing(named: ArchiveOpening.lockName))
+        }
+        return ArchiveLock(robustMutexAt: index.base + IndexLayout.mutexOffset)
+    }
+
+    /// Whoever is alone makes the lock one that it may take; others are refused where it is another namespace's mutex.
+    func adaptLock(of index: IndexMemory, isAlone: Bool) throws(StorageError) {
+        guard index.word32(IndexLayout.lockingOffset) == LockingMode.robustMutex.rawValue else { return }
+        let namespace = index.word32(IndexLayout.lockNamespaceOffset)
+        let own = Namespaces.processes
+        if isAlone {
+            if lockingForNewIndex == .fileLock {
+                index.set32(IndexLayout.lockingOffset, LockingMode.fileLock.rawValue)
+            } else if namespace != own {
+                let failure = cp_mutex_init(index.base + IndexLayout.mutexOffset)
+                guard failure == 0 else {
+                    throw .system(operation: "make the lock of", path: folder.path, code: failure)
+                }
+                index.set32(IndexLayout.lockNamespaceOffset, own)
+            }
+            return
+        }
+        guard own != 0, namespace == own else {
+            throw .busy(
+                archive: descriptor.name, process: 0,
+                reason:
+                    "it is open for writing in another container (PID namespace), whose lock can't be shared with "
+                    + "this one; work in that container, close it there, or open it with LockingMode.fileLock everywhere"
+            )
+        }
+    }
+
+    /// Whether somebody who died is in the index's critical section.
+    func isLeftInterrupted(_ index: IndexMemory) -> Bool {
+        let owner = index.word64(IndexLayout.sectionOwnerOffset)
+        guard owner != 0 else { return false }
+        let namespace = index.word32(IndexLayout.lockNamespaceOffset)
+        if namespace != 0, namespace == Namespaces.processes {
+            var start: UInt64 = 0
+            return cp_process_look_up(pid_t(truncatingIfNeeded: owner), &start) == ESRCH
+        }
+        let liveness = Liveness(folder: folder, attachment: nil, ownLine: nil)
+        return !index.attachedSlots.contains { UInt64($0.pid) == owner && liveness.isAlive($0) }
+    }
+}
