@@ -30,9 +30,16 @@ extension IndexMemory {
     /// up to the youngest of them.
     func linkByRecency(_ items: [(recency: UInt64, number: UInt32)]) {
         var newer = leastRecent
+        var steps = 0
+        let most = Int(usedEntries)
         for item in items {
             guard let slot = entry(item.number) else { continue }
-            while let candidate = entry(newer), candidate.recency < item.recency { newer = candidate.newer }
+            while let candidate = entry(newer), candidate.recency < item.recency {
+                newer = candidate.newer
+                steps += 1
+                // A list that leads back into itself has no end.
+                if steps > most { return declareDamaged() }
+            }
             let older: UInt32
             if let candidate = entry(newer) {
                 older = candidate.older

@@ -114,7 +114,7 @@ extension ArchiveEngine {
         var bytes: UInt64 = 0
         var count = 0
         var number = index.leastRecent
-        while count < ArchiveEngine.evictedAtOnce || bytes == 0, count < entryCount,
+        while count < ArchiveEngine.evictedAtOnce || bytes == 0, count < listedEntries,
             let slot = index.entry(number)
         {
             bytes += UInt64(slot.valueBytes)

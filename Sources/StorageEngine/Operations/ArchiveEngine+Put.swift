@@ -180,7 +180,7 @@ extension ArchiveEngine {
         guard let slot = index.entry(number), number == sparing || slot.isMemoryOnly else { return number }
         var number = slot.newer
         var steps = 0
-        while let slot = index.entry(number), number == sparing || slot.isMemoryOnly, steps <= entryCount {
+        while let slot = index.entry(number), number == sparing || slot.isMemoryOnly, steps <= listedEntries {
             number = slot.newer
             steps += 1
         }
@@ -195,7 +195,7 @@ extension ArchiveEngine {
         var number = index.leastRecent
         var steps = 0
         while freed < bytes, let slot = index.entry(victim(from: number, sparing: sparing)),
-            steps <= entryCount
+            steps <= listedEntries
         {
             steps += 1
             number = slot.newer

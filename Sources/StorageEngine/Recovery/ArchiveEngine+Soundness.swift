@@ -9,7 +9,7 @@ extension ArchiveEngine {
     func headerIsSound(wasInterrupted: Bool) -> Bool {
         guard let numbers = try? log.segmentNumbers(), chunksAddUp() else { return false }
         // Stamps and sequences never come near this; sums with them must not overflow.
-        guard index.stampsTaken < 1 << 62, index.stampsDrained <= index.stampsTaken,
+        guard index.stampsTaken < IndexMemory.largestStamp, index.stampsDrained <= index.stampsTaken,
             index.word64(IndexLayout.sequenceOffset) < 1 << 62
         else { return false }
         guard head != .none else { return numbers.isEmpty && index.usedEntries == 0 }
@@ -38,7 +38,7 @@ extension ArchiveEngine {
         var offset = SegmentHeader.bytes
         var sequence: UInt64 = 0
         while offset < head.offset, let frame = log.frame(pin, at: offset), frame.rawKind != 0 {
-            sequence = max(sequence, frame.sequence)
+            sequence = max(sequence, min(frame.sequence, Frame.latestStamp))
             offset += frame.bytes
         }
         guard offset == head.offset, sequence <= index.word64(IndexLayout.sequenceOffset) else {

@@ -90,7 +90,7 @@ extension ArchiveOpening {
         let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: true)
         let engine = ArchiveEngine(
             name: descriptor.name, kind: descriptor.configuration.kind, folder: folder,
-            hash: descriptor.hash(), index: index, log: log,
+            hash: descriptor.hash(salt: index.word64(IndexLayout.saltOffset)), index: index, log: log,
             lock: try makeLock(index), processSlot: nil, attachment: attachment)
         let wasInterrupted = index.word64(IndexLayout.sectionOwnerOffset) != 0
         guard engine.headerIsSound(wasInterrupted: wasInterrupted) else { return false }

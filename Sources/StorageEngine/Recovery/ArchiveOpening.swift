@@ -138,7 +138,7 @@ struct ArchiveOpening {
         let lock = try makeLock(index)
         let bare = ArchiveEngine(
             name: descriptor.name, kind: descriptor.configuration.kind, folder: folder,
-            hash: descriptor.hash(), index: index, log: log,
+            hash: descriptor.hash(salt: index.word64(IndexLayout.saltOffset)), index: index, log: log,
             lock: lock,
             processSlot: nil, attachment: attachment)
         try bare.acquire()
@@ -151,7 +151,7 @@ struct ArchiveOpening {
         crashPoint(.processAttached)
         return ArchiveEngine(
             name: descriptor.name, kind: descriptor.configuration.kind, folder: folder,
-            hash: descriptor.hash(), index: index, log: log,
+            hash: descriptor.hash(salt: index.word64(IndexLayout.saltOffset)), index: index, log: log,
             lock: lock,
             processSlot: slot, attachment: attachment)
     }
@@ -240,7 +240,7 @@ struct ArchiveOpening {
         let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: false)
         return ArchiveEngine(
             name: descriptor.name, kind: descriptor.configuration.kind, folder: folder,
-            hash: descriptor.hash(), index: index, log: log,
+            hash: descriptor.hash(salt: index.word64(IndexLayout.saltOffset)), index: index, log: log,
             lock: ArchiveLock(robustMutexAt: index.base + IndexLayout.mutexOffset), processSlot: nil,
             attachment: nil, indexFile: file)
     }
@@ -253,7 +253,7 @@ struct ArchiveOpening {
         let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: false)
         let engine = ArchiveEngine(
             name: descriptor.name, kind: descriptor.configuration.kind, folder: folder,
-            hash: descriptor.hash(), index: index, log: log,
+            hash: descriptor.hash(salt: index.word64(IndexLayout.saltOffset)), index: index, log: log,
             lock: ArchiveLock(robustMutexAt: index.base + IndexLayout.mutexOffset), processSlot: nil,
             attachment: nil)
         _ = try engine.rebuild()
@@ -277,7 +277,7 @@ struct ArchiveOpening {
             let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: true)
             let engine = ArchiveEngine(
                 name: descriptor.name, kind: descriptor.configuration.kind, folder: folder,
-                hash: descriptor.hash(), index: index, log: log,
+                hash: descriptor.hash(salt: index.word64(IndexLayout.saltOffset)), index: index, log: log,
                 lock: ArchiveLock(robustMutexAt: index.base + IndexLayout.mutexOffset), processSlot: nil,
                 attachment: attachment)
             crashPoint(.indexFileMade)
@@ -328,6 +328,8 @@ struct ArchiveOpening {
             index.set64(IndexLayout.inodeOffset, status.inode)
         }
         if let file { index.set64(IndexLayout.birthOffset, cp_birth_time(file.descriptor)) }
+        var salt = ByteReader(try RandomSource.bytes(8, for: folder.path))
+        index.set64(IndexLayout.saltOffset, salt.uint64())
         index.set32(IndexLayout.lockingOffset, mode.rawValue)
         if mode == .robustMutex {
             let failure = cp_mutex_init(index.base + IndexLayout.mutexOffset)
