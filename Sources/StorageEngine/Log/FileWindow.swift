@@ -45,14 +45,16 @@ struct FileWindow {
         }
     }
 
-    /// Where zeros end that begin at `offset`, which is shown: as far as the window goes.
-    func endOfZeros(from offset: Int) -> Int {
-        storage.withUnsafeBytes { bytes -> Int in
-            guard let base = bytes.baseAddress, bytes[offset - start] == 0 else { return offset }
-            let first = base + (offset - start)
-            // All equal to their neighbours, and the first is zero.
-            return memcmp(first, first + 1, bytes.count - (offset - start) - 1) == 0
-                ? start + bytes.count : offset
+    /// Whether all bytes of a range that is shown are zero.
+    func isZero(_ range: Range<Int>) -> Bool {
+        guard range.count > 1, byte(range.lowerBound) == 0 else {
+            return range.isEmpty || byte(range.lowerBound) == 0
+        }
+        return storage.withUnsafeBytes { bytes -> Bool in
+            guard let base = bytes.baseAddress else { return true }
+            let first = base + (range.lowerBound - start)
+            // The first is zero, and each is as the one before it.
+            return memcmp(first, first + 1, range.count - 1) == 0
         }
     }
 

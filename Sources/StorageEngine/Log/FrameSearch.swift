@@ -58,6 +58,26 @@ final class FrameSearch: @unchecked Sendable {
         return header.checksum == ~register ? header : nil
     }
 
+    /// A copy of bytes of the file, at most ``FileWindow/bytes`` of them.
+    func copy(_ range: Range<Int>) throws(StorageError) -> [UInt8] {
+        guard !range.isEmpty else { return [] }
+        try begins.show(range)
+        return begins.array(range)
+    }
+
+    /// Whether everything from `offset` to the last whole word of the file is zero: never written.
+    func isBlank(from offset: Int) throws(StorageError) -> Bool {
+        var offset = offset
+        let end = bytes & ~7
+        while offset < end {
+            let part = offset..<min(offset + FileWindow.bytes, end)
+            try ends.show(part)
+            guard ends.isZero(part) else { return false }
+            offset = part.upperBound
+        }
+        return true
+    }
+
     /// The offset of the first intact frame behind `offset` that ends at `limit` at the latest.
     func next(after offset: Int, before limit: Int = .max) throws(StorageError) -> Int? {
         if let known = known[offset], known < limit { return known }
@@ -73,8 +93,11 @@ final class FrameSearch: @unchecked Sendable {
             candidate += 8
             if candidate & 0xfff == 0, candidate < limit {
                 // No frame has a header of zeros.
-                try candidates.show(candidate..<candidate + 8)
-                candidate = max(candidate, candidates.endOfZeros(from: candidate) - Frame.headerBytes & ~7)
+                let part = candidate..<min(candidate + FileWindow.bytes, limit)
+                try candidates.show(part)
+                if candidates.isZero(part) {
+                    candidate = max(candidate, (part.upperBound - Frame.headerBytes) & ~7)
+                }
             }
         }
         none = (offset, limit)

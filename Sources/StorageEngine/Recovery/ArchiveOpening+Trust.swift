@@ -95,6 +95,9 @@ extension ArchiveOpening {
         let wasInterrupted = index.word64(IndexLayout.sectionOwnerOffset) != 0
         guard engine.headerIsSound(wasInterrupted: wasInterrupted) else { return false }
         // Totals and links of an interrupted change are made anew by the repair that comes with the lock.
-        return wasInterrupted || engine.addsUp()
+        guard !wasInterrupted else { return true }
+        guard engine.addsUp() else { return false }
+        engine.recountSegments()
+        return true
     }
 }
