@@ -75,6 +75,10 @@ extension QueryMetadata {
     }
 
     private static func seconds(_ from: Timestamp, _ to: Timestamp) -> StoredItem {
-        .number(.float(Double(to.microseconds - from.microseconds) / 1_000_000))
+        // Times are as the files have them, and may be as far apart as numbers can be.
+        let (difference, isTooFar) = to.microseconds.subtractingReportingOverflow(from.microseconds)
+        let microseconds =
+            isTooFar ? Double(to.microseconds) - Double(from.microseconds) : Double(difference)
+        return .number(.float(microseconds / 1_000_000))
     }
 }

@@ -15,7 +15,10 @@ struct EntrySorter {
         case .hits: return try sorted(order) { Int64(listing.figures(at: $0).hits) }
         case .tier: return try sorted(order) { listing.entry(at: $0)?.tier.order ?? .max }
         // The youngest has the latest creation.
-        case .age: return try sorted(order) { -(listing.entry(at: $0)?.created.microseconds ?? .min + 1) }
+        case .age: return try sorted(order) {
+                // The bitwise complement turns the order round, and there is one of every number.
+                ~(listing.entry(at: $0)?.created.microseconds ?? .min)
+            }
         case .expires: return try sorted(order) { listing.entry(at: $0)?.expires?.microseconds ?? .max }
         case .key:
             guard let keys else { return .all(count) }

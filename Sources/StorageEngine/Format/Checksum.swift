@@ -8,6 +8,12 @@ package enum Checksum {
         ~cp_crc32c(~seed, bytes.baseAddress, bytes.count)
     }
 
+    /// The register moved on over `bytes`: the checksum without its first and last step.
+    @inline(__always)
+    static func register(_ register: UInt32, over bytes: UnsafeRawBufferPointer) -> UInt32 {
+        cp_crc32c(register, bytes.baseAddress, bytes.count)
+    }
+
     package static func crc32c(_ bytes: [UInt8]) -> UInt32 {
         bytes.withUnsafeBytes { crc32c($0) }
     }

@@ -83,9 +83,10 @@ struct Descriptor: Equatable {
                 memoryLimit: memory == unlimited ? nil : memory, typeName: type, durability: durability))
     }
 
-    func hash() -> KeyHash {
+    /// The hash of an index that has this salt.
+    func hash(salt: UInt64) -> KeyHash {
         var reader = ByteReader(hashKey)
-        return KeyHash(k0: reader.uint64(), k1: reader.uint64())
+        return KeyHash(secret: (reader.uint64(), reader.uint64()), salt: salt)
     }
 }
 

@@ -72,6 +72,9 @@ struct Frame {
     static let maximumKeyBytes = 1024
     static let maximumExtensionBytes = 0xfff8
     static let maximumValueBytes = 1 << 30
+    /// A stamp or a sequence above it counts as this one: so there is always room for those that come after, and of frames
+    /// that have it the later in the log is the later.
+    static let latestStamp: UInt64 = 1 << 61
 
     private let base: UnsafeRawPointer
     let valueBytes: Int
@@ -107,7 +110,10 @@ struct Frame {
         ValueEncoding(rawValue: base.load(fromByteOffset: 13, as: UInt8.self)) ?? .unknown
     }
     var sequence: UInt64 { base.loadUnaligned(fromByteOffset: 16, as: UInt64.self) }
-    var recency: UInt64 { base.loadUnaligned(fromByteOffset: 24, as: UInt64.self) }
+    /// At most ``Frame/latestStamp``.
+    var recency: UInt64 {
+        min(base.loadUnaligned(fromByteOffset: 24, as: UInt64.self), Frame.latestStamp)
+    }
     var time: Int64 { base.loadUnaligned(fromByteOffset: 32, as: Int64.self) }
     var created: Int64 { base.loadUnaligned(fromByteOffset: 40, as: Int64.self) }
 

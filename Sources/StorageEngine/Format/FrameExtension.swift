@@ -22,7 +22,10 @@ enum FrameExtension {
 
     /// The bytes of the first part with that tag; `nil` when there is none or the extension makes no sense.
     static func part(_ tag: Tag, of frame: Frame) -> UnsafeRawBufferPointer? {
-        let bytes = frame.extension
+        part(tag, in: frame.extension)
+    }
+
+    static func part(_ tag: Tag, in bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer? {
         var offset = 0
         while offset + partHeaderBytes <= bytes.count {
             let length = Int(bytes.loadUnaligned(fromByteOffset: offset + 2, as: UInt16.self))
@@ -38,7 +41,11 @@ enum FrameExtension {
 
     /// The locations that a frame says were removed with it; empty when it says none.
     static func evictions(of frame: Frame) -> [Location] {
-        guard frame.extensionBytes > 0, let bytes = part(.evictions, of: frame) else { return [] }
+        frame.extensionBytes > 0 ? evictions(in: frame.extension) : []
+    }
+
+    static func evictions(in bytes: UnsafeRawBufferPointer) -> [Location] {
+        guard let bytes = part(.evictions, in: bytes) else { return [] }
         return stride(from: 0, to: bytes.count - 7, by: 8).map {
             Location(raw: bytes.loadUnaligned(fromByteOffset: $0, as: UInt64.self))
         }
@@ -166,9 +173,14 @@ struct RemovalNote: Equatable {
     }
 
     init?(of frame: Frame) {
-        guard frame.extensionBytes > 0, let bytes = FrameExtension.part(.removal, of: frame),
-            bytes.count >= RemovalNote.bytes
-        else { return nil }
+        guard frame.extensionBytes > 0 else { return nil }
+        self.init(in: frame.extension)
+    }
+
+    init?(in bytes: UnsafeRawBufferPointer) {
+        guard let bytes = FrameExtension.part(.removal, in: bytes), bytes.count >= RemovalNote.bytes else {
+            return nil
+        }
         group = bytes.loadUnaligned(as: UInt32.self)
         cause = EventCause(rawValue: bytes[4]) ?? .none
         kind = ReversibleAction.Kind(rawValue: UInt32(bytes[5]))

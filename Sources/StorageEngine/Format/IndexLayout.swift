@@ -56,6 +56,7 @@ enum IndexLayout {
     static let residencyUsedOffset = 728
     static let lossFromOffset = 736
     static let lossToOffset = 744
+    static let saltOffset = 888
 
     // Tables
     static let processTableOffset = 4096

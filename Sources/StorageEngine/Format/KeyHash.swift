@@ -10,6 +10,25 @@ package struct KeyHash: Sendable {
         self.k1 = k1
     }
 
+    /// The hash of one index: an archive's secret travels with each copy of its store, so an index has a salt of its own,
+    /// and keys that were made to collide no longer do once it is made anew. Layout: OnDiskFormat, "Buckets".
+    package init(secret: (UInt64, UInt64), salt: UInt64) {
+        let plain = KeyHash(k0: secret.0, k1: secret.1)
+        func half(_ number: UInt64) -> UInt64 {
+            withUnsafeBytes(of: (salt.littleEndian, number.littleEndian)) { plain($0) }
+        }
+        self.init(k0: half(0), k1: half(1))
+        #if DEBUG
+        mask = KeyHash.maskInTests
+        #endif
+    }
+
+    #if DEBUG
+    /// Bits of the hash that remain, in a test that needs keys that collide.
+    @TaskLocal package static var maskInTests: UInt64 = .max
+    private var mask: UInt64 = .max
+    #endif
+
     @inline(__always)
     package func callAsFunction(_ key: UnsafeRawBufferPointer) -> UInt64 {
         var v0 = k0 ^ 0x736f_6d65_7073_6575
@@ -48,7 +67,11 @@ package struct KeyHash: Sendable {
         round()
         round()
         round()
+        #if DEBUG
+        return (v0 ^ v1 ^ v2 ^ v3) & mask
+        #else
         return v0 ^ v1 ^ v2 ^ v3
+        #endif
     }
 }
 

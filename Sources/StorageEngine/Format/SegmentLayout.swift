@@ -27,6 +27,11 @@ enum SegmentLayout {
     /// How much a segment's file grows at a time.
     static func stepBytes(target: Int) -> Int { min(max(target / 8, 32 << 10), 1 << 20) & ~4095 }
 
+    /// No segment is longer: its last frame begins in the first stride. What a file has behind that is never looked at.
+    static let mostBytes =
+        strideBytes + Frame.headerBytes + Frame.maximumExtensionBytes + Frame.maximumKeyBytes
+        + Frame.maximumValueBytes + reserveBytes + 65_536
+
     /// Segment numbers that a segment of `bytes` takes up.
     static func slots(forBytes bytes: Int) -> Int { max(1, (bytes + strideBytes - 1) / strideBytes) }
 }

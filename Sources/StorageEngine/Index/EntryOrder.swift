@@ -62,10 +62,15 @@ struct EntryOrder {
     /// up to the youngest of them.
     func linkByRecency(_ items: [(recency: UInt64, number: UInt32)]) {
         var newer = leastRecent
+        var steps = 0
+        let most = Int(index.usedEntries)
         for item in items {
             guard let slot = index.entry(item.number) else { continue }
             while let candidate = index.entry(newer), candidate.recency < item.recency {
                 newer = candidate.newer
+                steps += 1
+                // A list that leads back into itself has no end.
+                if steps > most { return index.declareDamaged() }
             }
             let older: UInt32
             if let candidate = index.entry(newer) {

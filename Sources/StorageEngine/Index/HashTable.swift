@@ -73,6 +73,47 @@ struct Bucket {
     }
 }
 
+/// A way along entries that are chained by ``EntrySlot/chainNext``. However long a chain is, each of its entries is met; a
+/// damaged one that leads back into itself ends where it does so. (R. P. Brent: "An improved Monte Carlo factorization
+/// algorithm", BIT 20, 1980: an entry is remembered after 1, 2, 4, … steps, and is met again if there is a ring.)
+struct ChainWalk {
+    private let index: IndexMemory
+    private let first: UInt32
+    private var slot: EntrySlot?
+    private var remembered: UInt32 = 0
+    private var lap = 1
+    private var left = 1
+    /// Number of the entry that was met last.
+    private(set) var number: UInt32 = 0
+    /// Whether the chain ended because it leads back into itself.
+    private(set) var isRing = false
+
+    @inline(__always)
+    init(_ index: IndexMemory, from first: UInt32) {
+        self.index = index
+        self.first = first
+    }
+
+    @inline(__always)
+    mutating func next() -> EntrySlot? {
+        let number = slot?.chainNext ?? first
+        guard let slot = index.entry(number) else { return nil }
+        if number == remembered {
+            isRing = true
+            return nil
+        }
+        left -= 1
+        if left == 0 {
+            remembered = number
+            lap &*= 2
+            left = lap
+        }
+        self.number = number
+        self.slot = slot
+        return slot
+    }
+}
+
 /// The buckets of the index: linear hashing, one bucket split for every few entries added, so that growth
 /// never stops anyone for longer than a split. (P.-Å. Larson: "Dynamic Hash Tables", CACM 31(4), 1988.)
 ///
@@ -81,8 +122,6 @@ struct Bucket {
 /// the lock").
 extension IndexMemory {
     static let firstBuckets: UInt32 = 64
-    /// No chain is nearly as long; a walk that gets there goes round in a damaged index.
-    static let longestChain = 4096
 
     @inline(__always)
     func bucketNumber(of tag: UInt32, count: UInt32) -> UInt32 {
@@ -159,15 +198,12 @@ extension IndexMemory {
             bucket.overflow = slot.chainNext
             return
         }
-        var current = bucket.overflow
-        var steps = 0
-        while let candidate = entry(current), steps < IndexMemory.longestChain {
+        var chain = ChainWalk(self, from: bucket.overflow)
+        while let candidate = chain.next() {
             if candidate.chainNext == number {
                 candidate.chainNext = slot.chainNext
                 return
             }
-            current = candidate.chainNext
-            steps += 1
         }
         // Not where it must be: links of this index cannot be relied on.
         declareDamaged()
@@ -196,8 +232,24 @@ extension IndexMemory {
             declareDamaged()
             set32(IndexLayout.freeHeadOffset, 0)
         }
-        let next = word32(IndexLayout.entryHighWaterOffset) &+ 1
-        if next > word32(IndexLayout.entryCapacityOffset) { try grow(toHold: Int(next) + Int(next) / 16) }
+        let used = word32(IndexLayout.entryHighWaterOffset)
+        let capacity = word32(IndexLayout.entryCapacityOffset)
+        if used >= capacity {
+            // More in use than there is room for: what growing by such a number costs has no bound.
+            guard used == capacity else { throw contradiction(IndexLayout.entryHighWaterOffset) }
+            try grow(toHold: Int(used) + 1 + Int(used) / 16)
+        }
+        // The file is shorter than the capacity says: an entry that isn't there would be acknowledged and lost.
+        guard entry(used &+ 1) != nil else { throw contradiction(IndexLayout.entryCapacityOffset) }
+    }
+
+    /// Declares the index damaged, and says so.
+    func contradiction(_ offset: Int) -> StorageError {
+        declareDamaged()
+        return .corrupted(
+            path: path, offset: offset,
+            reason:
+                "the index contradicts itself; it is built anew when all processes have closed the archive")
     }
 
     /// Takes an entry number after ``reserveEntry()``, and splits a bucket when there are many entries.
@@ -226,10 +278,10 @@ extension IndexMemory {
     /// Spreads the entries of one bucket over it and a new one.
     @inline(never)
     private func splitNextBucket() {
-        let count = bucketCount
-        guard let new = bucket(count) else { return }
-        let half = (UInt32.max >> UInt32(count.leadingZeroBitCount)) >> 1
-        guard let old = bucket(count & half) else { return }
+        let buckets = bucketCount
+        guard let new = bucket(buckets) else { return }
+        let half = (UInt32.max >> UInt32(buckets.leadingZeroBitCount)) >> 1
+        guard let old = bucket(buckets & half) else { return }
         var chain: UInt32 = 0
         for place in 0..<Bucket.cells where old.cell(place) != 0 {
             if let slot = entry(old.number(place)) { cp_prefetch(slot.base) }
@@ -239,10 +291,14 @@ extension IndexMemory {
             slot.chainNext = chain
             chain = old.number(place)
         }
+        // Counted first: relinking a chain that leads back into itself would have no end.
+        var walk = ChainWalk(self, from: old.overflow)
+        var count = 0
+        while walk.next() != nil { count += 1 }
+        if walk.isRing { declareDamaged() }
         var chained = old.overflow
-        var steps = 0
-        while let slot = entry(chained), steps < IndexMemory.longestChain {
-            steps += 1
+        for _ in 0..<count {
+            guard let slot = entry(chained) else { break }
             let next = slot.chainNext
             slot.chainNext = chain
             chain = chained
@@ -251,13 +307,12 @@ extension IndexMemory {
         old.clear()
         new.clear()
         crashPoint(.bucketSplit)
-        set32(IndexLayout.bucketCountOffset, count &+ 1)
-        if steps == IndexMemory.longestChain { declareDamaged() }
-        while let slot = entry(chain), steps >= -Bucket.cells {
-            steps -= 1
+        set32(IndexLayout.bucketCountOffset, buckets &+ 1)
+        for _ in 0..<count + Bucket.cells {
+            guard let slot = entry(chain) else { break }
             let number = chain
             chain = slot.chainNext
-            let belongs = bucketNumber(of: slot.tag, count: count &+ 1) == count ? new : old
+            let belongs = bucketNumber(of: slot.tag, count: buckets &+ 1) == buckets ? new : old
             insert(number, slot, into: belongs)
         }
     }

@@ -18,6 +18,8 @@ final class IndexMemory: @unchecked Sendable {
     let window: AddressWindow
     let base: UnsafeMutableRawPointer
     private let file: OpenFile?
+    /// For errors.
+    let path: String
     /// Entries that the file is known to have room for; grows only. One word of this process.
     private let knownCapacity: UnsafeMutablePointer<UInt32>
 
@@ -27,6 +29,7 @@ final class IndexMemory: @unchecked Sendable {
             bytes: IndexLayout.windowBytes, least: IndexLayout.leastWindowBytes, path: path)
         base = window.base
         self.file = file
+        self.path = path
         knownCapacity = .allocate(capacity: 1)
         knownCapacity.initialize(to: 0)
         if let file {

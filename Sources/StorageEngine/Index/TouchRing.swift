@@ -10,6 +10,8 @@ import CPlatform
 /// Cell layout: OnDiskFormat, "The touch ring".
 extension IndexMemory {
     private static let skipped: UInt32 = .max
+    /// No index honestly gets there, and sums with stamps below don't overflow.
+    static let largestStamp: UInt64 = 1 << 62
     /// Uses after which it is time to apply what is pending; a power of two, well below the length of the ring.
     private static let drainEvery: UInt64 = 512
     /// Set beside the tag where the entry was stored anew.
@@ -90,6 +92,7 @@ extension IndexMemory {
     func drainTouches(before end: UInt64) {
         var stamp = stampsDrained
         guard stamp < end else { return }
+        guard end <= IndexMemory.largestStamp else { return declareDamaged() }
         // Stamps further ahead than the ring is long belong to writers that found it full, and published nothing.
         if end &- stamp > UInt64(8 * IndexLayout.touchCells) {
             set64(IndexLayout.touchDrainedOffset, end)

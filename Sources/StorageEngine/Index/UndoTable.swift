@@ -126,7 +126,8 @@ extension IndexMemory {
     func setAsideNumbers() -> [UInt32] {
         var numbers: [UInt32] = []
         var number = setAsideOldest
-        while let slot = entry(number), slot.isSetAside, numbers.count < Int(setAsideCount) {
+        while let slot = entry(number), slot.isSetAside, numbers.count < Int(min(setAsideCount, usedEntries))
+        {
             numbers.append(number)
             number = slot.newer
         }

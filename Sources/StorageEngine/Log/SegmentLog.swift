@@ -18,6 +18,8 @@ final class SegmentLog: @unchecked Sendable {
     private static let slotBytes = 32
     /// Files of the mapped segments, by number; the mutex also serialises mapping and unmapping.
     private let files = Mutex<[UInt32: OpenFile]>([:])
+    /// The damaged segment that was last searched for frames, so that whoever comes again needn't begin anew.
+    private let searched = Mutex<(segment: UInt32, search: FrameSearch)?>(nil)
     /// The oldest segment that this process knows of; what is older has been let go.
     private let knownOldest = Atomic<UInt32>(0)
 
@@ -190,6 +192,32 @@ final class SegmentLog: @unchecked Sendable {
         let address = window.base + windowOffset(location.segment) + offset
         for line in 0..<4 { cp_prefetch(address + 64 * line) }
     }
+
+    // MARK: Damaged segments
+
+    /// Finds the frames of a pinned segment behind damage.
+    func search(_ pin: Pin) throws(StorageError) -> FrameSearch {
+        let file = files.withLock { $0[pin.segment] }
+        guard let file else { throw .closed(name: path(of: pin.segment)) }
+        return FrameSearch(file, bytes: fileBytes(pin), segmentSeed: pin.seed)
+    }
+
+    /// The same, and kept for the next call; for bytes up to `end`, which no longer change.
+    func withSearch<Result>(
+        of pin: Pin, atLeast end: Int, _ body: (FrameSearch) throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        try searched.withLock { (known) throws(StorageError) -> Result in
+            if let known, known.segment == pin.segment, known.search.bytes >= end {
+                return try body(known.search)
+            }
+            let search = try search(pin)
+            known = (pin.segment, search)
+            return try body(search)
+        }
+    }
+
+    /// Whether a segment is the one that was last searched: it is damaged.
+    func isSearched(_ pin: Pin) -> Bool { searched.withLock { $0?.segment == pin.segment } }
 
     // MARK: Mapping
 

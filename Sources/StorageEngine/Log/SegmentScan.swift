@@ -8,29 +8,27 @@ extension SegmentLog {
         return frame
     }
 
-    /// The offset of the first valid frame behind `offset`. The checksum's seed contains the offset, so
-    /// bytes that only look like a frame do not pass.
-    func nextValidFrame(_ pin: Pin, after offset: Int) -> Int? {
-        let end = fileBytes(pin)
-        var candidate = offset + 8
-        while candidate + Frame.headerBytes <= end {
-            if validFrame(pin, at: candidate) != nil { return candidate }
-            candidate += 8
+    /// The offset of the first valid frame behind `offset` that ends at `limit` at the latest, for bytes before `limit`
+    /// that no longer change. The checksum's seed contains the offset, so bytes that only look like a frame do not pass.
+    func nextValidFrame(_ pin: Pin, after offset: Int, before limit: Int) throws(StorageError) -> Int? {
+        try withSearch(of: pin, atLeast: limit) { (search) throws(StorageError) in
+            try search.next(after: offset, before: limit)
         }
-        return nil
     }
 
-    /// About how many entries a segment stores, by hopping from frame to frame without checking them.
-    func countPuts(in segment: UInt32) -> Int {
-        guard let pin = pin(segment) else { return 0 }
-        defer { unpin(pin) }
-        var count = 0
-        var offset = SegmentHeader.bytes
-        while let frame = frame(pin, at: offset), frame.rawKind != 0 {
-            if frame.kind == .put || frame.kind == .move { count += 1 }
-            offset += frame.bytes
+    /// As ``SegmentLog/validFrame(_:at:)`` for a frame that ends at `limit` at the latest; where the segment is known to be
+    /// damaged the cost does not depend on the length that is claimed.
+    func validFrame(_ pin: Pin, at offset: Int, before limit: Int) throws(StorageError) -> Frame? {
+        guard let frame = try frameIfPresent(pin, at: offset), frame.rawKind != 0,
+            offset + frame.bytes <= limit
+        else { return nil }
+        if frame.bytes > FileWindow.bytes, isSearched(pin) {
+            let isValid = try withSearch(of: pin, atLeast: limit) { (search) throws(StorageError) in
+                try search.frame(at: offset, before: limit) != nil
+            }
+            return isValid ? frame : nil
         }
-        return count
+        return frame.passesChecksum(seed: Frame.seed(segmentSeed: pin.seed, offset: offset)) ? frame : nil
     }
 
     enum ScanItem {
@@ -40,23 +38,35 @@ extension SegmentLog {
     }
 
     /// Calls `body` for each valid frame from `offset` on, in order, and for each damaged stretch between
-    /// frames. Returns the offset behind the last valid frame, and whether only blank bytes follow it.
+    /// frames. Returns the offset behind the last valid frame, and whether only blank bytes follow it. Costs time in
+    /// proportion to the segment, however it is damaged.
     func scan(_ pin: Pin, from offset: Int, _ body: (ScanItem) throws(StorageError) -> Void)
         throws(StorageError) -> (end: Int, isBlankBehind: Bool)
     {
         var offset = max(offset, SegmentHeader.bytes)
+        var search: FrameSearch?
         while true {
-            if let frame = validFrame(pin, at: offset) {
+            if let frame = try validFrame(pin, at: offset, search) {
                 try body(.frame(frame, Location(segment: pin.segment, offset: offset)))
                 offset += frame.bytes
-            } else if isBlank(pin, from: offset) {
-                return (offset, true)
-            } else if let next = nextValidFrame(pin, after: offset) {
-                try body(.damage(from: offset, to: next))
-                offset = next
-            } else {
-                return (offset, false)
+                continue
             }
+            if isBlank(pin, from: offset) { return (offset, true) }
+            if search == nil { search = try self.search(pin) }
+            guard let next = try search?.next(after: offset) else { return (offset, false) }
+            try body(.damage(from: offset, to: next))
+            offset = next
         }
+    }
+
+    /// Once a segment is known to be damaged, long frames are not gone through: a length that is only claimed could make
+    /// that cost the whole file each time.
+    @inline(__always)
+    private func validFrame(_ pin: Pin, at offset: Int, _ search: FrameSearch?) throws(StorageError) -> Frame?
+    {
+        guard let search, let frame = frame(pin, at: offset), frame.bytes > FileWindow.bytes else {
+            return validFrame(pin, at: offset)
+        }
+        return try search.frame(at: offset) == nil ? nil : frame
     }
 }

@@ -99,7 +99,7 @@ extension ArchiveEngine {
         numbers.reserveCapacity(min(entryCount, Int(index.usedEntries)))
         // Least recent first: the latest set aside is the most recent.
         var number = index.order.leastRecent
-        while let slot = index.entry(number), numbers.count < entryCount {
+        while let slot = index.entry(number), numbers.count < listedEntries {
             numbers.append(number)
             number = slot.newer
         }

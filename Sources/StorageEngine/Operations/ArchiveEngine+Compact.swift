@@ -11,6 +11,20 @@ extension ArchiveEngine {
             && index.size(IndexLayout.indexBytesOffset) + leastSegmentBytes > boundBytes
     }
 
+    /// Whether the index was made for many more entries than it ever had, and the footprint suffers from it.
+    private var isRoomy: Bool {
+        let used = Int(index.word32(IndexLayout.entryHighWaterOffset))
+        return Int(index.word32(IndexLayout.entryCapacityOffset)) > used + used / 8 + 2
+            * IndexLayout.chunkEntries
+            && index.size(IndexLayout.indexBytesOffset) + index.size(IndexLayout.segmentBytesOffset)
+                > boundBytes
+    }
+
+    /// After the index was made from the log: how many entries there would be was a guess.
+    func compactAfterRebuild() {
+        if isSparse || isRoomy { compact() }
+    }
+
     /// Needs the lock, and that touches are drained.
     @inline(__always)
     func compactIfSparse() {
@@ -43,13 +57,13 @@ extension ArchiveEngine {
     @inline(never)
     private func compact() {
         let used = index.usedEntries
-        let needed = UInt32(clamping: entryCount) + index.setAsideCount
-        guard needed < used else { return }
+        let needed = UInt32(clamping: entryCount + Int(index.setAsideCount))
+        guard needed < used || isRoomy else { return }
         index.beginStructureChange()
         moveEntries(above: needed, of: used)
         for number in 0..<index.usedBuckets { index.bucket(number)?.clear() }
         crashPoint(.compactCleared)
-        index.set32(IndexLayout.entryHighWaterOffset, needed)
+        index.set32(IndexLayout.entryHighWaterOffset, min(needed, used))
         let buckets = Int(needed) * IndexLayout.chunkBuckets / IndexLayout.chunkEntries
         index.set32(IndexLayout.bucketCountOffset, max(IndexMemory.firstBuckets, UInt32(buckets)))
         // Reads no frame: a file that can't be opened now must not stop it halfway.

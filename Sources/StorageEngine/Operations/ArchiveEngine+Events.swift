@@ -31,7 +31,9 @@ extension ArchiveEngine {
     private func isAbandoned(_ sequence: UInt64, head: UInt64) -> Bool {
         guard head - sequence < 64 else { return true }
         for later in sequence..<head {
-            if case .event(let event) = index.event(later) { return Clock.wall() - event.time > 200_000 }
+            if case .event(let event) = index.event(later) {
+                return Clock.wall().subtractingSaturating(event.time) > 200_000
+            }
         }
         return false
     }

@@ -25,6 +25,8 @@ extension ArchiveEngine {
         case absent
         /// Something on the way could not be read: reclaimed meanwhile, or damaged.
         case unreadable(Location)
+        /// The chain leads back into itself: it is just being changed, or damaged.
+        case astray
     }
 
     /// Finds the entry of `key`. Needs no lock (F6): a hit is right because a location names the same bytes
@@ -81,8 +83,12 @@ extension ArchiveEngine {
                 return .found(found)
             }
         }
-        if bucket.overflow != 0, let found = walkOverflow(bucket, key, tag: tag, &unreadable) {
-            return .found(found)
+        if bucket.overflow != 0 {
+            var isAstray = false
+            if let found = walkOverflow(bucket, key, tag: tag, &unreadable, &isAstray) {
+                return .found(found)
+            }
+            if isAstray { return .astray }
         }
         if let unreadable { return .unreadable(unreadable) }
         return .absent
@@ -90,21 +96,20 @@ extension ArchiveEngine {
 
     @inline(never)
     private func walkOverflow(
-        _ bucket: Bucket, _ key: UnsafeRawBufferPointer, tag: UInt32, _ unreadable: inout Location?
+        _ bucket: Bucket, _ key: UnsafeRawBufferPointer, tag: UInt32, _ unreadable: inout Location?,
+        _ isAstray: inout Bool
     ) -> FoundEntry? {
-        var number = bucket.overflow
-        var steps = 0
-        while let slot = index.entry(number), steps < IndexMemory.longestChain {
+        var chain = ChainWalk(index, from: bucket.overflow)
+        while let slot = chain.next() {
             let location = slot.location
             if slot.tag == tag, slot.isLive,
-                var found = compare(key, number, slot, location, &unreadable)
+                var found = compare(key, chain.number, slot, location, &unreadable)
             {
                 found.needsLook = slot.needsLook
                 return found
             }
-            number = slot.chainNext
-            steps += 1
         }
+        isAstray = chain.isRing
         return nil
     }
 
@@ -143,8 +148,12 @@ extension ArchiveEngine {
     func number(ofTag tag: UInt32) -> UInt32? {
         for attempt in 0..<400 {
             let before = index.word64(IndexLayout.structureOffset)
-            if let number = walk(toTag: tag) { return number }
-            if before & 1 == 0, index.word64(IndexLayout.structureOffset) == before { return nil }
+            var isAstray = false
+            if let number = walk(toTag: tag, &isAstray) { return number }
+            if before & 1 == 0, index.word64(IndexLayout.structureOffset) == before {
+                guard isAstray else { return nil }
+                if attempt > 50 { break }
+            }
             if attempt < 100 { cp_pause() } else { sched_yield() }
         }
         for number in 0..<index.usedEntries {
@@ -153,7 +162,7 @@ extension ArchiveEngine {
         return nil
     }
 
-    private func walk(toTag tag: UInt32) -> UInt32? {
+    private func walk(toTag tag: UInt32, _ isAstray: inout Bool) -> UInt32? {
         guard let bucket = index.bucket(of: tag) else { return nil }
         let mark = Bucket.mark(tag)
         for place in 0..<Bucket.cells {
@@ -162,13 +171,9 @@ extension ArchiveEngine {
             let number = bucket.number(place)
             if let slot = index.entry(number), slot.tag == tag, slot.isLive { return number }
         }
-        var number = bucket.overflow
-        var steps = 0
-        while let slot = index.entry(number), steps < IndexMemory.longestChain {
-            if slot.tag == tag, slot.isLive { return number }
-            number = slot.chainNext
-            steps += 1
-        }
+        var chain = ChainWalk(index, from: bucket.overflow)
+        while let slot = chain.next() { if slot.tag == tag, slot.isLive { return chain.number } }
+        isAstray = chain.isRing
         return nil
     }
 
@@ -178,15 +183,20 @@ extension ArchiveEngine {
     private func findPatiently(_ key: UnsafeRawBufferPointer, tag: UInt32) throws(StorageError) -> FoundEntry?
     {
         var unreadable: Location?
-        for attempt in 0..<400 {
+        looks: for attempt in 0..<400 {
             let before = index.word64(IndexLayout.structureOffset)
             let result = walk(key, tag: tag)
             if case .found(let entry) = result { return entry }
             if before & 1 == 0, index.word64(IndexLayout.structureOffset) == before {
-                guard case .unreadable(let location) = result else { return nil }
-                // Gone from the log, yet still in the index: damage, unless it is just being moved.
-                if location == unreadable, attempt > 50 { break }
-                unreadable = location
+                switch result {
+                case .unreadable(let location):
+                    // Gone from the log, yet still in the index: damage, unless it is just being moved.
+                    if location == unreadable, attempt > 50 { break looks }
+                    unreadable = location
+                case .astray:
+                    if attempt > 50 { break looks }
+                default: return nil
+                }
             }
             if attempt < 100 { cp_pause() } else { sched_yield() }
         }

@@ -97,16 +97,16 @@ extension ArchiveEngine {
         guard let pin = try log.pinIfPresent(segment) else { return nil }
         defer { log.unpin(pin) }
         var offset = start
+        // What is there before the head doesn't change any more.
+        let limit = segment == end.segment ? end.offset : log.fileBytes(pin)
         while Location(segment: segment, offset: offset) < end {
             // Only whole ones count, as for whoever reads them.
-            if let frame = try log.frameIfPresent(pin, at: offset), frame.kind != nil,
-                frame.passesChecksum(seed: Frame.seed(segmentSeed: pin.seed, offset: offset))
-            {
+            if let frame = try log.validFrame(pin, at: offset, before: limit) {
                 if frame.kind == .message {
                     return (Location(segment: segment, offset: offset), frame.valueBytes)
                 }
                 offset += frame.bytes
-            } else if let next = log.nextValidFrame(pin, after: offset) {
+            } else if let next = try log.nextValidFrame(pin, after: offset, before: limit) {
                 offset = next
             } else {
                 return nil
@@ -132,6 +132,8 @@ extension ArchiveEngine {
         }
         adjust(IndexLayout.valueBytesOffset, by: frame.valueBytes - dropped.bytes)
         adjust(IndexLayout.entryCountOffset, by: 1 - dropped.count)
+        // Looked at again only where it moved: the checksum of a large first message for each that follows is quadratic.
+        guard dropped.count > 0 || firstMessage == .none else { return }
         firstMessage = try message(from: dropped.first, before: location)?.place ?? location
     }
 

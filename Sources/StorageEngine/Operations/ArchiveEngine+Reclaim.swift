@@ -51,13 +51,20 @@ extension ArchiveEngine {
         let allowed = allowedSegmentBytes
         let hard = allowed + segmentTarget
         // Going once over the whole log frees all that can be freed.
-        let lap = index.size(IndexLayout.segmentBytesOffset)
+        let last = head.segment
         var work = 0
+        var isRecounted = false
         while true {
             let used = index.size(IndexLayout.segmentBytesOffset)
-            guard used > allowed, work < share || (used > hard && work < lap), oldestSegment < head.segment
-            else {
-                return
+            guard used > allowed, work < share || used > hard, oldestSegment < head.segment else { return }
+            if work >= share {
+                guard oldestSegment < last else { return }
+                if !isRecounted {
+                    // Before one change pays for a whole lap: the sum may not be what it was.
+                    recountSegments()
+                    isRecounted = true
+                    continue
+                }
             }
             let segment = oldestSegment
             if index.liveFrames(ofSegment: segment) == 0 {
@@ -150,7 +157,14 @@ extension ArchiveEngine {
 
     /// Sends the cleaner on to the next valid frame, or gives the segment up if there is none.
     private func skipDamage(_ pin: SegmentLog.Pin, at offset: Int) -> Int? {
-        guard let next = log.nextValidFrame(pin, after: offset) else {
+        let found: Int?
+        do throws(StorageError) {
+            found = try log.nextValidFrame(pin, after: offset, before: log.fileBytes(pin))
+        } catch {
+            // It can't be read now; another operation will.
+            return nil
+        }
+        guard let next = found else {
             guard carryOnSetAside(in: pin.segment) else { return nil }
             return abandon(pin.segment) ? 4096 : nil
         }
@@ -165,13 +179,8 @@ extension ArchiveEngine {
         for place in 0..<Bucket.cells where bucket.cell(place) & ~Bucket.look == cell {
             return bucket.number(place)
         }
-        var number = bucket.overflow
-        var steps = 0
-        while let slot = index.entry(number), steps < IndexMemory.longestChain {
-            if slot.location == location { return number }
-            number = slot.chainNext
-            steps += 1
-        }
+        var chain = ChainWalk(index, from: bucket.overflow)
+        while let slot = chain.next() { if slot.location == location { return chain.number } }
         return nil
     }
 

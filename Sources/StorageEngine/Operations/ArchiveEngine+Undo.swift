@@ -56,7 +56,7 @@ extension ArchiveEngine {
         guard removal.kind == .deadline || line.kind != ReversibleAction.Kind.deadline.rawValue else {
             return
         }
-        line.entries += 1
+        line.entries &+= 1
         line.bytes &+= bytes
     }
 

@@ -48,7 +48,7 @@ final class ArchiveEngine: Sendable {
         name = opening.descriptor.name
         kind = opening.descriptor.configuration.kind
         folder = opening.folder
-        hash = opening.descriptor.hash()
+        hash = opening.descriptor.hash(salt: index.word64(IndexLayout.saltOffset))
         self.index = index
         self.log = log
         self.lock = lock
@@ -212,6 +212,8 @@ final class ArchiveEngine: Sendable {
     var oldestSegment: UInt32 { index.word32(IndexLayout.oldestSegmentOffset) }
     var valueBytes: UInt64 { UInt64(index.size(IndexLayout.valueBytesOffset)) }
     var entryCount: Int { index.size(IndexLayout.entryCountOffset) }
+    /// No walk along a list of entries is longer, whatever number the index counts.
+    var listedEntries: Int { min(entryCount, Int(index.usedEntries)) }
     /// `nil`: no limit.
     var diskLimit: UInt64? {
         let limit = index.word64(IndexLayout.diskLimitOffset)

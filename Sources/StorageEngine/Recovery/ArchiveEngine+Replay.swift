@@ -67,15 +67,17 @@ extension ArchiveEngine {
             line.endBytes &+= UInt64(frame.bytes)
         }
         adjust(IndexLayout.appendedBytesOffset, by: frame.bytes)
-        if frame.sequence > index.word64(IndexLayout.sequenceOffset) {
-            index.set64(IndexLayout.sequenceOffset, frame.sequence)
+        let sequence = min(frame.sequence, Frame.latestStamp)
+        if sequence > index.word64(IndexLayout.sequenceOffset) {
+            index.set64(IndexLayout.sequenceOffset, sequence)
         }
         raiseStamps(above: frame.recency)
     }
 
     /// Stamps that are taken from now on are above `recency`.
     func raiseStamps(above recency: UInt64) {
-        guard recency < .max - 1, index.stampsTaken <= recency else { return }
+        guard index.stampsTaken <= recency else { return }
+        let recency = min(recency, Frame.latestStamp)
         index.set64(IndexLayout.touchTailOffset, recency + 1)
         index.set64(IndexLayout.touchDrainedOffset, recency + 1)
     }
@@ -106,7 +108,11 @@ extension ArchiveEngine {
     private func removeEntry(at location: Location, _ note: RemovalNote?, _ place: Location)
         throws(StorageError)
     {
-        guard let pin = try log.pinIfPresent(location.segment) else { return }
+        // Nearly always nothing lives there any more, and that is known without opening a file.
+        guard location < place, location.segment >= oldestSegment,
+            index.liveFrames(ofSegment: location.segment) != 0,
+            let pin = try log.pinIfPresent(location.segment)
+        else { return }
         defer { log.unpin(pin) }
         guard let frame = try log.frameIfPresent(pin, at: location.offset), frame.keyBytes > 0,
             let number = entry(at: location, tag: UInt32(truncatingIfNeeded: hash(frame.key))),
@@ -164,7 +170,7 @@ extension ArchiveEngine {
         var findings = ReplayFindings()
         let numbers = try belongingSegments(&findings)
         var segmentBytes = 0
-        if isRoomy { try index.prepare(forEntries: estimatedEntries(numbers)) }
+        if isRoomy { try index.prepare(forEntries: try estimatedEntries(numbers)) }
         // Frames wait for a moment, so that the buckets they need arrive together.
         var waiting: [(frame: Frame, location: Location, tag: UInt32)] = []
         waiting.reserveCapacity(32)
@@ -203,16 +209,37 @@ extension ArchiveEngine {
         index.set64(IndexLayout.segmentBytesOffset, UInt64(segmentBytes))
         index.order.sort(entries: entryCount)
         forgetSetAside(most: .max)
+        compactAfterRebuild()
         return findings
     }
 
-    /// About how many entries the log has, judged by its oldest and its newest segment, so that the table need
-    /// not be split while it fills; a fifth of the frames is taken to be stored anew later.
-    private func estimatedEntries(_ numbers: [UInt32]) -> Int {
-        let sample = Set([numbers.first, numbers.last].compactMap { $0 })
-        let puts = sample.reduce(0) { $0 + log.countPuts(in: $1) }
-        return puts * numbers.count / max(sample.count, 1) * 4 / 5
+    /// About how many entries the log has, judged by intact frames of its oldest and its newest segment, so that the table
+    /// need not be split while it fills. No more than files of that size can hold: what the table takes is in proportion
+    /// to them.
+    private func estimatedEntries(_ numbers: [UInt32]) throws(StorageError) -> Int {
+        var keys = Set<UInt64>()
+        var frameBytes = 0
+        for number in Set([numbers.first, numbers.last].compactMap { $0 }) {
+            guard let pin = try log.pinIfPresent(number) else { continue }
+            defer { log.unpin(pin) }
+            var offset = SegmentHeader.bytes
+            while offset < ArchiveEngine.sampleBytes, let frame = log.validFrame(pin, at: offset) {
+                if frame.kind == .put || frame.kind == .move { keys.insert(hash(frame.key)) }
+                offset += frame.bytes
+                frameBytes += frame.bytes
+            }
+        }
+        var bytes = 0
+        for number in numbers {
+            let status = try? folder.file(named: SegmentHeader.fileName(number), writable: false).status()
+            bytes += min(status?.bytes ?? 0, status?.allocatedBytes ?? 0)
+        }
+        // A fifth of them is taken to be stored anew later.
+        return Int(Double(keys.count) * Double(bytes) / Double(max(frameBytes, 1)) * 0.8)
     }
+
+    /// Of a segment, to judge the others by it.
+    private static let sampleBytes = 4 << 20
 
     /// Numbers of the segments that are part of the log; leftovers of an interrupted removal are not.
     private func belongingSegments(_ findings: inout ReplayFindings) throws(StorageError) -> [UInt32] {

@@ -9,7 +9,7 @@ extension ArchiveEngine {
     func headerIsSound(wasInterrupted: Bool) -> Bool {
         guard let numbers = try? log.segmentNumbers(), chunksAddUp() else { return false }
         // Stamps and sequences never come near this; sums with them must not overflow.
-        guard index.stampsTaken < 1 << 62, index.stampsDrained <= index.stampsTaken,
+        guard index.stampsTaken < IndexMemory.largestStamp, index.stampsDrained <= index.stampsTaken,
             index.word64(IndexLayout.sequenceOffset) < 1 << 62
         else { return false }
         guard head != .none else { return numbers.isEmpty && index.usedEntries == 0 }
@@ -38,7 +38,7 @@ extension ArchiveEngine {
         var offset = SegmentHeader.bytes
         var sequence: UInt64 = 0
         while offset < head.offset, let frame = log.frame(pin, at: offset), frame.rawKind != 0 {
-            sequence = max(sequence, frame.sequence)
+            sequence = max(sequence, min(frame.sequence, Frame.latestStamp))
             offset += frame.bytes
         }
         guard offset == head.offset, sequence <= index.word64(IndexLayout.sequenceOffset) else {
@@ -61,90 +61,8 @@ extension ArchiveEngine {
 
     /// Entries against totals, segments' counts, recency list, buckets and free list.
     func addsUp() -> Bool {
-        guard index.word64(IndexLayout.structureOffset) & 1 == 0 else { return false }
-        if kind == .log { return messagesAddUp() }
-        var entries = 0
-        var setAside = 0
-        var valueBytes = 0
-        var frameBytes = 0
-        var ends = 0
-        var frames = [UInt64](repeating: 0, count: SegmentLayout.slots)
-        let stamps = index.stampsTaken
-        for number in 1...max(index.usedEntries, 1) {
-            guard let slot = index.entry(number), slot.location != .none else { continue }
-            guard slot.isPlausible, slot.recency < stamps else { return false }
-            frameBytes += Int(slot.frameBytes)
-            if slot.isSetAside {
-                setAside += 1
-            } else {
-                guard isLinked(number, slot, &ends) else { return false }
-                entries += 1
-                valueBytes += Int(slot.valueBytes)
-            }
-            frames[Int(slot.location.segment & SegmentLayout.slotMask)] &+=
-                1 << IndexLayout.liveCountShift + UInt64(slot.frameBytes)
-        }
-        guard entries == entryCount, valueBytes == Int(self.valueBytes), ends == (entries == 0 ? 0 : 2),
-            frameBytes == index.size(IndexLayout.liveFrameBytesOffset),
-            setAside == Int(index.setAsideCount), setAside == index.setAsideNumbers().count,
-            frames.indices.allSatisfy({ index.liveFrames(ofSegment: UInt32($0)) == frames[$0] })
-        else { return false }
-        recountSegments()
-        return bucketsLead(to: entries) && freeEntries() == Int(index.usedEntries) - entries - setAside
-    }
-
-    /// Whether the neighbours in the recency list name this entry; `ends` counts those without one.
-    private func isLinked(_ number: UInt32, _ slot: EntrySlot, _ ends: inout Int) -> Bool {
-        let (newer, older) = (slot.newer, slot.older)
-        if let neighbour = index.entry(newer) {
-            guard neighbour.older == number, neighbour.isLive else { return false }
-        } else {
-            guard index.order.mostRecent == number else { return false }
-            ends += 1
-        }
-        if let neighbour = index.entry(older) {
-            guard neighbour.newer == number, neighbour.isLive else { return false }
-        } else {
-            guard index.order.leastRecent == number else { return false }
-            ends += 1
-        }
-        return true
-    }
-
-    /// Whether the buckets lead to that many entries, each from its own bucket.
-    private func bucketsLead(to count: Int) -> Bool {
-        let buckets = index.bucketCount
-        var found = 0
-        for number in 0..<index.usedBuckets {
-            guard let bucket = index.bucket(number) else { return false }
-            for place in 0..<Bucket.cells where bucket.cell(place) != 0 {
-                guard let slot = index.entry(bucket.number(place)), slot.isLive,
-                    bucket.cell(place) == Bucket.cell(of: slot, at: slot.location),
-                    index.bucketNumber(of: slot.tag, count: buckets) == number
-                else { return false }
-                found += 1
-            }
-            var chained = bucket.overflow
-            while chained != 0 {
-                guard let slot = index.entry(chained), slot.isLive, found < count,
-                    index.bucketNumber(of: slot.tag, count: buckets) == number
-                else { return false }
-                found += 1
-                chained = slot.chainNext
-            }
-        }
-        return found == count
-    }
-
-    /// Length of the free list; more than there can be when it leads to an entry in use.
-    private func freeEntries() -> Int {
-        var free = 0
-        var number = index.word32(IndexLayout.freeHeadOffset)
-        while number != 0, free <= Int(index.usedEntries) {
-            guard let slot = index.entry(number), slot.location == .none else { return .max }
-            free += 1
-            number = slot.chainNext
-        }
-        return free
+        kind == .log
+            ? index.word64(IndexLayout.structureOffset) & 1 == 0 && messagesAddUp()
+            : IndexChecker(self, most: 1).found.isEmpty
     }
 }

@@ -134,6 +134,8 @@ extension ArchiveOpening {
             index.set64(IndexLayout.inodeOffset, status.inode)
         }
         if let file { index.set64(IndexLayout.birthOffset, cp_birth_time(file.descriptor)) }
+        var salt = ByteReader(try RandomSource.bytes(8, for: folder.path))
+        index.set64(IndexLayout.saltOffset, salt.uint64())
         index.set32(IndexLayout.lockingOffset, mode.rawValue)
         if mode == .robustMutex {
             index.set32(IndexLayout.lockNamespaceOffset, Namespaces.processes)

@@ -91,7 +91,10 @@ extension ArchiveOpening {
         let engine = try engine(on: index, as: .writer(attachment: attachment, slot: nil))
         guard engine.headerIsSound(wasInterrupted: wasInterrupted) else { return false }
         // Totals and links of an interrupted change are made anew by the repair that comes with the lock.
-        return wasInterrupted || engine.addsUp()
+        guard !wasInterrupted else { return true }
+        guard engine.addsUp() else { return false }
+        engine.recountSegments()
+        return true
     }
 }
 

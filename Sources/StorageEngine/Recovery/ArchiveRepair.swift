@@ -91,7 +91,10 @@ struct ArchiveRepair {
         }
         let identities = try ArchiveIdentities(folder, descriptor: present)
         if let present, identities.best == nil || identities.best == present.identity {
-            return (present, nil)
+            guard present.name != name else { return (present, nil) }
+            var renamed = present
+            renamed.name = name
+            return (renamed, "named the archive \"\(present.name)\", whose folder this isn't")
         }
         var identity = try RandomSource.bytes(16, for: folder.path)
         if let best = identities.best { identity = best }

@@ -182,19 +182,26 @@ final class OpenFile: Sendable {
     /// The first bytes of the file, at most `limit`.
     func read(atMost limit: Int) throws(StorageError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: limit)
+        let filled = try read(into: &bytes, at: 0)
+        bytes.removeLast(limit - filled)
+        return bytes
+    }
+
+    /// Fills `bytes` from `offset` of the file on; returns how many there are, fewer at the file's end.
+    func read(into bytes: inout [UInt8], at offset: Int) throws(StorageError) -> Int {
+        let limit = bytes.count
         var filled = 0
         while filled < limit {
             let got = bytes.withUnsafeMutableBytes { buffer in
                 SystemDoor.transfer(.read, count: limit - filled, path: path) {
-                    pread(descriptor, buffer.baseAddress! + filled, $0, off_t(filled))
+                    pread(descriptor, buffer.baseAddress! + filled, $0, off_t(offset + filled))
                 }
             }
             guard got.code == 0 else { throw .fromErrno(got.code, operation: "read", path: path) }
             if got.value == 0 { break }
             filled += got.value
         }
-        bytes.removeLast(limit - filled)
-        return bytes
+        return filled
     }
 
     /// Writes all of `bytes` at the start of the file.

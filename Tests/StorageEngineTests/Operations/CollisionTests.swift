@@ -5,13 +5,15 @@ import Testing
 
 /// R11: keys that collide, and keys that only look alike.
 @Suite(.serialized) struct CollisionTests {
-    /// The archive's secret as its descriptor has it (OnDiskFormat, "Descriptors"): what no attacker knows.
+    /// The secret as descriptor and index have it (OnDiskFormat, "Buckets"): what no attacker knows.
     private func hash(of folder: TemporaryFolder, _ name: String) throws -> KeyHash {
         let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.archivePath(name, "descriptor")))
         func word(_ offset: Int) -> UInt64 {
             bytes[offset..<offset + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
         }
-        return KeyHash(k0: word(32), k1: word(40))
+        let index = try Data(contentsOf: URL(fileURLWithPath: folder.archivePath(name, "index")))
+        let salt = index[888..<896].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        return KeyHash(secret: (word(32), word(40)), salt: salt)
     }
 
     @inline(__always)

@@ -1,0 +1,293 @@
+import CPlatform
+
+/// A check of an archive: its files as OnDiskFormat says, and then what look-ups and lists say, held against them.
+///
+/// The files are read, not mapped, and by nothing that the index says; so a part of the log that can't be mapped, or an entry
+/// that no look-up leads to, is seen. It takes no lock, and a live archive changes meanwhile: the index is listed first
+/// and the log read after that, up to where it ends then; what the log says since the check began explains what the
+/// index said otherwise. A segment that is reclaimed meanwhile is no loss: what was live in it has been copied to a
+/// younger one, which is read later.
+extension ArchiveEngine {
+    /// Finds nothing that only seems to be: what is found beside writers counts if it is found again.
+    func check() throws(StorageError) -> CheckReport {
+        var report = try checkOnce()
+        for _ in 0..<2 where !report.clean && isChanging(since: report.head) {
+            let again = try checkOnce()
+            report.keep(foundIn: again)
+        }
+        return report.report
+    }
+
+    private func isChanging(since head: Location) -> Bool {
+        self.head != head || index.word64(IndexLayout.sectionOwnerOffset) != 0
+    }
+
+    private func checkOnce() throws(StorageError) -> CheckFindings {
+        var pass = try CheckPass(self)
+        try pass.readLog()
+        pass.compare()
+        return pass.findings
+    }
+}
+
+/// What one pass of a check found.
+struct CheckFindings {
+    var found = ArchiveEngine.ReplayFindings()
+    var entries = 0
+    var valueBytes: UInt64 = 0
+    /// Where the log ended when it began.
+    var head = Location.none
+
+    var clean: Bool { found.damaged == 0 }
+
+    var report: CheckReport {
+        CheckReport(
+            entries: entries, valueBytes: valueBytes, damaged: found.damaged, salvaged: 0,
+            problems: found.problems)
+    }
+
+    /// Leaves what another pass found as well. Where there is more than is noted, all of it stays.
+    mutating func keep(foundIn other: CheckFindings) {
+        if other.found.damaged == other.found.problems.count, found.damaged == found.problems.count {
+            let problems = Set(found.problems)
+            found.problems = other.found.problems.filter(problems.contains)
+            found.damaged = found.problems.count
+        } else if other.clean {
+            found = other.found
+        }
+        (entries, valueBytes, head) = (other.entries, other.valueBytes, other.head)
+    }
+}
+
+/// One pass of a check. For one thread.
+private struct CheckPass {
+    private let engine: ArchiveEngine
+    var findings = CheckFindings()
+    private var account: LogAccount
+    /// What the index lists, by location, and the key of each where the log has that frame.
+    private let references: [EntryReference]
+    private var keys: [UInt64?]
+    private var next = 0
+    private let totals: (entries: Int, bytes: UInt64)
+    private let begin: Location
+    private let end: Location
+    private let oldest: UInt32
+    /// Keys that a look-up didn't lead to the place that the list names.
+    private var astray: [(key: UInt64, location: Location, problem: String)] = []
+
+    init(_ engine: ArchiveEngine) throws(StorageError) {
+        self.engine = engine
+        begin = engine.head
+        findings.head = begin
+        let all = engine.liveReferences(all: true)
+        references = all.filter { $0.tier != .memory }.sorted { $0.location < $1.location }
+        totals = (engine.entryCount - (all.count - references.count), engine.valueBytes)
+        end = engine.head
+        oldest = engine.oldestSegment
+        keys = [UInt64?](repeating: nil, count: references.count)
+        account = try LogAccount(kind: engine.kind)
+        account.last.reserveCapacity(references.count)
+    }
+
+    private mutating func note(_ problem: String) { findings.found.note(problem) }
+
+    // MARK: The files
+
+    mutating func readLog() throws(StorageError) {
+        for name in try Obstacle.all(in: engine.folder) {
+            note(Obstacle.description(name, in: engine.folder) + "; the archive can't be opened for writing")
+        }
+        if let loss = engine.index.loss { note(loss.description(in: engine.folder)) }
+        if let problem = engine.misnaming { note(problem) }
+        let numbers = try engine.log.segmentNumbers()
+        for number in missingSegments(numbers) { note("\(engine.log.path(of: number)): the segment is gone") }
+        for (place, number) in numbers.enumerated() {
+            try read(number, next: place + 1 < numbers.count ? numbers[place + 1] : nil)
+        }
+    }
+
+    private mutating func read(_ number: UInt32, next: UInt32?) throws(StorageError) {
+        let path = engine.log.path(of: number)
+        guard var reader = try SegmentReader(number, in: engine.folder, archive: engine.log.identity) else {
+            return
+        }
+        if let problem = headerProblem(reader) { note(problem) }
+        guard number >= oldest else { return }
+        let slots = SegmentLayout.slots(forBytes: reader.bytes)
+        if reader.bytes > SegmentLayout.mostBytes || next.map({ Int($0 - number) < slots }) ?? false {
+            note("\(path): \(reader.bytes) bytes, more than a segment of its number may have")
+        }
+        let result = try reader.read { (item) throws(StorageError) in
+            switch item {
+            case .frame(let frame): meet(frame)
+            case .damage(let range):
+                guard Location(segment: number, offset: range.lowerBound) < end else { return }
+                note("\(path): bytes \(range.lowerBound) to \(range.upperBound) hold no valid entry")
+            }
+        }
+        // Blank bytes before the head were written and are no more.
+        if !result.isBlankBehind || number == end.segment, Location(segment: number, offset: result.end) < end
+        {
+            note("\(path): no valid entry from byte \(result.end) on")
+        }
+    }
+
+    /// Segments that the index knows of, older than the newest, and that are not there. (Without its newest the index
+    /// would not be trusted.)
+    private func missingSegments(_ numbers: [UInt32]) -> [UInt32] {
+        let present = Set(numbers)
+        let newest = begin.segment
+        guard oldest > 0, oldest < newest, newest - oldest < UInt32(SegmentLayout.slots) else { return [] }
+        return (oldest..<newest).filter {
+            guard !present.contains($0) else { return false }
+            let isKnown =
+                $0 == oldest || engine.index.liveFrames(ofSegment: $0) >> IndexLayout.liveCountShift != 0
+            // Reclaimed meanwhile, it is no loss: then a younger one is the oldest.
+            return isKnown && $0 >= engine.oldestSegment
+        }
+    }
+
+    /// What is wrong with a segment file whose header isn't one of this archive's.
+    private func headerProblem(_ reader: SegmentReader) -> String? {
+        let problem: StorageError
+        switch reader.header {
+        case .success(let header):
+            if header.archive == engine.log.identity, header.segment == reader.number { return nil }
+            problem = .corrupted(
+                path: engine.log.path(of: reader.number),
+                offset: header.archive == engine.log.identity ? 12 : SegmentHeader.archiveOffset,
+                reason: header.archive == engine.log.identity
+                    ? "is segment \(header.segment) under another name" : "belongs to another archive")
+        case .failure(let error): problem = error
+        }
+        guard reader.number > end.segment else { return problem.description }
+        // Just being made, or its maker was killed before anything was stored in it; or it is gone meanwhile.
+        for _ in 0..<100 {
+            if engine.log.isUnwritten(reader.number) { return nil }
+            do throws(StorageError) {
+                try engine.log.checkHeader(of: reader.number)
+                return nil
+            } catch {
+                guard case .corrupted = error else { return nil }
+            }
+        }
+        return problem.description
+    }
+
+    // MARK: Frame by frame
+
+    private mutating func meet(_ frame: LoggedFrame) {
+        // Frames behind `end` too: what they say may be in the index already.
+        account.note(frame, isNew: frame.location >= begin)
+        while next < references.count, references[next].location < frame.location { next += 1 }
+        guard next < references.count, references[next].location == frame.location,
+            frame.header.kind == .put || frame.header.kind == .move, !frame.key.isEmpty
+        else { return }
+        let key = account.hash(of: frame)
+        keys[next] = key
+        if let problem = lookUp(frame) { astray.append((key, frame.location, problem)) }
+    }
+
+    /// What is wrong with how an entry that is listed is found; nil: nothing.
+    private func lookUp(_ frame: LoggedFrame) -> String? {
+        let place = describe(frame.location)
+        do throws(StorageError) {
+            let found = try frame.key.withUnsafeBytesTyped { (key) throws(StorageError) -> Location? in
+                guard let entry = try engine.find(key, tag: UInt32(truncatingIfNeeded: engine.hash(key)))
+                else {
+                    return nil
+                }
+                defer { engine.letGo(entry) }
+                return entry.location
+            }
+            if found == frame.location { return nil }
+            guard let found else { return "the index lists the entry at \(place), and no look-up finds it" }
+            return "the index lists the entry at \(place), and a look-up finds the one at \(describe(found))"
+        } catch {
+            return "the entry at \(place) can't be looked up: \(error.description)"
+        }
+    }
+
+    // MARK: The index against the log
+
+    mutating func compare() {
+        // Segments that were reclaimed meanwhile said things that are no longer known: what was live in them
+        // has been copied, perhaps to a segment that is younger than this check.
+        let reclaimed = engine.oldestSegment
+        var words = account.last
+        if engine.kind == .log {
+            words = words.filter { $0.value.location >= engine.firstMessage }
+        } else {
+            compareReferences(&words, reclaimed)
+        }
+        var live = (count: 0, bytes: UInt64(0))
+        for word in words.values where !word.isRemoved && word.location.segment >= reclaimed {
+            live.count += 1
+            live.bytes += UInt64(word.valueBytes)
+        }
+        // Nobody is in the middle of a change, and whoever was has moved the head: the totals hold still.
+        let isQuiet =
+            engine.index.word64(IndexLayout.sectionOwnerOffset) == 0 && engine.head == begin
+        if isQuiet, totals != (live.count, live.bytes), findings.clean {
+            note(
+                "the index counts \(totals.entries) entries of \(totals.bytes) bytes, the log \(live.count) of \(live.bytes)"
+            )
+        }
+        for violation in engine.undisturbedViolations(since: begin) { note("the index: \(violation)") }
+        findings.entries = isQuiet ? live.count : totals.entries
+        findings.valueBytes = isQuiet ? live.bytes : totals.bytes
+    }
+
+    private mutating func compareReferences(_ words: inout [UInt64: LogAccount.Word], _ reclaimed: UInt32) {
+        for (reference, key) in zip(references, keys) where reference.location.segment >= reclaimed {
+            guard let key, let word = words[key], word.location == reference.location else {
+                if reference.location >= begin { continue }
+                // Its key's last word may be a later one that names another place.
+                if let key, let word = words[key], word.isNew { continue }
+                if key == nil, reference.location.segment < engine.oldestSegment { continue }
+                note("the index names an entry at \(describe(reference.location)) that the log does not have")
+                continue
+            }
+            words[key]?.isMet = true
+            if !word.isNew, word.valueBytes != reference.valueBytes {
+                note(
+                    "the index says \(reference.valueBytes) bytes for the entry at \(describe(reference.location)), the log \(word.valueBytes)"
+                )
+            }
+        }
+        // What the log has said of the key since then is why.
+        for item in astray where item.location.segment >= reclaimed {
+            guard let word = words[item.key], word.location == item.location, !word.isNew else { continue }
+            note(item.problem)
+        }
+        for word in words.values
+        where !word.isMet && !word.isRemoved && !word.isNew && word.location.segment >= reclaimed {
+            note("the index does not have the entry at \(describe(word.location))")
+        }
+    }
+
+    private func describe(_ location: Location) -> String {
+        "byte \(location.offset) of \(SegmentHeader.fileName(location.segment))"
+    }
+}
+
+extension ArchiveEngine {
+    /// What is wrong with the name that the descriptor has; nil: it is the folder's.
+    fileprivate var misnaming: String? {
+        let folderName = folder.path.split(separator: "/").last.map(String.init) ?? ""
+        guard ArchiveName.folder(for: name) != folderName else { return nil }
+        return "\(folder.path)/\(Descriptor.fileName): names the archive \"\(name)\", and its folder does not"
+    }
+}
+
+extension [UInt8] {
+    /// As `withUnsafeBytes`, with an error of a type.
+    fileprivate func withUnsafeBytesTyped<Result>(
+        _ body: (UnsafeRawBufferPointer) throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        let result = withUnsafeBytes { bytes in
+            Swift.Result { () throws(StorageError) in try body(bytes) }
+        }
+        return try result.get()
+    }
+}

@@ -1,0 +1,193 @@
+/// Everything that must hold of an index between two operations, whoever asks: a test, a check, or the first who opens an
+/// archive whose last user died. Changes nothing.
+///
+/// Needs that nobody changes the index meanwhile, or that what it finds is believed only if nobody did
+/// (``ArchiveEngine/undisturbedViolations(since:)``). Costs one pass over the index, and a byte an entry; walks end
+/// whatever the links are.
+struct IndexChecker {
+    private let index: IndexMemory
+    private let most: Int
+    /// One line for each broken rule, at most ``IndexChecker/most`` of them.
+    private(set) var found: [String] = []
+    private var standing: [Standing]
+
+    /// What has been found out about an entry.
+    private enum Standing: UInt8 {
+        case free, live, setAside
+        /// Live, and met in the recency list; and in a bucket as well.
+        case listed, reached
+        /// Set aside or free, and met in the list of those.
+        case accounted
+    }
+
+    /// Checks all rules, or, where it is only asked whether they hold, up to the first that doesn't.
+    init(_ engine: ArchiveEngine, most: Int = 10) {
+        index = engine.index
+        self.most = most
+        standing = []
+        if index.word64(IndexLayout.structureOffset) & 1 != 0 { note("chains were being changed") }
+        guard engine.kind != .log else { return }
+        standing = [Standing](repeating: .free, count: Int(index.usedEntries) + 1)
+        let counts = checkEntries(engine)
+        checkRecency(counts.live)
+        checkBuckets(counts.live)
+        checkSetAside(counts.setAside)
+        checkFree()
+    }
+
+    private mutating func note(_ problem: String) { if found.count < most { found.append(problem) } }
+
+    // MARK: Entries, totals and what each segment counts
+
+    private mutating func checkEntries(_ engine: ArchiveEngine) -> (live: Int, setAside: Int) {
+        var live = 0
+        var setAside = 0
+        var values: UInt64 = 0
+        var frames: UInt64 = 0
+        var segments = [UInt64](repeating: 0, count: SegmentLayout.slots)
+        let stamps = index.stampsTaken
+        for number in 1..<standing.count {
+            guard let slot = index.entry(UInt32(number)), slot.location != .none else { continue }
+            if !slot.isPlausible { note("entry \(number) has sizes that no frame has") }
+            if slot.recency >= stamps { note("entry \(number) has a stamp that is still to come") }
+            if slot.location >= engine.head { note("entry \(number) names a frame behind the head") }
+            frames &+= UInt64(slot.frameBytes)
+            segments[Int(slot.location.segment & SegmentLayout.slotMask)] &+=
+                1 << IndexLayout.liveCountShift + UInt64(slot.frameBytes)
+            if slot.isSetAside {
+                standing[number] = .setAside
+                setAside += 1
+            } else {
+                standing[number] = .live
+                live += 1
+                values &+= UInt64(slot.valueBytes)
+            }
+        }
+        if live != engine.entryCount { note("\(engine.entryCount) entries counted, \(live) there") }
+        if values != engine.valueBytes { note("\(engine.valueBytes) value bytes counted, \(values) there") }
+        if frames != index.word64(IndexLayout.liveFrameBytesOffset) { note("live frame bytes are wrong") }
+        for (place, word) in segments.enumerated() where index.liveFrames(ofSegment: UInt32(place)) != word {
+            note("the live frames of the segments at place \(place) are miscounted")
+        }
+        return (live, setAside)
+    }
+
+    // MARK: Lists
+
+    private mutating func checkRecency(_ live: Int) {
+        var seen = 0
+        var previous: UInt32 = 0
+        var stamp = UInt64.max
+        var number = index.order.mostRecent
+        while let slot = index.entry(number), seen <= live {
+            guard standing(of: number) == .live else {
+                note("the recency list has entry \(number), which is free or there twice")
+                break
+            }
+            standing[Int(number)] = .listed
+            if slot.newer != previous { note("entry \(number) has the wrong neighbour") }
+            if slot.recency > stamp { note("entry \(number) is out of order") }
+            stamp = slot.recency
+            previous = number
+            number = slot.older
+            seen += 1
+        }
+        if seen != live { note("the recency list has \(seen) of \(live) entries") }
+        if index.order.leastRecent != previous { note("the recency list ends elsewhere") }
+    }
+
+    private mutating func checkBuckets(_ live: Int) {
+        var seen = 0
+        for number in 0..<index.usedBuckets {
+            guard let bucket = index.bucket(number) else { break }
+            for place in 0..<Bucket.cells where bucket.cell(place) != 0 {
+                let entry = bucket.number(place)
+                seen += meet(entry, in: number)
+                if let slot = index.entry(entry),
+                    Bucket.cell(of: slot, at: slot.location) != bucket.cell(place)
+                {
+                    note("a cell of bucket \(number) names another frame than its entry")
+                }
+            }
+            var chain = ChainWalk(index, from: bucket.overflow)
+            while chain.next() != nil { seen += meet(chain.number, in: number) }
+            if chain.isRing { note("the chain of bucket \(number) leads back into itself") }
+        }
+        if seen != live { note("buckets have \(seen) of \(live) entries") }
+    }
+
+    private mutating func meet(_ number: UInt32, in bucket: UInt32) -> Int {
+        switch standing(of: number) {
+        case .live, .listed: standing[Int(number)] = .reached
+        case .reached: note("entry \(number) is in buckets twice")
+        default: note("bucket \(bucket) has the free entry \(number)")
+        }
+        if let slot = index.entry(number),
+            index.bucketNumber(of: slot.tag, count: index.bucketCount) != bucket
+        {
+            note("entry \(number) is in the wrong bucket")
+        }
+        return 1
+    }
+
+    private mutating func checkSetAside(_ count: Int) {
+        let listed = index.setAsideNumbers()
+        for number in listed {
+            if standing(of: number) == .setAside {
+                standing[Int(number)] = .accounted
+            } else {
+                note("the list of what is set aside has entry \(number), which is not, or twice")
+            }
+        }
+        if listed.count != count || count != Int(index.setAsideCount) {
+            note("the list of what is set aside has other entries than are marked")
+        }
+    }
+
+    private mutating func checkFree() {
+        var number = index.word32(IndexLayout.freeHeadOffset)
+        while let slot = index.entry(number) {
+            guard standing(of: number) == .free else {
+                note("the free list has entry \(number), which is in use or there twice")
+                break
+            }
+            standing[Int(number)] = .accounted
+            number = slot.chainNext
+        }
+        let lost = standing.dropFirst().count { $0 == .free }
+        if lost > 0 { note("\(lost) free entries are in no list") }
+    }
+
+    private func standing(of number: UInt32) -> Standing? {
+        Int(number) < standing.count ? standing[Int(number)] : nil
+    }
+}
+
+extension ArchiveEngine {
+    /// What is wrong with the index, if nobody changed anything while that was found out, and nothing else: beside writers,
+    /// or behind one that died amid a change, it says nothing.
+    func undisturbedViolations(since head: Location) -> [String] {
+        func state() -> [UInt64] {
+            [
+                index.word64(IndexLayout.sectionOwnerOffset), index.word64(IndexLayout.headOffset),
+                index.word64(IndexLayout.structureOffset), index.stampsTaken, index.stampsDrained,
+                index.eventHead,
+            ]
+        }
+        let before = state()
+        guard before[0] == 0, before[1] == head.raw else { return [] }
+        let found = IndexChecker(self).found
+        return state() == before ? found : []
+    }
+}
+
+extension Archive {
+    /// What is wrong with the index, under the lock; empty when all is well.
+    package func invariantViolations() throws(StorageError) -> [String] {
+        let engine = try engine()
+        try engine.acquire()
+        defer { engine.release() }
+        engine.index.drainTouches(before: engine.index.stampsTaken)
+        return IndexChecker(engine).found
+    }
+}

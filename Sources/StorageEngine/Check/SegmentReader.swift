@@ -1,0 +1,89 @@
+/// One segment of a log from end to end, by its file alone: as OnDiskFormat, "Reading the log", says, with nothing mapped and
+/// nothing asked of an index. For one thread.
+struct SegmentReader {
+    let number: UInt32
+    /// What the header says, or what is wrong with it.
+    let header: Result<SegmentHeader, StorageError>
+    /// Bytes of the file.
+    let bytes: Int
+    private let file: OpenFile
+    private let seed: UInt32
+    private var search: FrameSearch
+
+    /// What there is in a segment, in order.
+    enum Item {
+        case frame(LoggedFrame)
+        /// Bytes that hold no intact frame, with one behind.
+        case damage(Range<Int>)
+    }
+
+    /// `nil` when there is no such file: it may have been reclaimed meanwhile.
+    init?(_ number: UInt32, in folder: OpenFile, archive identity: [UInt8]) throws(StorageError) {
+        do throws(StorageError) {
+            file = try folder.file(named: SegmentHeader.fileName(number), writable: false)
+        } catch {
+            guard case .system(_, _, SystemCode.missing) = error else { throw error }
+            return nil
+        }
+        self.number = number
+        bytes = try file.status().bytes
+        let first = try file.read(atMost: SegmentHeader.bytes)
+        do throws(StorageError) {
+            header = .success(try SegmentHeader.decode(first, path: file.path))
+        } catch {
+            header = .failure(error)
+        }
+        seed = SegmentHeader.seed(archive: identity, segment: number)
+        search = FrameSearch(file, bytes: bytes, segmentSeed: seed)
+    }
+
+    /// Calls `body` for each item. Returns the offset behind the last intact frame, and whether only zeros follow it.
+    mutating func read(_ body: (Item) throws(StorageError) -> Void) throws(StorageError) -> (
+        end: Int, isBlankBehind: Bool
+    ) {
+        var offset = SegmentHeader.bytes
+        var isFresh = false
+        while true {
+            if let header = try search.frame(at: offset) {
+                try body(.frame(try frame(header, at: offset)))
+                offset += header.bytes
+                isFresh = false
+                continue
+            }
+            let isBlank = try search.isBlank(from: offset)
+            if !isBlank, let next = try search.next(after: offset) {
+                try body(.damage(offset..<next))
+                offset = next
+            } else if isFresh {
+                return (offset, isBlank)
+            } else {
+                // What seems to be the end may have been written on since it was read.
+                search = try FrameSearch(file, bytes: file.status().bytes, segmentSeed: seed)
+                isFresh = true
+            }
+        }
+    }
+
+    private func frame(_ header: FrameHeader, at offset: Int) throws(StorageError) -> LoggedFrame {
+        let parts = offset + Frame.headerBytes
+        let key = parts + header.extensionBytes
+        return LoggedFrame(
+            header: header, location: Location(segment: number, offset: offset),
+            parts: try search.copy(parts..<key), key: try search.copy(key..<key + header.keyBytes))
+    }
+}
+
+/// An intact frame as it was read, without its value.
+struct LoggedFrame {
+    let header: FrameHeader
+    let location: Location
+    let parts: [UInt8]
+    let key: [UInt8]
+
+    var removed: [Location] {
+        parts.isEmpty ? [] : parts.withUnsafeBytes { FrameExtension.evictions(in: $0) }
+    }
+
+    /// The reversible action that it belongs to; 0: none.
+    var group: UInt32 { parts.isEmpty ? 0 : parts.withUnsafeBytes { RemovalNote(in: $0)?.group ?? 0 } }
+}

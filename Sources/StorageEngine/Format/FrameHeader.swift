@@ -1,0 +1,27 @@
+/// The fixed part of a frame as its file has it: read and not mapped, its lengths within what a frame may have.
+/// Layout: OnDiskFormat, "Frames".
+struct FrameHeader {
+    let checksum: UInt32
+    let valueBytes: Int
+    let keyBytes: Int
+    let extensionBytes: Int
+    let rawKind: UInt8
+    let sequence: UInt64
+    let recency: UInt64
+
+    var kind: FrameKind? { FrameKind(rawValue: rawKind) }
+    /// Of the whole frame.
+    var bytes: Int { Frame.bytes(key: keyBytes, extension: extensionBytes, value: valueBytes) }
+
+    /// What is at `offset` of a window that shows it; `nil` where a length is larger than any frame's.
+    init?(_ window: FileWindow, at offset: Int) {
+        valueBytes = Int(window.number(offset + 4, as: UInt32.self))
+        keyBytes = Int(window.number(offset + 8, as: UInt16.self))
+        extensionBytes = Int(window.number(offset + 10, as: UInt16.self))
+        guard keyBytes <= Frame.maximumKeyBytes, valueBytes <= Frame.maximumValueBytes else { return nil }
+        checksum = window.number(offset, as: UInt32.self)
+        rawKind = window.byte(offset + 12)
+        sequence = window.number(offset + 16, as: UInt64.self)
+        recency = window.number(offset + 24, as: UInt64.self)
+    }
+}

@@ -1,0 +1,75 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A part of a file that was read and not mapped, so that whoever cuts the file off can do no harm. For one thread.
+struct FileWindow {
+    private let file: OpenFile
+    private var storage: [UInt8] = []
+    private var start = 0
+
+    /// The most that can be asked for at once.
+    static let bytes = 64 << 10
+
+    init(_ file: OpenFile) { self.file = file }
+
+    /// Makes sure that the window holds `range`; what is behind the end of the file is zero.
+    mutating func show(_ range: Range<Int>) throws(StorageError) {
+        guard range.lowerBound < start || range.upperBound > start + storage.count else { return }
+        if storage.isEmpty { storage = [UInt8](repeating: 0, count: FileWindow.bytes) }
+        start = range.lowerBound
+        var filled = 0
+        do throws(StorageError) {
+            filled = try file.read(into: &storage, at: start)
+        } catch {
+            storage = []
+            throw error
+        }
+        if filled < storage.count {
+            storage.replaceSubrange(filled..., with: repeatElement(0, count: storage.count - filled))
+        }
+    }
+
+    func byte(_ offset: Int) -> UInt8 { storage[offset - start] }
+
+    /// A little-endian number of the file.
+    func number<Number: FixedWidthInteger>(_ offset: Int, as type: Number.Type = Number.self) -> Number {
+        let place = offset - start
+        precondition(place >= 0 && place <= storage.count - MemoryLayout<Number>.size)
+        return storage.withUnsafeBytes {
+            Number(littleEndian: $0.loadUnaligned(fromByteOffset: place, as: Number.self))
+        }
+    }
+
+    /// Whether all bytes of a range that is shown are zero.
+    func isZero(_ range: Range<Int>) -> Bool {
+        guard range.count > 1, byte(range.lowerBound) == 0 else {
+            return range.isEmpty || byte(range.lowerBound) == 0
+        }
+        return storage.withUnsafeBytes { bytes -> Bool in
+            guard let base = bytes.baseAddress else { return true }
+            let first = base + (range.lowerBound - start)
+            // The first is zero, and each is as the one before it.
+            return memcmp(first, first + 1, range.count - 1) == 0
+        }
+    }
+
+    /// The bytes of a range that is shown.
+    func array(_ range: Range<Int>) -> [UInt8] {
+        Array(storage[range.lowerBound - start..<range.upperBound - start])
+    }
+
+    /// The register of the checksum, moved on over a range that is shown.
+    func register(_ register: UInt32, over range: Range<Int>) -> UInt32 {
+        storage.withUnsafeBytes { bytes in
+            Checksum.register(
+                register,
+                over: UnsafeRawBufferPointer(
+                    rebasing: bytes[range.lowerBound - start..<range.upperBound - start]))
+        }
+    }
+}

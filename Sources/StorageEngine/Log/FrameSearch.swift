@@ -1,0 +1,121 @@
+/// Which bytes of a segment's file are intact frames, found in time and memory in proportion to the file, whatever is in it.
+///
+/// Behind damage a frame may begin at every eighth byte, and each of them may claim a length up to the end of the file. To
+/// take the checksum of all that each time would be quadratic, and a value of lengths can be made to do just that. So the
+/// register of the checksum over everything before every 1,024th byte is kept, and what lies between two places comes from
+/// two of them (``Checksum/moved(_:overZeros:)``): a frame costs the same however long it claims to be, and none is missed
+/// (R6).
+///
+/// For one thread at a time, which its owner sees to, and for bytes that don't change meanwhile. Reads the file, and maps
+/// nothing.
+final class FrameSearch: @unchecked Sendable {
+    /// Bytes of the file that are looked at.
+    let bytes: Int
+    private let segmentSeed: UInt32
+    // One window a purpose: places that are read in turn would push each other out of one.
+    private var candidates: FileWindow
+    private var begins: FileWindow
+    private var ends: FileWindow
+    private var sums: FileWindow
+    /// The register over all bytes before each multiple of ``FrameSearch/block``.
+    private var registers: [UInt32] = [0]
+    private static let block = 1024
+
+    /// Where the next intact frame behind a place is, for those that were asked for.
+    private var known: [Int: Int] = [:]
+    private static let mostKnown = 65_536
+    /// From where on there is none that ends before a limit.
+    private var none: (from: Int, limit: Int)?
+
+    init(_ file: OpenFile, bytes: Int, segmentSeed: UInt32) {
+        self.bytes = min(max(bytes, 0), SegmentLayout.mostBytes)
+        self.segmentSeed = segmentSeed
+        candidates = FileWindow(file)
+        begins = FileWindow(file)
+        ends = FileWindow(file)
+        sums = FileWindow(file)
+    }
+
+    /// The header of the intact frame that is at `offset` and ends at `limit` at the latest.
+    func frame(at offset: Int, before limit: Int = .max) throws(StorageError) -> FrameHeader? {
+        let end = min(limit, bytes)
+        guard offset >= SegmentHeader.bytes, offset <= end - Frame.headerBytes else { return nil }
+        try candidates.show(offset..<offset + Frame.headerBytes)
+        guard candidates.byte(offset + 12) != 0, let header = FrameHeader(candidates, at: offset),
+            header.bytes <= end - offset
+        else { return nil }
+        let seed = Frame.seed(segmentSeed: segmentSeed, offset: offset)
+        let stretch = offset + 4..<offset + header.bytes
+        let register: UInt32
+        if stretch.count <= FrameSearch.block {
+            try candidates.show(offset..<stretch.upperBound)
+            register = candidates.register(~seed, over: stretch)
+        } else {
+            let before = try self.register(at: stretch.lowerBound, &begins)
+            let behind = try self.register(at: stretch.upperBound, &ends)
+            register = Checksum.moved(~seed ^ before, overZeros: stretch.count) ^ behind
+        }
+        return header.checksum == ~register ? header : nil
+    }
+
+    /// A copy of bytes of the file, at most ``FileWindow/bytes`` of them.
+    func copy(_ range: Range<Int>) throws(StorageError) -> [UInt8] {
+        guard !range.isEmpty else { return [] }
+        try begins.show(range)
+        return begins.array(range)
+    }
+
+    /// Whether everything from `offset` to the last whole word of the file is zero: never written.
+    func isBlank(from offset: Int) throws(StorageError) -> Bool {
+        var offset = offset
+        let end = bytes & ~7
+        while offset < end {
+            let part = offset..<min(offset + FileWindow.bytes, end)
+            try ends.show(part)
+            guard ends.isZero(part) else { return false }
+            offset = part.upperBound
+        }
+        return true
+    }
+
+    /// The offset of the first intact frame behind `offset` that ends at `limit` at the latest.
+    func next(after offset: Int, before limit: Int = .max) throws(StorageError) -> Int? {
+        if let known = known[offset], known < limit { return known }
+        let limit = min(limit, bytes)
+        if let none, none.from <= offset, none.limit == limit { return nil }
+        var candidate = offset + 8
+        while candidate <= limit - Frame.headerBytes {
+            if try frame(at: candidate, before: limit) != nil {
+                if known.count >= FrameSearch.mostKnown { known = [:] }
+                known[offset] = candidate
+                return candidate
+            }
+            candidate += 8
+            if candidate & 0xfff == 0, candidate < limit {
+                // No frame has a header of zeros.
+                let part = candidate..<min(candidate + FileWindow.bytes, limit)
+                try candidates.show(part)
+                if candidates.isZero(part) {
+                    candidate = max(candidate, (part.upperBound - Frame.headerBytes) & ~7)
+                }
+            }
+        }
+        none = (offset, limit)
+        return nil
+    }
+
+    /// The register over everything before `offset`, begun at 0.
+    private func register(at offset: Int, _ window: inout FileWindow) throws(StorageError) -> UInt32 {
+        let block = offset / FrameSearch.block
+        while registers.count <= block {
+            let start = (registers.count - 1) * FrameSearch.block
+            try sums.show(start..<start + FrameSearch.block)
+            registers.append(
+                sums.register(registers[registers.count - 1], over: start..<start + FrameSearch.block))
+        }
+        let start = block * FrameSearch.block
+        guard offset > start else { return registers[block] }
+        try window.show(start..<offset)
+        return window.register(registers[block], over: start..<offset)
+    }
+}

@@ -1,0 +1,97 @@
+import Foundation
+import StorageEngine
+import Testing
+
+/// R14: frames with right checksums and absurd fields. Everything that reads them goes on, and adds nothing up that
+/// doesn't fit.
+@Suite(.serialized) struct AbsurdFieldTests {
+    static let stamps: [UInt64] = [
+        .max, .max - 1, .max - 2, .max - 63, .max - 2048, 1 << 63, 1 << 62, 1 << 61, (1 << 61) - 1, 0,
+    ]
+
+    /// A recency near 2⁶⁴ was believed: the next stamp wrapped round, and the ring of touches trapped at a range that ended
+    /// before it began, in a store that a check called clean.
+    @Test(arguments: stamps)
+    func absurdStampsLeaveAnArchiveInUse(stamp: UInt64) throws {
+        let archive = try HandmadeArchive(kind: 1, limit: 3_000)
+        try archive.write([
+            .put("a", stamp: 1), .put("b", stamp: stamp), .put("c", stamp: stamp), .put("d", stamp: 2),
+        ])
+        for round in 0..<2 {
+            let opened = try archive.open()
+            #expect(try opened.check().clean)
+            #expect(try opened.invariantViolations() == [])
+            for _ in 0..<700 { #expect(try opened.access("a") != nil) }
+            for number in 0..<600 {
+                try opened.put([UInt8](repeating: 1, count: 2), forKey: "n\(number % 5)")
+            }
+            #expect(try opened.access("b") != nil)
+            // The least recent goes first: what was used just now stays.
+            try opened.put([UInt8](repeating: 1, count: 2_985), forKey: "large \(round)")
+            #expect(try opened.peek("b") == [1, 2, 3] || opened.peek("n4") != nil)
+            try opened.delete("large \(round)")
+            try opened.put([1, 2, 3], forKey: "a")
+            try opened.put([1, 2, 3], forKey: "b")
+            #expect(try opened.invariantViolations() == [])
+            #expect(try opened.check().clean)
+            opened.close()
+            if round == 0 { try archive.folder.removeIndex(HandmadeArchive.name) }
+        }
+    }
+
+    /// Times at both ends of what a number can be: ages, idle times and dates of them are what they are, and no trap.
+    @Test(arguments: [Int64.min, Int64.min + 1, -1, 0, Int64.max - 1, Int64.max])
+    func absurdTimesAreShown(time: Int64) throws {
+        let bits = UInt64(bitPattern: time)
+        let archive = try HandmadeArchive(kind: 1)
+        let owner = HandmadeFrame.part(4, Array("someone".utf8))
+        var frames: [HandmadeFrame] = []
+        for (number, deadline) in [[bits, bits, bits, 0], [bits, 0, bits, 1], [0, bits, 0, .max]].enumerated()
+        {
+            let part = HandmadeFrame.part(2, deadline.flatMap { little($0) })
+            let interval = HandmadeFrame.part(3, little(bits))
+            frames.append(
+                HandmadeFrame(
+                    key: Array("k\(number)".utf8), value: [1], parts: part + interval + owner,
+                    time: bits, created: bits))
+        }
+        frames.append(HandmadeFrame(key: [65], value: [1], time: bits, created: bits))
+        let note = little(UInt32(5)) + [6, 1, 0, 0] + little(bits)
+        let place = little(UInt64(1) << 32 | 8)
+        frames.append(
+            HandmadeFrame(
+                kind: 4, parts: HandmadeFrame.part(1, place) + HandmadeFrame.part(5, note), time: bits,
+                created: bits))
+        try archive.write(frames)
+        let opened = try archive.open()
+        let list = try opened.entries()
+        for place in list.indices { _ = list.metadata(at: place) }
+        #expect(try opened.metadata("A")?.created.microseconds == time)
+        #expect(try opened.access("A") == [1])
+        _ = try opened.reversibleActions()
+        _ = try opened.undo()
+        _ = try opened.standing(of: "k1")
+        _ = try opened.removeExpired()
+        _ = try opened.deleteIdle(longerThan: .seconds(1))
+        _ = try opened.events()
+        try opened.put([1], forKey: "new")
+        _ = try opened.setLifetime(.seconds(100), forKey: "new")
+        #expect(try opened.check().clean)
+        #expect(try opened.invariantViolations() == [])
+    }
+
+    /// Sequences as well: the next operation's number has to be a larger one.
+    @Test func absurdSequencesLeaveAnArchiveInUse() throws {
+        let archive = try HandmadeArchive()
+        try archive.write([
+            HandmadeFrame(key: [65], value: [1], sequence: .max),
+            HandmadeFrame(key: [66], value: [1], sequence: .max - 1),
+        ])
+        let opened = try archive.open()
+        try opened.put([2], forKey: "C")
+        let one = try #require(try opened.metadata("C")).sequence
+        try opened.put([3], forKey: "C")
+        #expect(try #require(try opened.metadata("C")).sequence > one && one > 1)
+        #expect(try opened.check().clean)
+    }
+}

@@ -1,0 +1,91 @@
+import Foundation
+import StorageEngine
+import Testing
+
+/// What a check sees that the engine, going by the same index and the same mapping, didn't.
+@Suite(.serialized) struct IndependentCheckTests {
+    /// A check compared a list of the index with the log, and never looked a key up: with a bucket that had lost its entries
+    /// it said clean.
+    @Test func anEntryThatNoLookUpFindsIsReported() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try Store.open(at: folder.store).archive(named: "A", orCreate: ArchiveConfiguration())
+        for number in 0..<40 { try archive.put([1], forKey: "k\(number)") }
+        #expect(try archive.check().clean)
+        archive.close()
+        let path = folder.archivePath("A", "index")
+        var index = try Data(contentsOf: URL(fileURLWithPath: path))
+        // The first cell that is in use.
+        let cell = try #require(
+            stride(from: 262_144 + 65_536, to: index.count, by: 64).first { place in
+                index[place..<place + 8].contains { $0 != 0 }
+            })
+        index.replaceSubrange(cell..<cell + 8, with: [UInt8](repeating: 0, count: 8))
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        try file.write(contentsOf: index)
+        try file.close()
+        try folder.remark("A", clean: true)
+        let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
+        let report = try observer.check()
+        #expect(report.problems.contains { $0.contains("no look-up finds it") })
+        #expect(!report.clean)
+    }
+
+    /// A segment that reaches into the numbers of the next was mapped over it, and a check, which went by the mapping, said
+    /// clean.
+    @Test func aSegmentLongerThanItsNumberIsReported() throws {
+        let archive = try HandmadeArchive()
+        try archive.write([.put("a")], segment: 1)
+        try archive.write([.put("b", stamp: 2)], segment: 2)
+        let observed = try archive.open(.readOnly)
+        #expect(try observed.check().clean)
+        try #require(truncate(archive.folder.archivePath("H", "00000001.segment"), 65 << 20) == 0)
+        let report = try observed.check()
+        #expect(report.problems.contains { $0.contains("more than a segment of its number may have") })
+    }
+
+    /// A folder that was renamed shows an archive of another name: a check says so, and a repair takes the folder's.
+    @Test func aFolderWithAnothersNameIsReportedAndMended() throws {
+        let archive = try HandmadeArchive()
+        try archive.write([.put("a")])
+        let store = archive.folder.store
+        try FileManager.default.moveItem(atPath: store + "/H.archive", toPath: store + "/B.archive")
+        var observed = try Store.open(at: store, mode: .readOnly).archive(named: "B")
+        #expect(try observed.check().problems.contains { $0.contains("names the archive \"H\"") })
+        observed.close()
+        _ = try Store.open(at: store).repair(archiveNamed: "B")
+        observed = try Store.open(at: store).archive(named: "B")
+        #expect(try observed.check().clean && observed.peek("a") == [1, 2, 3])
+    }
+
+    /// What the format page says of frames that say nothing here: passed over, by readers and by a check.
+    @Test func framesWithoutMeaningArePassedOver() throws {
+        let archive = try HandmadeArchive(kind: 2)
+        let place = HandmadeFrame.part(1, little(UInt64(1) << 32 | 8))
+        try archive.write([
+            .put("a"), HandmadeFrame(kind: 1), HandmadeFrame(kind: 8, value: [1]),
+            HandmadeFrame(kind: 200, key: [65]),
+            // A part that is cut off, and what is behind it.
+            HandmadeFrame(kind: 4, parts: [1, 0, 200, 0] + little(UInt64(1) << 32 | 8)),
+            // The first of a tag counts, and an empty first names nothing.
+            HandmadeFrame(kind: 4, parts: HandmadeFrame.part(1, []) + place),
+        ])
+        for mode in [AccessMode.readOnly, .readWrite] {
+            let opened = try archive.open(mode)
+            #expect(try opened.entries().keys == ["a"])
+            #expect(try opened.check().clean)
+        }
+    }
+
+    /// A frame of kind 0 is none, whatever its checksum says.
+    @Test func aFrameOfKindZeroIsDamage() throws {
+        let archive = try HandmadeArchive(kind: 2)
+        try archive.write([.put("a"), HandmadeFrame(kind: 0, key: [65], value: [1]), .put("b", stamp: 2)])
+        let opened = try archive.open()
+        #expect(Set(try opened.entries().keys) == ["a", "b"])
+        #expect(try opened.check().damaged == 1)
+        opened.close()
+        let report = try Store.open(at: archive.folder.store).repair(archiveNamed: "H")
+        #expect(report.entries == 2 && report.damaged == 1)
+        #expect(try archive.open().check().clean)
+    }
+}
