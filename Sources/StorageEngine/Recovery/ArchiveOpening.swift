@@ -145,7 +145,7 @@ struct ArchiveOpening {
         defer { bare.release() }
         bare.cleanUpAfterTheDead()
         try followDescriptor(bare)
-        let slot = index.attach(
+        let slot = index.processes.attach(
             .current(), name: options.processName ?? ProcessIdentity.executableName,
             memoryLimit: descriptor.configuration.memoryLimit ?? 0)
         crashPoint(.processAttached)
