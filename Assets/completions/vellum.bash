@@ -271,7 +271,7 @@ _vellum_keys() {
     repeating_flags=()
     non_repeating_flags=(--reverse --json --version -h --help)
     repeating_options=()
-    non_repeating_options=(--store --order --owner --limit)
+    non_repeating_options=(--store --order --prefix --owner --limit)
     __vellum_offer_flags_options 1
 
     # Offer option value completions
@@ -282,6 +282,9 @@ _vellum_keys() {
         ;;
     '--order')
         __vellum_add_completions -W 'recency'$'\n''key'$'\n''size'$'\n''created'$'\n''expires'$'\n''hits'
+        return
+        ;;
+    '--prefix')
         return
         ;;
     '--owner')

@@ -182,18 +182,13 @@ void cp_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_
 #endif
 }
 
-static void *run_body(void *body) {
-    ((void (*)(void))body)();
-    return NULL;
-}
-
-int cp_start_thread(void (*body)(void)) {
+int cp_start_thread(void *(*body)(void *), void *context) {
     sigset_t all, before;
     sigfillset(&all);
     int failure = pthread_sigmask(SIG_SETMASK, &all, &before);
     if (failure) return failure;
     pthread_t thread;
-    failure = pthread_create(&thread, NULL, run_body, (void *)body);
+    failure = pthread_create(&thread, NULL, body, context);
     if (!failure) pthread_detach(thread);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     return failure;

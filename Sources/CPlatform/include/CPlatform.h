@@ -109,8 +109,9 @@ void cp_forget_cached(int descriptor);
 int cp_condition_init(pthread_cond_t *condition);
 /// Waits for a signal, at most `nanoseconds`. Needs the mutex.
 void cp_condition_wait(pthread_cond_t *condition, pthread_mutex_t *mutex, int64_t nanoseconds);
-/// Starts a detached thread, with all signals blocked so that they go to the program's own. 0 or an errno.
-int cp_start_thread(void (*body)(void));
+/// Starts a detached thread that calls `body` with `context`, with all signals blocked so that they go to the
+/// program's own. 0 or an errno.
+int cp_start_thread(void *(*body)(void *), void *context);
 /// Sleeps; a signal may end it early.
 void cp_sleep(int64_t nanoseconds);
 /// Sixteen bytes that name this boot of the machine. 0 or an errno.

@@ -7,9 +7,10 @@ extension Archive {
     /// The number of the event that comes next: where a follower begins who is not interested in the past.
     public func nextEvent() throws(StorageError) -> UInt64 { try engine().index.eventHead }
 
-    /// As ``events(from:)``, and waits for the first one, blocking the thread, at most `wait` long. A process
-    /// that has the archive open for writing is woken; an observer, which leaves no trace, looks twenty times a
-    /// second. A follower that is slower than the writers learns how many events it lost.
+    /// As ``events(from:)``, and waits for the first one, blocking the thread, at most `wait` long: for programs
+    /// without tasks; others have ``follow(from:)``. A process that has the archive open for writing is woken; an
+    /// observer, which leaves no trace, looks twenty times a second. A follower that is slower than the writers learns
+    /// how many events it lost.
     public func waitForEvents(
         from sequence: UInt64, atMost wait: Duration
     ) throws(StorageError) -> EventBatch {

@@ -48,8 +48,4 @@ extension Archive {
         try engine.settle()
         return value
     }
-
-    /// What the entries of each owner come to, those without one included, most bytes first. Costs a walk over the
-    /// index and a look at each owned entry.
-    public func owners() throws(StorageError) -> [OwnerSummary] { try engine().owners() }
 }

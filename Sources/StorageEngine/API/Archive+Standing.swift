@@ -23,9 +23,13 @@ extension ArchiveEngine {
     fileprivate func standing(of key: UnsafeRawBufferPointer) throws(StorageError) -> EntryStanding? {
         guard let entry = try find(key, tag: UInt32(truncatingIfNeeded: hash(key))) else { return nil }
         defer { letGo(entry) }
-        let lines = index.residency(entry.number) & livingLines
+        var numbers = [entry.number]
+        if entry.slot.isMemoryOnly { numbers = memoryOnlyNumbers(of: key, tag: entry.slot.tag) }
+        let holders = numbers.flatMap(holders(of:))
         return EntryStanding(
-            isExpired: look(at: entry) == .expired, expires: deadline(of: entry.slot),
-            holders: processes { lines & 1 << UInt64($0.line) != 0 })
+            isExpired: entry.slot.isMemoryOnly
+                ? !numbers.contains(where: isPresent) : look(at: entry) == .expired,
+            expires: deadline(of: entry.slot),
+            holders: try processes().filter { holders.contains($0.pid) })
     }
 }

@@ -15,6 +15,9 @@ public final class Archive: Sendable {
     let mode: AccessMode
     private let store: OpenFile
     private let options: StoreOptions
+    /// Waits for events on behalf of all who follow an archive of this store.
+    let follower: StoreFollower
+    private let doorbell: Doorbell
     private let current: Mutex<ArchiveEngine?>
     /// The engine of a writer, which stays the same until it is closed; observers may have to open anew.
     private let fixed: ArchiveEngine?
@@ -23,12 +26,18 @@ public final class Archive: Sendable {
     /// line in the process table that it shares with its parent.
     private let forks = cp_watch_forks()
 
-    init(name: String, store: OpenFile, mode: AccessMode, options: StoreOptions) throws(StorageError) {
+    init(
+        name: String, store: OpenFile, mode: AccessMode, options: StoreOptions, doorbell: Doorbell,
+        follower: StoreFollower
+    ) throws(StorageError) {
         self.name = name
         self.store = store
         self.mode = mode
         self.options = options
+        self.doorbell = doorbell
+        self.follower = follower
         let engine = try Archive.open(name: name, store: store, mode: mode, options: options)
+        engine.index.doorbell = doorbell
         fixed = mode == .readWrite ? engine : nil
         current = Mutex(engine)
     }
@@ -88,6 +97,7 @@ public final class Archive: Sendable {
         guard !closed.exchange(true, ordering: .relaxed) else { return }
         // In a forked child this would end the parent's use.
         guard !isInherited else { return }
+        follower.end(self)
         fixed?.detach()
         current.withLock { $0 = nil }
     }
@@ -215,6 +225,9 @@ public final class Archive: Sendable {
             try engine.withPeek(key, evenInMemoryOnly: true) {
                 metadata = engine.metadata(of: $0, pending: pending, rank: nil)
             }
+            guard metadata == nil || metadata?.tier == .memory else { return }
+            // Several processes may have one in their memories: this one's own is meant, or any.
+            engine.withMemoryOnly(key) { metadata = engine.metadata(of: $0, pending: pending, rank: nil) }
         }
         return metadata
     }
@@ -322,8 +335,10 @@ public final class Archive: Sendable {
         let engine = try engine()
         try engine.acquire()
         engine.index.set32(IndexLayout.stateOffset, IndexLayout.State.building.rawValue)
+        engine.index.ring.callWaiters(doorbell)
         engine.release()
         closed.store(true, ordering: .relaxed)
+        follower.end(self)
         current.withLock { $0 = nil }
     }
 }

@@ -49,7 +49,7 @@ public struct EntryReference: Sendable, Hashable {
 /// It holds 48 bytes an entry, no key and no value. Keys and values are read from the archive when asked
 /// for, and are those of that moment, or `nil` when the entry was removed or stored anew since.
 public struct EntryList: Sendable, RandomAccessCollection {
-    private let engine: ArchiveEngine
+    let engine: ArchiveEngine
     private let references: [EntryReference]
     public let order: RecencyOrder
     /// Sum of the sizes of all values in bytes.
@@ -135,7 +135,7 @@ extension ArchiveEngine {
         let pending = pendingTouchesByNumber()
         let now = Clock.boot()
         let offset = Clock.wallOffset()
-        let living = index.word32(IndexLayout.residencyUsedOffset) == 0 ? 0 : livingLines
+        let living = !index.residency.isUsed ? 0 : livingLines
         var references: [EntryReference] = []
         references.reserveCapacity(min(entryCount, Int(index.usedEntries)))
         for number in 0..<index.usedEntries {
@@ -144,7 +144,7 @@ extension ArchiveEngine {
             guard location != .none, !slot.isSetAside else { continue }
             let deadline = slot.deadline
             if deadline != Deadline.never, now >= deadline, !all { continue }
-            let isHeld = living != 0 && index.residency(number + 1) & living != 0
+            let isHeld = living != 0 && index.residency[number + 1] & living != 0
             if slot.isMemoryOnly, !isHeld, !all { continue }
             let reference = EntryReference(
                 slot, number: number + 1, location: location,

@@ -82,12 +82,3 @@ public struct PlanOutcome: Sendable, Hashable {
     /// Why it ended early, when some entries had been done already: `entries`, `bytes` and `action` tell of these.
     public var failure: StorageError?
 }
-
-/// What the entries of one owner come to.
-public struct OwnerSummary: Sendable, Hashable {
-    /// `nil`: the entries without owner.
-    public var owner: String?
-    public var entries: Int
-    public var bytes: UInt64
-    public var hits: UInt64
-}

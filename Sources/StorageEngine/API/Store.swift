@@ -8,6 +8,8 @@ public final class Store: Sendable {
     public let mode: AccessMode
     let folder: OpenFile
     let options: StoreOptions
+    private let doorbell: Doorbell
+    private let follower: StoreFollower
     private let archives = Mutex<[String: Archive]>([:])
 
     private init(path: String, mode: AccessMode, folder: OpenFile, options: StoreOptions) {
@@ -15,6 +17,8 @@ public final class Store: Sendable {
         self.mode = mode
         self.folder = folder
         self.options = options
+        doorbell = Doorbell(store: folder)
+        follower = StoreFollower(doorbell: doorbell, mayWrite: mode == .readWrite)
     }
 
     /// Opens the store at `path`, making the folder (mode 0700) if it is missing and may be made. A folder
@@ -188,7 +192,8 @@ public final class Store: Sendable {
         try archives.withLock { (archives) throws(StorageError) in
             if let archive = archives[name], !archive.isClosed { return archive }
             try prepare()
-            let archive = try Archive(name: name, store: folder, mode: mode, options: options)
+            let archive = try Archive(
+                name: name, store: folder, mode: mode, options: options, doorbell: doorbell, follower: follower)
             archives[name] = archive
             return archive
         }

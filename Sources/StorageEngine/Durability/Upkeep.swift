@@ -75,7 +75,11 @@ package final class Upkeep: @unchecked Sendable {
 
     /// 0 or an errno. Needs the mutex.
     private func start() -> Int32 {
-        let failure = cp_start_thread { Upkeep.shared.run() }
+        let failure = cp_start_thread(
+            { _ in
+                Upkeep.shared.run()
+                return nil
+            }, nil)
         isRunning = failure == 0
         return failure
     }

@@ -1,8 +1,6 @@
 import CPlatform
 
-/// The ring of recent events. A writer claims the next number with one atomic addition, so that events need no
-/// lock, fills the cell and publishes it by its number; a reader believes a cell only if that number is the
-/// same before and after. Layout: OnDiskFormat, "The event ring".
+/// One cell of the ring as it was read.
 struct RawEvent {
     static let noted = 24
 
@@ -20,83 +18,87 @@ struct RawEvent {
     var key: [UInt8]
 }
 
-extension IndexMemory {
+/// What a writer puts into a cell.
+struct EventNote {
+    var kind: EventKind
+    var cause: EventCause
+    var tag: UInt32
+    var bytes: Int
+    var location: Location
+    var pid: Int32
+    var time: Int64
+    /// May be empty where it is not at hand: readers then take it from the frame at `location`.
+    var key = UnsafeRawBufferPointer(start: nil, count: 0)
+}
+
+/// The ring of recent events (S13): a view of the mapped index, valid as long as that is. Layout: OnDiskFormat, "The
+/// event ring".
+///
+/// Needs no lock. Invariants: ``head`` only grows, by one atomic addition for each claim; a cell is filled by whoever
+/// claimed its number and by nobody else, its number is stored last, and a reader believes it only if the number is the
+/// same before and after. Numbers are taken modulo the ring's cells, so no access leaves it, whatever the index says.
+struct EventRing {
+    private let index: UnsafeMutableRawPointer
+
     @inline(__always)
-    private func eventCell(_ sequence: UInt64) -> UnsafeMutableRawPointer {
-        base + IndexLayout.eventRingOffset
+    init(index: UnsafeMutableRawPointer) { self.index = index }
+
+    /// The one door to the cells.
+    @inline(__always)
+    private func cell(_ sequence: UInt64) -> UnsafeMutableRawPointer {
+        index + IndexLayout.eventRingOffset
             + Int(sequence & UInt64(IndexLayout.events - 1)) * IndexLayout.eventBytes
     }
 
-    /// Number of the event that comes next; numbers begin with 0.
-    @inline(__always) var eventHead: UInt64 { word64(IndexLayout.eventHeadOffset) }
+    /// Number of the event that comes next; numbers begin with 0. Added to atomically by whoever notes events.
+    @inline(__always) var head: UInt64 { cp_load64(index + IndexLayout.eventHeadOffset) }
 
-    /// Lets the lines come that the next `count` events will fill.
+    // MARK: Noting
+
+    /// Prefetches the cells that the next `count` events will fill.
     @inline(__always)
-    func prefetchEvents(_ count: UInt64) {
-        let head = cp_relaxed64(base + IndexLayout.eventHeadOffset)
-        for ahead in 0..<count { cp_prefetch_write(eventCell(head &+ ahead)) }
+    func prefetch(_ count: UInt64) {
+        let head = cp_relaxed64(index + IndexLayout.eventHeadOffset)
+        for ahead in 0..<count { cp_prefetch_write(cell(head &+ ahead)) }
     }
 
-    /// Claims the numbers of the next `count` events and returns the first. Each must be published: followers wait for it
-    /// as long as for one whose writer may have died. One claim for all that a change tells, before it changes anything:
-    /// an atomic addition waits until all earlier stores have arrived.
+    /// Claims the numbers of the next `count` events and returns the first.
     @inline(__always)
-    func claimEvents(_ count: Int) -> UInt64 { cp_add64(base + IndexLayout.eventHeadOffset, UInt64(count)) }
+    func claim(_ count: Int) -> UInt64 { cp_add64(index + IndexLayout.eventHeadOffset, UInt64(count)) }
 
-    /// Notes an event; needs no lock. `key` may be empty where it is not at hand: readers then take it from
-    /// the frame at `location`.
+    /// Fills the cell of a claimed number. `true`: somebody waits for it, and is to be called.
     @inline(__always)
-    func note(
-        _ kind: EventKind, _ cause: EventCause, tag: UInt32, bytes: Int, location: Location, pid: Int32,
-        time: Int64, key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
-    ) {
-        publishEvent(
-            claimEvents(1), kind, cause, tag: tag, bytes: bytes, location: location, pid: pid, time: time,
-            key: key)
-    }
-
-    /// Fills the cell of a claimed number.
-    @inline(__always)
-    func publishEvent(
-        _ sequence: UInt64, _ kind: EventKind, _ cause: EventCause, tag: UInt32, bytes: Int,
-        location: Location, pid: Int32, time: Int64,
-        key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
-    ) {
-        let cell = eventCell(sequence)
+    func publish(_ sequence: UInt64, _ note: EventNote) -> Bool {
+        let cell = cell(sequence)
         cp_relaxed_store64(cell, 0)
         cp_store_fence()
-        cp_relaxed_store64(cell + 8, UInt64(bitPattern: time))
-        cp_relaxed_store64(cell + 16, location.raw)
-        cp_relaxed_store64(cell + 24, UInt64(tag) | UInt64(UInt32(truncatingIfNeeded: bytes)) << 32)
+        cp_relaxed_store64(cell + 8, UInt64(bitPattern: note.time))
+        cp_relaxed_store64(cell + 16, note.location.raw)
+        cp_relaxed_store64(cell + 24, UInt64(note.tag) | UInt64(UInt32(truncatingIfNeeded: note.bytes)) << 32)
         let marks =
-            UInt64(kind.rawValue) | UInt64(cause.rawValue) << 8 | UInt64(
-                UInt16(truncatingIfNeeded: key.count)) << 16
-        cp_relaxed_store64(cell + 32, UInt64(UInt32(bitPattern: pid)) | marks << 32)
-        if !key.isEmpty {
-            cp_relaxed_store64(cell + 40, key.word(0))
-            cp_relaxed_store64(cell + 48, key.word(1))
-            cp_relaxed_store64(cell + 56, key.word(2))
+            UInt64(note.kind.rawValue) | UInt64(note.cause.rawValue) << 8 | UInt64(
+                UInt16(truncatingIfNeeded: note.key.count)) << 16
+        cp_relaxed_store64(cell + 32, UInt64(UInt32(bitPattern: note.pid)) | marks << 32)
+        if !note.key.isEmpty {
+            cp_relaxed_store64(cell + 40, note.key.word(0))
+            cp_relaxed_store64(cell + 48, note.key.word(1))
+            cp_relaxed_store64(cell + 56, note.key.word(2))
         }
         cp_store64(cell, sequence &+ 1)
-        if cp_relaxed32(base + IndexLayout.eventWaitersOffset) != 0 { wakeFollowers() }
+        return cp_relaxed32(index + IndexLayout.eventWaitersOffset) & 1 != 0
     }
 
-    @inline(never)
-    private func wakeFollowers() {
-        let waiters = base + IndexLayout.eventWaitersOffset
-        cp_store32(waiters, 0)
-        cp_wake_word(waiters)
-    }
+    // MARK: Reading
 
-    enum EventCell {
+    enum Cell {
         case event(RawEvent)
         /// Not published yet, or never: its writer may have died.
         case pending
         case overwritten
     }
 
-    func event(_ sequence: UInt64) -> EventCell {
-        let cell = eventCell(sequence)
+    func event(_ sequence: UInt64) -> Cell {
+        let cell = cell(sequence)
         let before = cp_load64(cell)
         if before > sequence &+ 1 { return .overwritten }
         guard before == sequence &+ 1 else { return .pending }
@@ -117,24 +119,65 @@ extension IndexMemory {
                 keyBytes: keyBytes, key: key))
     }
 
-    /// Waits until an event comes after `head`, or the time is over. A follower that may write says that it
-    /// waits, and is woken; one that may not looks again as often as a person could notice.
-    func waitForEvent(after head: UInt64, nanoseconds: Int64, mayWrite: Bool) {
-        var left = nanoseconds
-        while eventHead == head, left > 0 {
-            let step = min(left, mayWrite ? 100_000_000 : 50_000_000)
-            if mayWrite {
-                let waiters = base + IndexLayout.eventWaitersOffset
-                cp_store32(waiters, 1)
-                guard eventHead == head else { return }
-                // A writer that missed the mark costs this wait's length and no more.
-                cp_wait_word(waiters, 1, step)
-                // More may follow at once: so a writer wakes a follower some hundred times a second at most.
-                if eventHead != head { cp_sleep(2_000_000) }
-            } else {
-                cp_sleep(step)
-            }
-            left -= step
+    // MARK: Waiting
+
+    /// Says that somebody waits for the next event. Whoever publishes one from now on rings the store's doorbell;
+    /// events whose numbers were claimed before may be published without.
+    func markAsAwaited() {
+        let word = index + IndexLayout.eventWaitersOffset
+        while true {
+            // Each waiter makes a mark of its own, so that a writer that answers an earlier one doesn't take it away.
+            let old = cp_load32(word)
+            if cp_cas32(word, old, (old &+ 2) | 1) { return }
         }
+    }
+
+    /// Rings, and then takes the mark away. In this order: one who dies in between has rung once too often.
+    @inline(never)
+    func callWaiters(_ doorbell: Doorbell?) {
+        let word = index + IndexLayout.eventWaitersOffset
+        let mark = cp_load32(word)
+        guard mark & 1 != 0, doorbell?.ring() == true else { return }
+        _ = cp_cas32(word, mark, mark & ~1)
+    }
+}
+
+extension IndexMemory {
+    @inline(__always) var ring: EventRing { EventRing(index: base) }
+
+    @inline(__always) var eventHead: UInt64 { ring.head }
+
+    @inline(__always)
+    func prefetchEvents(_ count: UInt64) { ring.prefetch(count) }
+
+    /// Claims the numbers of the next `count` events and returns the first. Each must be published: followers wait for it
+    /// as long as for one whose writer may have died. One claim for all that a change tells, before it changes anything:
+    /// an atomic addition waits until all earlier stores have arrived.
+    @inline(__always)
+    func claimEvents(_ count: Int) -> UInt64 { ring.claim(count) }
+
+    /// Notes an event; needs no lock. `key` may be empty where it is not at hand: readers then take it from
+    /// the frame at `location`.
+    @inline(__always)
+    func note(
+        _ kind: EventKind, _ cause: EventCause, tag: UInt32, bytes: Int, location: Location, pid: Int32,
+        time: Int64, key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
+    ) {
+        publishEvent(
+            claimEvents(1), kind, cause, tag: tag, bytes: bytes, location: location, pid: pid, time: time,
+            key: key)
+    }
+
+    /// Fills the cell of a claimed number, and calls who waits for it.
+    @inline(__always)
+    func publishEvent(
+        _ sequence: UInt64, _ kind: EventKind, _ cause: EventCause, tag: UInt32, bytes: Int,
+        location: Location, pid: Int32, time: Int64,
+        key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
+    ) {
+        let note = EventNote(
+            kind: kind, cause: cause, tag: tag, bytes: bytes, location: location, pid: pid, time: time,
+            key: key)
+        if ring.publish(sequence, note) { ring.callWaiters(doorbell) }
     }
 }

@@ -22,6 +22,8 @@ final class IndexMemory: @unchecked Sendable {
     let path: String
     /// Entries that the file is known to have room for; grows only. One word of this process.
     private let knownCapacity: UnsafeMutablePointer<UInt32>
+    /// Rung for who waits for events. Set by whoever opens the archive, before anyone else has this.
+    var doorbell: Doorbell?
 
     /// Maps `file`, or, without one, memory of this process alone.
     init(file: OpenFile?, path: String, writable: Bool) throws(StorageError) {

@@ -76,24 +76,36 @@ struct ProcessSlot: Sendable {
     }
 }
 
-extension IndexMemory {
-    func processSlot(_ number: Int) -> ProcessSlot {
+/// The lines of the process table: a view of the mapped index, valid as long as that is.
+///
+/// Invariants: a line is taken and given back under the archive's lock, its pid stored last when it is taken and cleared
+/// last when it goes; while it is taken its counters are its process' own. Readers need no lock, and ask of each line
+/// whether its process lives.
+struct ProcessTable {
+    private let base: UnsafeMutableRawPointer
+
+    init(_ index: IndexMemory) { base = index.base + IndexLayout.processTableOffset }
+
+    /// The one door to the lines; a number that is none is that of the nearest.
+    subscript(number: Int) -> ProcessSlot {
         let bounded = min(max(number, 0), IndexLayout.processSlots - 1)
-        return ProcessSlot(
-            base + IndexLayout.processTableOffset + bounded * IndexLayout.processSlotBytes, line: bounded)
+        return ProcessSlot(base + bounded * IndexLayout.processSlotBytes, line: bounded)
     }
 
-    /// Takes a slot for this process. With more processes than slots the last one is shared. Needs the lock.
+    var attached: [ProcessSlot] { (0..<IndexLayout.processSlots).map { self[$0] }.filter { $0.pid != 0 } }
+
+    /// Takes a line for this process, with the lock of its byte of `attachment` (``Liveness``). With more processes than
+    /// lines the last one is shared. Needs the lock.
     func attach(_ identity: ProcessIdentity, name: String, memoryLimit: UInt64, attachment: OpenFile)
         throws(StorageError) -> ProcessSlot
     {
         var free: Int?
-        for line in 0..<IndexLayout.processSlots where free == nil && processSlot(line).pid == 0 {
+        for line in 0..<IndexLayout.processSlots where free == nil && self[line].pid == 0 {
             // A forked child of one that had the line, and died, may still have its lock.
             if try attachment.lockByte(line) { free = line }
         }
-        guard let free else { return processSlot(IndexLayout.processSlots - 1) }
-        let slot = processSlot(free)
+        guard let free else { return self[IndexLayout.processSlots - 1] }
+        let slot = self[free]
         slot.clear()
         slot.namespace = Namespaces.line
         slot.start = identity.start
@@ -103,15 +115,17 @@ extension IndexMemory {
         slot.pid = UInt32(bitPattern: identity.pid)
         return slot
     }
+}
 
-    /// Keeps a slot's counts for the archive and gives the slot back. Needs the lock.
+extension IndexMemory {
+    var processes: ProcessTable { ProcessTable(self) }
+
+    var attachedSlots: [ProcessSlot] { processes.attached }
+
+    /// Keeps a line's counts for the archive and gives the line back. Needs the lock.
     func detach(_ slot: ProcessSlot) {
         add(.hits, slot.hits)
         add(.misses, slot.misses)
         slot.clear()
-    }
-
-    var attachedSlots: [ProcessSlot] {
-        (0..<IndexLayout.processSlots).map(processSlot).filter { $0.pid != 0 }
     }
 }

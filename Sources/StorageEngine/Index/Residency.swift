@@ -1,26 +1,57 @@
 import CPlatform
 
-/// Which processes hold an entry's object in memory: one bit a line of the process table. The words are
-/// changed with atomic instructions by anyone, and are for people to see: whether an object that a process holds
-/// is still the archive's is asked of the entry itself (S9).
-extension IndexMemory {
-    func residency(_ number: UInt32) -> UInt64 { residencyAddress(number).map { cp_relaxed64($0) } ?? 0 }
+/// Which processes hold an entry's object in memory: a word for each entry, a bit for each line of the process table. A
+/// view of the mapped index, valid as long as that is. Layout: OnDiskFormat, "Residency".
+///
+/// Words are changed with atomic instructions by anyone and guarded by nothing: they are for people to see, and whether
+/// an object that a process holds is still the archive's is asked of the entry itself (S9). One thing depends on them:
+/// an entry that is only in memory belongs to the process whose bit it has, and has no other (S11). The bit of such an
+/// entry is set under the archive's lock, before the entry is committed.
+struct Residency {
+    private let index: IndexMemory
 
-    func setResident(_ number: UInt32, line: Int) {
-        guard let word = residencyAddress(number) else { return }
-        if word32(IndexLayout.residencyUsedOffset) == 0 { set32(IndexLayout.residencyUsedOffset, 1) }
-        cp_or64(word, 1 << UInt64(line))
+    @inline(__always)
+    init(_ index: IndexMemory) { self.index = index }
+
+    /// The one door to the words; `nil` past the capacity.
+    @inline(__always)
+    private func word(_ number: UInt32) -> UnsafeMutableRawPointer? { index.residencyAddress(number) }
+
+    /// Whether any process has ever held an object. Until then all words are 0.
+    @inline(__always) var isUsed: Bool { index.word32(IndexLayout.residencyUsedOffset) != 0 }
+
+    /// The lines whose processes hold the entry's object; 0 past the capacity.
+    subscript(number: UInt32) -> UInt64 { word(number).map { cp_relaxed64($0) } ?? 0 }
+
+    func isMarked(_ number: UInt32, line: Int) -> Bool { self[number] & 1 << UInt64(line & 63) != 0 }
+
+    func mark(_ number: UInt32, line: Int) {
+        guard let word = word(number) else { return }
+        if !isUsed { index.set32(IndexLayout.residencyUsedOffset, 1) }
+        cp_or64(word, 1 << UInt64(line & 63))
     }
 
-    func clearResident(_ number: UInt32, line: Int) {
-        if let word = residencyAddress(number) { cp_and64(word, ~(1 << UInt64(line))) }
+    func unmark(_ number: UInt32, line: Int) {
+        if let word = word(number) { cp_and64(word, ~(1 << UInt64(line & 63))) }
     }
 
     /// For an entry whose value is no longer the one that anybody holds.
     @inline(__always)
-    func forgetResidency(_ number: UInt32) {
-        if word32(IndexLayout.residencyUsedOffset) != 0, let word = residencyAddress(number) {
-            cp_relaxed_store64(word, 0)
-        }
+    func forget(_ number: UInt32) {
+        if isUsed, let word = word(number) { cp_relaxed_store64(word, 0) }
     }
+
+    /// For an entry that gets another number. Needs the lock.
+    func move(from old: UInt32, to new: UInt32) {
+        guard let old = word(old), let new = word(new) else { return }
+        cp_relaxed_store64(new, cp_relaxed64(old))
+        cp_relaxed_store64(old, 0)
+    }
+}
+
+extension IndexMemory {
+    @inline(__always) var residency: Residency { Residency(self) }
+
+    @inline(__always)
+    func forgetResidency(_ number: UInt32) { residency.forget(number) }
 }

@@ -82,6 +82,10 @@ extension ArchiveEngine {
                 let entry = try find(key, tag: UInt32(truncatingIfNeeded: hash(key)))
             else { return nil }
             defer { letGo(entry) }
+            if entry.slot.isMemoryOnly {
+                return memoryOnlyNumbers(of: key, tag: entry.slot.tag)
+                    .first { sequence(of: $0) == planned.sequence && isHeld($0) }
+            }
             return entry.frame.sequence == planned.sequence && !isExpired(entry) ? entry.number : nil
         }
     }

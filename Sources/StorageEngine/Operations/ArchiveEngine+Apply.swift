@@ -12,6 +12,11 @@ extension ArchiveEngine {
         let frameBytes = content.frameBytes
         var number = number
         if let slot = index.entry(number) {
+            if slot.isMemoryOnly, content.residentBytes == 0 {
+                // What is on disk supersedes what any process has of its own. Before the entry is changed: repeated
+                // after a death amid it, this finds what is left to be done.
+                removeMemoryOnly(of: content.key, tag: tag, sparing: number)
+            }
             adjust(IndexLayout.valueBytesOffset, by: content.value.count - Int(slot.valueBytes))
             adjustLive(slot.location, by: -Int(slot.frameBytes))
             fill(slot, content, frameBytes: frameBytes)

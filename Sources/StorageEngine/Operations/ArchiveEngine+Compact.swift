@@ -81,10 +81,7 @@ extension ArchiveEngine {
             while free <= last, index.entry(free)?.location != Location.none { free += 1 }
             guard free <= last, let place = index.entry(free) else { return index.declareDamaged() }
             place.copy(slot)
-            if let old = index.residencyAddress(number + 1), let new = index.residencyAddress(free) {
-                cp_relaxed_store64(new, cp_relaxed64(old))
-                cp_relaxed_store64(old, 0)
-            }
+            index.residency.move(from: number + 1, to: free)
             // The new line first: whoever dies here leaves the entry twice, and repairing keeps one.
             place.location = slot.location
             crashPoint(.compactMoved)

@@ -7,9 +7,17 @@ extension ArchiveEngine {
     ) throws(StorageError) -> ConditionalDelete {
         let tag = UInt32(truncatingIfNeeded: hash(key))
         guard let entry = try findToChange(key, tag: tag) else { return .absent }
-        let isSame = sequence == nil || entry.frame.sequence == sequence
+        var isSame = sequence == nil || entry.frame.sequence == sequence
         let isExpired = isExpired(entry)
         letGo(entry)
+        var numbers = [entry.number]
+        if entry.slot.isMemoryOnly {
+            // Each process may have one of this key; without a sequence all are meant.
+            numbers = memoryOnlyNumbers(of: key, tag: tag).filter {
+                sequence == nil || self.sequence(of: $0) == sequence
+            }
+            isSame = !numbers.isEmpty
+        }
         guard !isExpired || evenExpired else { return .absent }
         guard isSame else { return .changed }
         let now = Clock.read()
@@ -24,7 +32,9 @@ extension ArchiveEngine {
             try withinGrace(of: group) { () throws(StorageError) in
                 try appendBare(.deadline, key: key, extensionBytes: writer.written) { location, time in
                     crashPoint(.deadlineWritten)
-                    setDeadline(of: entry.number, entry.slot, to: deadline)
+                    for number in numbers {
+                        if let slot = index.entry(number) { setDeadline(of: number, slot, to: deadline) }
+                    }
                     if group != 0 {
                         note(
                             RemovalNote(group: group, cause: cause, kind: .deadline, time: now.wall),

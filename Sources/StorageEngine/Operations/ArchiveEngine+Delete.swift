@@ -14,6 +14,7 @@ extension ArchiveEngine {
         let isSame = sequence == nil || entry.frame.sequence == sequence
         let isExpired = isExpired(entry)
         letGo(entry)
+        if entry.slot.isMemoryOnly { return try deleteMemoryOnly(key, tag: tag, ifSequence: sequence) }
         if isExpired {
             _ = try expire([entry.number])
             return .absent

@@ -13,7 +13,7 @@ extension ArchiveEngine {
         var events: [ArchiveEvent] = []
         events.reserveCapacity(Int(head - sequence))
         while sequence < head {
-            switch index.event(sequence) {
+            switch index.ring.event(sequence) {
             case .event(let raw): events.append(describe(raw))
             case .overwritten: if first != nil { lost += 1 }
             case .pending:
@@ -31,7 +31,7 @@ extension ArchiveEngine {
     private func isAbandoned(_ sequence: UInt64, head: UInt64) -> Bool {
         guard head - sequence < 64 else { return true }
         for later in sequence..<head {
-            if case .event(let event) = index.event(later) {
+            if case .event(let event) = index.ring.event(later) {
                 return Clock.wall().subtractingSaturating(event.time) > 200_000
             }
         }
@@ -42,13 +42,24 @@ extension ArchiveEngine {
         let product = wait.clampedMicroseconds.multipliedReportingOverflow(by: 1000)
         let nanoseconds = product.overflow ? Int64.max : product.partialValue
         let start = cp_monotonic_time()
+        let bell = processSlot == nil ? nil : try? index.doorbell?.bell()
         while true {
-            let left = nanoseconds - (cp_monotonic_time() - start)
-            index.waitForEvent(after: first, nanoseconds: left, mayWrite: processSlot != nil)
+            let count = bell?.count ?? 0
+            if bell != nil { index.ring.markAsAwaited() }
+            let head = index.eventHead
             let batch = events(from: first)
+            let left = nanoseconds - (cp_monotonic_time() - start)
             guard batch.events.isEmpty, batch.lost == 0, left > 0 else { return batch }
-            // A number has been claimed whose event is still to come: its writer may have to wait for the processor.
-            if index.eventHead != first { cp_sleep(min(left, 2_000_000)) }
+            if head != first {
+                // A number has been claimed whose event is still to come: its writer may have to wait for the processor.
+                cp_sleep(min(left, 2_000_000))
+            } else if let bell {
+                bell.wait(since: count, atMost: min(left, 1_000_000_000))
+                // More may follow at once: so a writer wakes a follower some hundred times a second at most.
+                if index.eventHead != first { cp_sleep(2_000_000) }
+            } else {
+                cp_sleep(min(left, 50_000_000))
+            }
         }
     }
 
@@ -87,7 +98,7 @@ extension ArchiveEngine {
         var events: [ArchiveEvent] = []
         var earliest: Int64?
         for sequence in oldest..<head {
-            guard case .event(let raw) = index.event(sequence) else { continue }
+            guard case .event(let raw) = index.ring.event(sequence) else { continue }
             if earliest == nil { earliest = raw.time }
             let isOfAll = raw.tag == 0 && raw.kind == EventKind.delete.rawValue
             guard raw.tag == tag || isOfAll else { continue }

@@ -40,6 +40,7 @@ extension ArchiveEngine {
     func follow(_ held: HeldEntry, key: UnsafeRawBufferPointer) throws(StorageError) -> HeldEntry? {
         guard let entry = try find(key, tag: held.tag) else { return nil }
         defer { letGo(entry) }
+        if entry.slot.isMemoryOnly { return followMemoryOnly(held, key: key) }
         try verify(entry)
         guard entry.frame.sequence == held.sequence, !isExpired(entry) else { return nil }
         return self.held(entry, tag: held.tag)
@@ -59,11 +60,11 @@ extension ArchiveEngine {
     func setHeld(_ held: HeldEntry, _ isHeld: Bool) {
         guard let line = processSlot?.line else { return }
         if isHeld {
-            index.setResident(held.number, line: line)
+            index.residency.mark(held.number, line: line)
             // If the entry went meanwhile, the mark is for another.
-            if state(of: held) == .gone { index.clearResident(held.number, line: line) }
+            if state(of: held) == .gone { index.residency.unmark(held.number, line: line) }
         } else {
-            index.clearResident(held.number, line: line)
+            index.residency.unmark(held.number, line: line)
         }
     }
 
@@ -76,7 +77,7 @@ extension ArchiveEngine {
     func setMemoryUse(bytes: UInt64) { processSlot?.memoryBytes = bytes }
 
     /// Records an entry that only this process' memory holds (S11): others see that it is there, and it goes
-    /// when this process does.
+    /// when this process does. What others hold of the same key in their memories stays; what is on disk goes.
     func putInMemoryOnly(
         bytes: UInt64, key: UnsafeRawBufferPointer, tag: UInt32, traits: EntryTraits
     ) throws(StorageError) -> HeldEntry {
@@ -92,7 +93,7 @@ extension ArchiveEngine {
 
     /// Whether a living process holds the entry in memory.
     func isHeld(_ number: UInt32) -> Bool {
-        let marks = index.residency(number)
+        let marks = index.residency[number]
         guard marks != 0 else { return false }
         if let line = processSlot?.line, marks & 1 << UInt64(line) != 0 { return true }
         return marks & livingLines != 0
@@ -102,13 +103,13 @@ extension ArchiveEngine {
     /// process that opens the archive for writing removes them. Costs a walk over the index where a process ended
     /// without closing it.
     func countOrphans() -> Int {
-        guard index.word32(IndexLayout.residencyUsedOffset) != 0,
+        guard index.residency.isUsed,
             index.attachedSlots.contains(where: { !liveness.isAlive($0) })
         else { return 0 }
         let living = livingLines
         return (0..<index.usedEntries).count { place in
             guard let slot = index.entry(place + 1), slot.isLive, slot.isMemoryOnly else { return false }
-            return index.residency(place + 1) & living == 0
+            return index.residency[place + 1] & living == 0
         }
     }
 
@@ -121,12 +122,12 @@ extension ArchiveEngine {
 
     /// Gives a line of the process table back, with what only that process held. Needs the lock.
     func leave(_ slot: ProcessSlot) {
-        if slot.memoryBytes != 0 || index.word32(IndexLayout.residencyUsedOffset) != 0 {
+        if slot.memoryBytes != 0 || index.residency.isUsed {
             for number in 1...max(1, index.usedEntries)
-            where index.residency(number) & 1 << UInt64(slot.line) != 0 {
-                index.clearResident(number, line: slot.line)
+            where index.residency[number] & 1 << UInt64(slot.line) != 0 {
+                index.residency.unmark(number, line: slot.line)
                 guard let entry = index.entry(number), entry.isLive, entry.isMemoryOnly,
-                    index.residency(number) == 0
+                    index.residency[number] == 0
                 else { continue }
                 index.note(
                     .expiry, .processEnded, tag: entry.tag, bytes: Int(entry.shownBytes),

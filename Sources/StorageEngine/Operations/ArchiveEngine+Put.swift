@@ -43,6 +43,12 @@ extension ArchiveEngine {
             replacedNumber = existing.number
             if request.keepsCreation, !isExpired(existing) { content.created = existing.frame.created }
             letGo(existing)
+            // Of a key that only memories hold, each process has an entry of its own (S11).
+            if existing.slot.isMemoryOnly, request.traits.residentBytes != 0 {
+                replacedNumber = ownMemoryOnlyNumber(of: key, tag: tag) ?? 0
+                replaced = index.entry(replacedNumber)
+                if replaced == nil { try index.reserveEntry() }
+            }
         } else {
             try index.reserveEntry()
         }
@@ -133,7 +139,7 @@ extension ArchiveEngine {
             number = applyPut(content, tag: tag, number: replaced, at: location)
             // Before it is the archive's: nobody may find an entry that no process seems to hold.
             if traits.residentBytes != 0, let processSlot {
-                index.setResident(number, line: processSlot.line)
+                index.residency.mark(number, line: processSlot.line)
             }
             commit(location, bytes: content.frameBytes)
         }

@@ -238,7 +238,8 @@ extension ArchiveEngine {
         let tag = UInt32(truncatingIfNeeded: hash(frame.key))
         if let other = try? find(frame.key, tag: tag) {
             letGo(other)
-            if other.number != number { return .gone }
+            // Each process may have one of a key that only memories hold.
+            if other.number != number, !(slot.isMemoryOnly && other.slot.isMemoryOnly) { return .gone }
         }
         return move(frame, number, slot, kept: nil) ? .moved : .noRoom
     }

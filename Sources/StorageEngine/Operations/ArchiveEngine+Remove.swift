@@ -159,27 +159,4 @@ extension ArchiveEngine {
             slot.owner == tag && withFrame(at: slot.location) { $0.owner.elementsEqual(bytes) } == true
         }
     }
-
-    /// Entries and bytes by owner, largest first. Reads the frames of owned entries.
-    func owners() -> [OwnerSummary] {
-        var summaries: [[UInt8]: OwnerSummary] = [:]
-        for reference in liveReferences() {
-            let name: [UInt8]
-            if let slot = index.entry(reference.number), slot.location == reference.location, slot.owner == 0
-            {
-                name = []
-            } else {
-                name = withFrame(at: reference.location) { Array($0.owner) } ?? []
-            }
-            summaries[name, default: OwnerSummary(owner: nil, entries: 0, bytes: 0, hits: 0)].entries += 1
-            summaries[name]?.bytes += UInt64(reference.valueBytes)
-            summaries[name]?.hits += UInt64(reference.hits)
-        }
-        return summaries.map { name, summary in
-            var summary = summary
-            summary.owner = name.isEmpty ? nil : String(decoding: name, as: UTF8.self)
-            return summary
-        }
-        .sorted { ($0.bytes, $0.entries, $1.owner ?? "") > ($1.bytes, $1.entries, $0.owner ?? "") }
-    }
 }

@@ -19,11 +19,14 @@ extension ArchiveEngine {
         case .put, .move, .resident:
             for evicted in FrameExtension.evictions(of: frame) { try removeEntry(at: evicted, nil, location) }
             guard frame.kind != .resident else {
-                // Whoever recorded it died before it was done, or is long gone: no process holds it.
+                // On disk there is none any more. Of the entry in memory its process knows, if it lives: others' of
+                // that key, and one that was only moved, stay.
                 if let present = try find(frame.key, tag: tag) {
                     letGo(present)
-                    remove(present.number)
+                    if !present.slot.isMemoryOnly { remove(present.number) }
                 }
+                // Whoever recorded it died before it was marked as held.
+                if let number = entry(at: location, tag: tag), index.residency[number] == 0 { remove(number) }
                 break
             }
             var content = content(of: frame)
@@ -37,6 +40,9 @@ extension ArchiveEngine {
         case .delete:
             if let present = try find(frame.key, tag: tag) {
                 letGo(present)
+                if present.slot.isMemoryOnly {
+                    removeMemoryOnly(of: frame.key, tag: tag, sparing: present.number)
+                }
                 remove(present.number)
             }
         case .deleteAll:

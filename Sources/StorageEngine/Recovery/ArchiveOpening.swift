@@ -39,7 +39,7 @@ struct ArchiveOpening {
         let engine = try enter(.writing)
         defer { engine.release() }
         guard let attachment = engine.attachment else { throw .closed(name: descriptor.name) }
-        let slot = try engine.index.attach(
+        let slot = try engine.index.processes.attach(
             .current(), name: options.processName ?? ProcessIdentity.executableName,
             memoryLimit: descriptor.configuration.memoryLimit ?? 0, attachment: attachment)
         crashPoint(.processAttached)

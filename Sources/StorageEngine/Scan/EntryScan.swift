@@ -147,7 +147,7 @@ package final class EntryScan {
             guard let (number, slot, location) = line(of: item) else { continue }
             let deadline = slot.deadline
             if deadline != Deadline.never, now >= deadline { continue }
-            if slot.isMemoryOnly, index.residency(number) & living == 0 { continue }
+            if slot.isMemoryOnly, index.residency[number] & living == 0 { continue }
             self.number = number
             self.slot = slot
             self.location = location
@@ -222,8 +222,8 @@ package final class EntryScan {
 
     package var tier: Tier {
         if isInMemoryOnly { return .memory }
-        guard index.word32(IndexLayout.residencyUsedOffset) != 0 else { return .disk }
-        return index.residency(number) & living != 0 ? .both : .disk
+        guard index.residency.isUsed else { return .disk }
+        return index.residency[number] & living != 0 ? .both : .disk
     }
 
     /// Place of the entry in the order of the scan, from 1 on.
@@ -274,12 +274,45 @@ package final class EntryScan {
         return (reading, isInMemoryOnly ? nil : frame.value, frame.encoding)
     }
 
+    /// What stands before the value in the entry's frame. Valid until the next question to the scan.
+    package struct Head {
+        package var key: UnsafeRawBufferPointer
+        package var owner: UnsafeRawBufferPointer
+    }
+
+    /// Key and owner without the value, which isn't read: they are held against the hashes in the entry's line instead
+    /// of against the checksum. Where they aren't what they should be, as ``read()``; nil unless `present`.
+    package func readHead() throws(StorageError) -> (reading: Reading, head: Head?) {
+        guard let slot else { return (.gone, nil) }
+        if frame == nil {
+            pinSegment(of: location)
+            if let pin, let frame = log.frame(pin, at: location.offset),
+                UInt32(truncatingIfNeeded: engine.hash(frame.key)) == items[next - 1].tag
+            {
+                let owner = frame.owner
+                if engine.ownerTag(owner) == slot.owner {
+                    return (.present, Head(key: frame.key, owner: owner))
+                }
+            }
+        }
+        let reading = try read()
+        guard reading == .present, let frame else { return (reading, nil) }
+        return (.present, Head(key: frame.key, owner: frame.owner))
+    }
+
+    /// What the index keeps of the owner's name; 0: it has none.
+    package var ownerTag: UInt32 { slot?.owner ?? 0 }
+
+    @inline(__always)
+    private func pinSegment(of location: Location) {
+        guard pin?.segment != location.segment else { return }
+        if let pin { log.unpin(pin) }
+        pin = log.pin(location.segment)
+    }
+
     @inline(__always)
     private func validFrame(at location: Location) -> Frame? {
-        if pin?.segment != location.segment {
-            if let pin { log.unpin(pin) }
-            pin = log.pin(location.segment)
-        }
+        pinSegment(of: location)
         guard let pin, let frame = log.frame(pin, at: location.offset),
             frame.passesChecksum(seed: Frame.seed(segmentSeed: pin.seed, offset: location.offset))
         else { return nil }

@@ -85,6 +85,19 @@ final class OpenFile: Sendable {
         return file
     }
 
+    /// A file that exists, wherever its user has it; what is no regular file is refused.
+    static func file(at path: String, writable: Bool) throws(StorageError) -> OpenFile {
+        let opened = SystemDoor.perform(.open, path: path) {
+            Int(cp_openat(AT_FDCWD, path, (writable ? O_RDWR : O_RDONLY) | O_NONBLOCK | O_CLOEXEC, 0))
+        }
+        guard opened.code == 0 else { throw .fromErrno(opened.code, operation: "open", path: path) }
+        let file = OpenFile(descriptor: Int32(opened.value), path: path)
+        guard try file.status().isRegular else {
+            throw .corrupted(path: path, offset: 0, reason: "not a regular file")
+        }
+        return file
+    }
+
     /// Makes the file if it is missing, with mode 0600.
     func fileMakingIfMissing(named name: String) throws(StorageError) -> OpenFile {
         if try hasEntry(named: name) { return try open(name, flags: O_RDWR | O_CREAT) }
@@ -179,10 +192,10 @@ final class OpenFile: Sendable {
 
     // MARK: Bytes
 
-    /// The first bytes of the file, at most `limit`.
-    func read(atMost limit: Int) throws(StorageError) -> [UInt8] {
+    /// The bytes from `start` on, at most `limit`; fewer where the file ends.
+    func read(atMost limit: Int, from start: Int = 0) throws(StorageError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: limit)
-        let filled = try read(into: &bytes, at: 0)
+        let filled = try read(into: &bytes, at: start)
         bytes.removeLast(limit - filled)
         return bytes
     }
@@ -224,6 +237,12 @@ final class OpenFile: Sendable {
             guard put.code == 0 else { throw .fromErrno(put.code, operation: "write", path: path) }
             written += put.value
         }
+    }
+
+    /// Cuts the file off. Never one that anybody has mapped (F4).
+    func truncate(to bytes: Int) throws(StorageError) {
+        let result = SystemDoor.perform(.write, path: path) { Int(ftruncate(descriptor, off_t(bytes))) }
+        guard result.code == 0 else { throw .fromErrno(result.code, operation: "cut off", path: path) }
     }
 
     /// Makes the file `end` bytes long, with blocks behind every byte (F4) and zeros from `start` on.

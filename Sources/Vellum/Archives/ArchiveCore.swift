@@ -120,8 +120,12 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         }
     }
 
-    /// Whether there is an object of this key, without any trace.
-    func contains(_ name: String) throws -> Bool { try archive.metadata(name) != nil }
+    /// Whether there is an object of this key, without any trace. What only another process has in its memory is none.
+    func contains(_ name: String) throws -> Bool {
+        guard let metadata = try archive.metadata(name) else { return false }
+        if metadata.tier != .memory { return true }
+        return try withHashed(name) { try memory.peek($0, named: name) != nil }
+    }
 
     func latestAccess(_ name: String) throws -> Date? {
         try archive.metadata(name).map { Date(timeIntervalSince1970: $0.accessed.secondsSince1970) }

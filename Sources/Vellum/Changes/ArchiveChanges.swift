@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 import StorageEngine
 
@@ -41,8 +40,9 @@ public struct ArchiveChange: Sendable, Hashable {
 
 /// The changes of an archive from now on, as they happen in any process: `for await change in users.changes`.
 ///
-/// Each loop follows by itself, without holding up anyone; one that is slower than the archive's writers is told how many
-/// changes it lost. It ends when its task is cancelled or the archive is closed.
+/// All loops over the archives of a store share one thread of their own, and hold up none of the program's; while nothing
+/// happens they cost nothing. One that is slower than the archive's writers is told how many changes it lost, and holds up
+/// nobody. It ends when its task is cancelled or the archive is closed.
 public struct ArchiveChanges: AsyncSequence, Sendable {
     public typealias Element = ArchiveChange
 
@@ -50,37 +50,21 @@ public struct ArchiveChanges: AsyncSequence, Sendable {
 
     /// An iterator over what happens from now on.
     public func makeAsyncIterator() -> Iterator {
-        Iterator(archive: archive, next: try? archive.nextEvent())
+        Iterator(events: (try? archive.follow())?.makeAsyncIterator())
     }
 
     /// Follows the changes for one loop.
     public struct Iterator: AsyncIteratorProtocol {
-        let archive: Archive
-        /// The event to ask for; `nil`: there will be no more.
-        var next: UInt64?
+        /// `nil`: there will be no more.
+        private var events: EventSequence.Iterator?
         private var waiting: ArraySlice<ArchiveChange> = []
 
-        init(archive: Archive, next: UInt64?) {
-            self.archive = archive
-            self.next = next
-        }
-
-        /// How long a thread waits before it looks whether anyone still wants to know.
-        private static let patience = Duration.milliseconds(200)
+        init(events: EventSequence.Iterator?) { self.events = events }
 
         /// The next change, as soon as there is one; `nil` when the task is cancelled or the archive is closed.
         public mutating func next() async -> ArchiveChange? {
             while waiting.isEmpty {
-                guard let next, !Task.isCancelled else { return nil }
-                let archive = archive
-                let batch = await withCheckedContinuation { continuation in
-                    DispatchQueue.global().async {
-                        continuation.resume(
-                            returning: try? archive.waitForEvents(from: next, atMost: Iterator.patience))
-                    }
-                }
-                self.next = batch?.next
-                guard let batch else { return nil }
+                guard let batch = (try? await events?.next()) ?? nil else { return nil }
                 waiting = batch.events.compactMap(ArchiveChange.init)[...]
                 if batch.lost > 0 { waiting.insert(ArchiveChange(lost: Int(clamping: batch.lost)), at: 0) }
             }

@@ -10,9 +10,9 @@ struct KeysCommand: ParsableCommand {
             Columns in a pipe, and properties with --json: key, size, tier, created, accessed, expires, hits, owner, \
             rank. Sizes are bytes, times seconds since 1970; rank 1 is the most recent. In a pipe keys are printed as \
             they are, even if they hold tabs or line breaks; --json escapes them. On a terminal expires is the time \
-            that is left. Exit code 1 if there is no entry of --owner.
+            that is left. --prefix and --owner are compared byte by byte. Exit code 1 if there is no such entry.
 
-            Example: vellum keys City --owner demo --order expires
+            Example: vellum keys City --prefix 16 --owner demo --order expires
             """)
 
     @OptionGroup var store: StoreArguments
@@ -30,6 +30,9 @@ struct KeysCommand: ParsableCommand {
 
     @Flag(help: "Turn the order around.")
     var reverse = false
+
+    @Option(help: ArgumentHelp("Only the entries whose keys begin with this.", valueName: "text"))
+    var prefix: String?
 
     @Option(
         help: ArgumentHelp("Only the entries of this owner.", valueName: "name"), transform: OwnerName.parse)
@@ -54,16 +57,18 @@ struct KeysCommand: ParsableCommand {
             MetadataColumns.columns, layout: .fitting(output, json: json ? .jsonLines : nil), output: output)
         var left = limit ?? .max
         var missing = 0
-        var isAnyOwned = false
+        var isAnyMeant = false
+        let isFiltered = prefix != nil || owner != nil
         let now = Timestamp.now()
         for index in order.arrange(entries, reversed: reverse) {
-            guard left > 0 || (owner != nil && !isAnyOwned) else { break }
+            guard left > 0 || (isFiltered && !isAnyMeant) else { break }
+            if let prefix, let key = entries.key(at: index), !key.utf8.starts(with: prefix.utf8) { continue }
             guard let metadata = entries.metadata(at: index) else {
                 if entries.isMissing(at: index) { missing += 1 }
                 continue
             }
-            if let owner, metadata.owner != owner { continue }
-            isAnyOwned = true
+            if let owner, !isSame(metadata.owner, owner) { continue }
+            isAnyMeant = true
             guard left > 0 else { break }
             try printer.print(MetadataColumns.cells(metadata, now: now))
             left -= 1
@@ -72,9 +77,18 @@ struct KeysCommand: ParsableCommand {
         Narration.complainOfMissing(missing)
         if missing > 0 { throw CommandFailure(nil, status: .storeFailure) }
         // As for rm and expire: who asks for an owner's entries learns that there are none.
-        if let owner, !isAnyOwned {
-            throw CommandFailure("\(archive.name) has no entry of owner \"\(owner)\"", status: .nothing)
-        }
+        guard isFiltered, !isAnyMeant else { return }
+        let meant = [
+            prefix.map { "with a key that begins with \"\($0)\"" }, owner.map { "of owner \"\($0)\"" },
+        ]
+        throw CommandFailure(
+            "\(archive.name) has no entry \(meant.compactMap { $0 }.joined(separator: " "))", status: .nothing
+        )
+    }
+
+    /// Byte by byte: two ways to write an accent make two owners.
+    private func isSame(_ name: String?, _ owner: String) -> Bool {
+        name.map { $0.utf8.elementsEqual(owner.utf8) } ?? false
     }
 }
 

@@ -103,6 +103,114 @@ import Testing
         #expect(try again.peek("a") == nil, "neither does the value that it replaced come back")
     }
 
+    private func record(_ key: String, _ archive: Archive, bytes: UInt64 = 10) throws -> HeldEntry {
+        try archive.withHashed(key) { (key) throws(StorageError) in
+            try archive.recordInMemoryOnly(key, bytes: bytes, attributes: EntryAttributes(owner: "o"))
+        }
+    }
+
+    /// What broke: an entry that only memory held was one for all processes, so another's of the same key made it vanish.
+    @Test func eachProcessHasItsOwn() throws {
+        let folder = try TemporaryFolder()
+        let (one, two) = try handles(folder)
+        let mine = try record("k", one, bytes: 11)
+        let theirs = try record("k", two, bytes: 22)
+        #expect(try one.access(mine) == .current)
+        #expect(try two.access(theirs) == .current)
+        #expect(try one.metadata("k")?.valueBytes == 11)
+        #expect(try two.metadata("k")?.valueBytes == 22)
+        #expect(try one.access("k") == nil)
+        let list = try one.entries()
+        #expect(list.map(\.valueBytes).sorted() == [11, 22])
+        #expect(list.indices.map { list.holders(at: $0) } == [[getpid()], [getpid()]])
+        #expect(try one.keys().keys == ["k"])
+        // Recorded anew it takes the place of its own, and of no other.
+        let again = try record("k", one, bytes: 12)
+        #expect(try one.access(mine) == .gone)
+        #expect(try one.access(again) == .current)
+        #expect(try two.access(theirs) == .current)
+        #expect(try one.entries().count == 2)
+        // One that leaves its memory lets the other's be.
+        try one.letGo(again, forKey: "k")
+        try one.remove(again, forKey: "k")
+        #expect(try two.access(theirs) == .current)
+        #expect(try two.entries().count == 1)
+        #expect(try two.invariantViolations() == [])
+        #expect(try two.check().clean)
+    }
+
+    /// S9: nobody returns what another has deleted, replaced or let expire.
+    @Test func whatSupersedesAKeyEndsAllOfThem() throws {
+        let folder = try TemporaryFolder()
+        let (one, two) = try handles(folder)
+        for change in ["put", "delete", "deleteAll", "expire", "owner", "plan"] {
+            let mine = try record("k", one)
+            let theirs = try record("k", two)
+            switch change {
+            case "put": try two.put([1], forKey: "k")
+            case "delete": #expect(try one.delete("k"))
+            case "deleteAll": try one.deleteAll()
+            case "expire": try two.setLifetime(.zero, forKey: "k")
+            case "owner": try one.deleteEntries(ofOwner: "o")
+            default:
+                for _ in 0..<2 {
+                    let sequence = try #require(try one.metadata("k")?.sequence)
+                    _ = try two.carryOut(.delete, on: [PlannedEntry(key: "k", sequence: sequence)])
+                }
+            }
+            #expect(try one.access(mine) == .gone, "\(change)")
+            #expect(try two.access(theirs) == .gone, "\(change)")
+            #expect(try one.access("k") == (change == "put" ? [1] : nil), "\(change)")
+            try one.removeExpired()
+            #expect(try one.entries().count == (change == "put" ? 1 : 0), "\(change)")
+            #expect(try one.invariantViolations() == [], "\(change)")
+        }
+    }
+
+    /// Two processes, the other killed while it has an entry of the same key in its memory.
+    @Test func anotherProcessOfTheSameKeyTakesNothing() async throws {
+        let folder = try TemporaryFolder()
+        let (one, _) = try handles(folder)
+        let mine = try record("worker 7", one, bytes: 99)
+        let worker = try Worker(["hold", folder.store, "M", "7"], in: folder)
+        for _ in 0..<1_000 where try one.entries().count < 3 { try await Task.sleep(for: .milliseconds(10)) }
+        #expect(try one.access(mine) == .current)
+        let list = try one.entries()
+        let holders = list.indices.filter { list.key(at: $0) == "worker 7" }.flatMap { list.holders(at: $0) }
+        #expect(Set(holders) == [getpid(), worker.pid])
+        #expect(Set(try one.standing(of: "worker 7")?.holders.map(\.pid) ?? []) == Set(holders))
+        worker.signal(9)
+        _ = try await worker.finish()
+        #expect(try one.access(mine) == .current)
+        #expect(try one.metadata("worker 7")?.valueBytes == 99)
+        let third = try Store.open(at: folder.store).archive(named: "M")
+        #expect(try third.entries().count == 2)
+        #expect(try one.access(mine) == .current)
+        try third.put([5], forKey: "worker 7")
+        #expect(try one.access(mine) == .gone)
+        #expect(try one.access("worker 7") == [5])
+        #expect(try third.invariantViolations() == [])
+        #expect(try third.check().clean)
+    }
+
+    /// Their frames are moved like others, and each process finds its own again.
+    @Test func movingFramesLeavesThemAlone() throws {
+        let folder = try TemporaryFolder()
+        let (one, two) = try handles(folder)
+        let held = try (0..<5).map { ("k\($0)", try record("k\($0)", one), try record("k\($0)", two)) }
+        // Each of these is dead at once, so segments are reclaimed again and again.
+        for number in 0..<2_000 { try two.put([UInt8](repeating: 1, count: 900), forKey: "x\(number)") }
+        for (key, mine, theirs) in held {
+            let (a, b) = try one.withHashed(key) { (key) throws(StorageError) in
+                (try one.follow(mine, key: key), try two.follow(theirs, key: key))
+            }
+            #expect(a != nil && b != nil)
+            #expect(a != b)
+        }
+        #expect(try one.invariantViolations() == [])
+        #expect(try one.check().clean)
+    }
+
     #if DEBUG
     /// What broke: an entry whose process died before it had marked it as its own was counted until somebody looked it
     /// up. One that has marked it is not counted either, although it is there until the next process comes.

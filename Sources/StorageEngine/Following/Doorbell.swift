@@ -1,0 +1,116 @@
+import CPlatform
+
+/// The bell at a store's door: a word in a small file of its folder, which all who write to the store may ring and all
+/// who follow it wait at, so that one thread can wait for any number of archives. Safe from any thread. Format:
+/// OnDiskFormat, "The doorbell".
+///
+/// Only a follower makes the file. A writer opens it when it first finds that somebody waits.
+final class Doorbell: Sendable {
+    static let fileName = "vellum-store.doorbell"
+    static let fileBytes = 4096
+
+    private struct State {
+        var bell: Bell?
+        /// When the file was last looked for or looked at; monotonic clock.
+        var looked = Int64.min
+    }
+
+    private let folder: OpenFile
+    private let state = Guarded(State())
+
+    init(store folder: OpenFile) { self.folder = folder }
+
+    /// How long what is known of the file is believed: nobody looks for a file that is missing at each event.
+    private static let beliefNanoseconds: Int64 = 1_000_000_000
+
+    /// Rings, if there is a bell. `false`: there is none that can be reached now.
+    func ring() -> Bool {
+        let bell = state.withLock { state in
+            let now = cp_monotonic_time()
+            if state.looked == .min || now - state.looked > Doorbell.beliefNanoseconds {
+                state.looked = now
+                if state.bell?.isGone ?? true { state.bell = try? open(making: false) }
+            }
+            return state.bell
+        }
+        bell?.ring()
+        return bell != nil
+    }
+
+    /// The bell to wait at, made if it is missing.
+    func bell() throws(StorageError) -> Bell {
+        try state.withLock { (state) throws(StorageError) in
+            if let bell = state.bell, !bell.isGone { return bell }
+            let bell = try open(making: true)
+            state.bell = bell
+            state.looked = cp_monotonic_time()
+            return bell
+        }
+    }
+
+    private func open(making: Bool) throws(StorageError) -> Bell {
+        let file =
+            try making
+            ? folder.fileMakingIfMissing(named: Doorbell.fileName)
+            : folder.file(named: Doorbell.fileName, writable: true)
+        var status = try file.status()
+        guard status.isRegular else {
+            throw .corrupted(path: file.path, offset: 0, reason: "not a regular file; remove it")
+        }
+        guard status.owner == ProcessIdentity.effectiveUser else {
+            throw .ownedByAnotherUser(path: file.path)
+        }
+        if making, status.bytes < Doorbell.fileBytes {
+            try file.extend(from: Doorbell.fileBytes, to: Doorbell.fileBytes)
+            status = try file.status()
+        }
+        // What is mapped must be there to be touched (F4).
+        guard status.bytes >= Doorbell.fileBytes else {
+            throw .corrupted(path: file.path, offset: status.bytes, reason: "too short for a doorbell")
+        }
+        let window = try AddressWindow(
+            bytes: Doorbell.fileBytes, least: Doorbell.fileBytes, path: file.path)
+        try window.map(file, at: 0, length: Doorbell.fileBytes, writable: true)
+        return Bell(file, window)
+    }
+
+    /// A bell that can be waited at. Safe from any thread: its one word is changed atomically.
+    final class Bell: @unchecked Sendable {
+        private let file: OpenFile?
+        private let window: AddressWindow?
+        private let word: UnsafeMutableRawPointer
+
+        fileprivate init(_ file: OpenFile, _ window: AddressWindow) {
+            self.file = file
+            self.window = window
+            word = window.base
+        }
+
+        /// One that only this process rings.
+        init() {
+            file = nil
+            window = nil
+            word = .allocate(byteCount: 8, alignment: 8)
+            cp_store64(word, 0)
+        }
+
+        deinit { if window == nil { word.deallocate() } }
+
+        /// Whether other processes ring it too.
+        var isShared: Bool { window != nil }
+        /// Whether its file was removed, so that others would open another one.
+        var isGone: Bool { file.map { ((try? $0.status())?.links ?? 1) == 0 } ?? false }
+        /// How often it has been rung.
+        var count: UInt32 { cp_load32(word) }
+
+        func ring() {
+            _ = cp_add32(word, 1)
+            cp_wake_word(word)
+        }
+
+        /// Waits until it has been rung since `count` was asked for.
+        func wait(since count: UInt32, atMost nanoseconds: Int64) {
+            cp_wait_word(word, count, nanoseconds)
+        }
+    }
+}

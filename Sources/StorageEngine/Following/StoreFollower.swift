@@ -1,0 +1,245 @@
+import CPlatform
+import Synchronization
+
+/// Waits for the events of a store's archives, for any number of subscribers: in one thread of its own, however many
+/// they are, and in none while there are none. Safe from any thread.
+///
+/// A subscriber that waits is a continuation and the number of the event that it wants next; it has no buffer, for the
+/// ring of its archive is one. So a slow subscriber holds up nobody and costs no memory: what it lets go by it is
+/// told the number of. All that wait for the same event share one reading of it.
+///
+/// The thread sleeps at the store's doorbell (``Doorbell``) and looks once a second whether all is still there, however
+/// many subscribers there are. Where it may not write, or has no doorbell, it looks twenty times a second instead. It
+/// ends within a second after the last subscriber has left.
+final class StoreFollower: Sendable {
+    typealias Outcome = Result<EventBatch?, StorageError>
+    private typealias Subscriber = UnsafeContinuation<Outcome, Never>
+
+    /// The subscribers of one archive that wait, by the event that they wait for and by their numbers.
+    private struct Followed {
+        let archive: Archive
+        var waiting: [UInt64: [UInt64: Subscriber]] = [:]
+    }
+
+    private struct State {
+        var followed: [ObjectIdentifier: Followed] = [:]
+        /// Grows with each subscriber that begins to wait.
+        var arrivals: UInt64 = 0
+        var isRunning = false
+        /// Where the thread sleeps, while it does.
+        var sleepsAt: Doorbell.Bell?
+    }
+
+    private let doorbell: Doorbell
+    private let mayWrite: Bool
+    private let state = Guarded(State())
+    private let tickets = Atomic<UInt64>(0)
+
+    init(doorbell: Doorbell, mayWrite: Bool) {
+        self.doorbell = doorbell
+        self.mayWrite = mayWrite
+    }
+
+    private static let lookNanoseconds: Int64 = 1_000_000_000
+    private static let pollNanoseconds: Int64 = 50_000_000
+    /// After events were handed out: so a writer rings some hundred times a second at most.
+    private static let breathNanoseconds: Int64 = 2_000_000
+
+    /// Whether the thread is there, for tests.
+    var isActive: Bool { state.withLock { $0.isRunning } }
+    var waiting: Int {
+        state.withLock { state in
+            state.followed.values.reduce(0) { $0 + $1.waiting.values.reduce(0) { $0 + $1.count } }
+        }
+    }
+
+    // MARK: Subscribers
+
+    /// The events of `archive` from `first` on, as soon as there are any; `nil` when the task is cancelled.
+    /// - Throws: `closed` when the archive or its store is closed or removed.
+    func events(of archive: Archive, from first: UInt64) async throws(StorageError) -> EventBatch? {
+        let ticket = tickets.wrappingAdd(1, ordering: .relaxed).newValue
+        let outcome = await withTaskCancellationHandler {
+            await withUnsafeContinuation { enter(ticket, archive, first, $0) }
+        } onCancel: {
+            let subscriber = take(ticket, archive, first)
+            subscriber?.resume(returning: .success(nil))
+        }
+        return try outcome.get()
+    }
+
+    private func enter(_ ticket: UInt64, _ archive: Archive, _ first: UInt64, _ subscriber: Subscriber) {
+        // A forked child has neither the thread nor the lock's holder.
+        guard !archive.isClosed else {
+            return subscriber.resume(returning: .failure(.closed(name: archive.name)))
+        }
+        let refusal: Outcome? = state.withLock { state in
+            // Both are looked at under the lock: who cancels or closes later finds the subscriber here.
+            if Task.isCancelled { return .success(nil) }
+            if archive.isClosed { return .failure(.closed(name: archive.name)) }
+            if !state.isRunning {
+                let code = startThread()
+                guard code == 0 else {
+                    return .failure(.system(operation: "start a thread for", path: "followers", code: code))
+                }
+                state.isRunning = true
+            }
+            state.arrivals += 1
+            state.followed[ObjectIdentifier(archive), default: Followed(archive: archive)]
+                .waiting[first, default: [:]][ticket] = subscriber
+            state.sleepsAt?.ring()
+            state.sleepsAt = nil
+            return nil
+        }
+        if let refusal { subscriber.resume(returning: refusal) }
+    }
+
+    private func take(_ ticket: UInt64, _ archive: Archive, _ first: UInt64) -> Subscriber? {
+        state.withLock { state in
+            let id = ObjectIdentifier(archive)
+            // It may have been moved to another event number since.
+            for number in [first] + (state.followed[id]?.waiting.keys.filter { $0 != first } ?? []) {
+                guard let taken = state.followed[id]?.waiting[number]?.removeValue(forKey: ticket) else {
+                    continue
+                }
+                if state.followed[id]?.waiting[number]?.isEmpty == true {
+                    state.followed[id]?.waiting[number] = nil
+                }
+                if state.followed[id]?.waiting.isEmpty == true { state.followed[id] = nil }
+                return taken
+            }
+            return nil
+        }
+    }
+
+    /// Ends all who follow an archive that is closed.
+    func end(_ archive: Archive) { end(ObjectIdentifier(archive), .closed(name: archive.name)) }
+
+    private func end(_ id: ObjectIdentifier, _ error: StorageError) {
+        let followed = state.withLock { $0.followed.removeValue(forKey: id) }
+        for group in followed?.waiting.values.map(\.values) ?? [] {
+            for subscriber in group { subscriber.resume(returning: .failure(error)) }
+        }
+    }
+
+    // MARK: The thread
+
+    private func startThread() -> Int32 {
+        let context = Unmanaged.passRetained(self).toOpaque()
+        let code = cp_start_thread(
+            { context in
+                guard let context else { return nil }
+                Unmanaged<StoreFollower>.fromOpaque(context).takeRetainedValue().run()
+                return nil
+            }, context)
+        if code != 0 { Unmanaged<StoreFollower>.fromOpaque(context).release() }
+        return code
+    }
+
+    private func run() {
+        var bell = Doorbell.Bell()
+        var checked = Int64.min
+        var pause: Int64 = 0
+        while true {
+            let now = cp_monotonic_time()
+            let isCheck = checked == .min || now - checked >= StoreFollower.lookNanoseconds
+            if isCheck {
+                checked = now
+                // Where it can't be had now, this goes on looking by itself.
+                if mayWrite, !bell.isShared || bell.isGone { bell = (try? doorbell.bell()) ?? bell }
+            }
+            let count = bell.count
+            let round = state.withLock { state in
+                (
+                    arrivals: state.arrivals,
+                    archives: state.followed.map {
+                        (id: $0, archive: $1.archive, numbers: Array($1.waiting.keys))
+                    }
+                )
+            }
+            var isPending = false
+            var isBusy = false
+            for item in round.archives {
+                switch look(item.archive, item.numbers, isCheck: isCheck) {
+                case .failure(let error): end(item.id, error)
+                case .success(let findings):
+                    isPending = isPending || findings.isPending
+                    if !findings.batches.isEmpty { isBusy = true }
+                    for (number, batch) in findings.batches { deliver(batch, to: number, of: item.id) }
+                }
+            }
+            if isBusy { cp_sleep(StoreFollower.breathNanoseconds) }
+            // A number was claimed whose event is still to come: its writer waits for the processor, or was stopped.
+            pause =
+                isPending
+                ? min(max(2 * pause, StoreFollower.breathNanoseconds), StoreFollower.pollNanoseconds) : 0
+            let next = rest(at: bell, seen: round.arrivals, mayEnd: isCheck)
+            if next == .end { return }
+            if next == .again { continue }
+            let most = bell.isShared ? StoreFollower.lookNanoseconds : StoreFollower.pollNanoseconds
+            let isIdle = round.archives.isEmpty
+            bell.wait(since: count, atMost: isIdle ? StoreFollower.lookNanoseconds : pause > 0 ? pause : most)
+            state.withLock { $0.sleepsAt = nil }
+        }
+    }
+
+    private enum Rest { case sleep, again, end }
+
+    private func rest(at bell: Doorbell.Bell, seen arrivals: UInt64, mayEnd: Bool) -> Rest {
+        state.withLock { state in
+            guard state.arrivals == arrivals else { return .again }
+            if mayEnd, state.followed.isEmpty {
+                state.isRunning = false
+                return .end
+            }
+            state.sleepsAt = bell
+            return .sleep
+        }
+    }
+
+    private struct Findings {
+        /// What there is for those who wait for the event of that number.
+        var batches: [(UInt64, EventBatch)] = []
+        var isPending = false
+    }
+
+    /// What there is for who waits for the events of these numbers. Marks the archive before it looks, so that
+    /// what comes afterwards rings.
+    private func look(
+        _ archive: Archive, _ numbers: [UInt64], isCheck: Bool
+    ) -> Result<Findings, StorageError> {
+        do throws(StorageError) {
+            let engine = try archive.engine()
+            // A removed archive's index is marked; of a folder that somebody removed only the file system knows.
+            if engine.isRebuilding || isCheck && engine.isGone { throw .closed(name: archive.name) }
+            if engine.processSlot != nil, !numbers.isEmpty { engine.index.ring.markAsAwaited() }
+            let head = engine.index.eventHead
+            var findings = Findings()
+            for number in numbers where number != head {
+                let batch = engine.events(from: number)
+                if batch.events.isEmpty, batch.lost == 0, batch.next == number {
+                    findings.isPending = true
+                } else {
+                    findings.batches.append((number, batch))
+                }
+            }
+            return .success(findings)
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func deliver(_ batch: EventBatch, to number: UInt64, of id: ObjectIdentifier) {
+        let subscribers: [UInt64: Subscriber] = state.withLock { state in
+            guard let waiting = state.followed[id]?.waiting.removeValue(forKey: number) else { return [:] }
+            // The ring was begun anew, and has nothing yet: there they go on waiting.
+            if batch.events.isEmpty, batch.lost == 0 {
+                state.followed[id]?.waiting[batch.next, default: [:]].merge(waiting) { $1 }
+                return [:]
+            }
+            if state.followed[id]?.waiting.isEmpty == true { state.followed[id] = nil }
+            return waiting
+        }
+        for subscriber in subscribers.values { subscriber.resume(returning: .success(batch)) }
+    }
+}

@@ -1,0 +1,104 @@
+/// Entries that only the memory of a process holds (S11). Each process may have one of its own under a key; then nothing
+/// is on disk under it. They stand in the index beside each other, with the same key and tag, and are told apart by the
+/// line of the process that holds them (``Residency``). A look-up meets any of them and finds no value, which is right
+/// for all of them; so only these operations ever look for the others.
+extension ArchiveEngine {
+    /// The entries of `key` that are only in memory. Needs no lock. One whose frame can't be read just now is taken for
+    /// one of them if its tag is: leaving it would hide what is on disk, and one too many costs a process an object in
+    /// its memory.
+    func memoryOnlyNumbers(of key: UnsafeRawBufferPointer, tag: UInt32) -> [UInt32] {
+        guard index.residency.isUsed else { return [] }
+        return index.liveEntries(ofTag: tag).filter { number in
+            guard let slot = index.entry(number), slot.isMemoryOnly else { return false }
+            return withFrame(at: slot.location) { $0.key.elementsEqual(key) } ?? true
+        }
+    }
+
+    /// The entry of `key` that is in this process' memory only.
+    func ownMemoryOnlyNumber(of key: UnsafeRawBufferPointer, tag: UInt32) -> UInt32? {
+        guard let line = processSlot?.line else { return nil }
+        return memoryOnlyNumbers(of: key, tag: tag).first { index.residency.isMarked($0, line: line) }
+    }
+
+    /// The operation that stored an entry; `nil` where that can't be told.
+    func sequence(of number: UInt32) -> UInt64? {
+        index.entry(number).flatMap { slot in withFrame(at: slot.location) { $0.sequence } }
+    }
+
+    /// Whether an entry that is only in memory is held by a living process, and not expired.
+    func isPresent(_ number: UInt32) -> Bool {
+        guard let slot = index.entry(number), slot.isLive else { return false }
+        return isHeld(number) && (slot.deadline == Deadline.never || Clock.boot() < slot.deadline)
+    }
+
+    /// The living processes that hold an entry's object.
+    func holders(of number: UInt32) -> [Int32] {
+        let lines = index.residency[number]
+        guard lines != 0 else { return [] }
+        let liveness = liveness
+        return index.attachedSlots.filter { lines & 1 << UInt64($0.line) != 0 && liveness.isAlive($0) }
+            .map(\.identity.pid)
+    }
+
+    /// Calls `body` with the entry of `key` that this process has only in memory, or else with another's.
+    func withMemoryOnly(_ key: UnsafeRawBufferPointer, _ body: (FoundEntry) -> Void) {
+        let tag = UInt32(truncatingIfNeeded: hash(key))
+        let numbers = memoryOnlyNumbers(of: key, tag: tag).filter(isPresent)
+        let own = processSlot.flatMap { slot in
+            numbers.first { index.residency.isMarked($0, line: slot.line) }
+        }
+        guard let number = own ?? numbers.first, let slot = index.entry(number) else { return }
+        let location = slot.location
+        guard let pin = log.pin(location.segment) else { return }
+        defer { log.unpin(pin) }
+        guard let frame = log.frame(pin, at: location.offset) else { return }
+        body(
+            FoundEntry(
+                number: number, slot: slot, location: location, frame: frame, pin: pin, needsLook: true))
+    }
+
+    /// Where the version that was held is now; `nil` if it is gone.
+    func followMemoryOnly(_ held: HeldEntry, key: UnsafeRawBufferPointer) -> HeldEntry? {
+        for number in memoryOnlyNumbers(of: key, tag: held.tag) where isPresent(number) {
+            guard let location = index.entry(number)?.location else { continue }
+            let found = withFrame(at: location) { frame -> HeldEntry? in
+                guard frame.sequence == held.sequence, frame.key.elementsEqual(key) else { return nil }
+                return HeldEntry(
+                    number: number, tag: held.tag, location: location, sequence: held.sequence,
+                    memoryInterval: frame.memoryInterval)
+            }
+            if let found = found ?? nil { return found }
+        }
+        return nil
+    }
+
+    /// Takes the entries of `key` that are only in memory out of the index, all but one. Needs the lock. Nothing is
+    /// logged: nobody who reads the log puts such an entry back.
+    func removeMemoryOnly(of key: UnsafeRawBufferPointer, tag: UInt32, sparing: UInt32) {
+        for number in memoryOnlyNumbers(of: key, tag: tag) where number != sparing { remove(number) }
+    }
+
+    /// Deletes a key that only memories hold: for all processes (S9), or, with `sequence`, the one that it stored. Needs
+    /// the lock, and that touches are drained.
+    func deleteMemoryOnly(
+        _ key: UnsafeRawBufferPointer, tag: UInt32, ifSequence sequence: UInt64?
+    ) throws(StorageError) -> ConditionalDelete {
+        let numbers = memoryOnlyNumbers(of: key, tag: tag)
+        let meant = numbers.filter { sequence == nil || self.sequence(of: $0) == sequence }
+        let present = meant.filter(isPresent)
+        let gone = meant.filter { !isPresent($0) }
+        if !gone.isEmpty { _ = try removeBatch(gone, .expiry, .processEnded) }
+        guard !present.isEmpty else { return sequence == nil || !gone.isEmpty ? .absent : .changed }
+        // By their places: the key of one is that of others too.
+        _ = try removeBatch(present, .delete, .request)
+        compactIfSparse()
+        return .deleted
+    }
+}
+
+extension EntryList {
+    /// The processes that live and hold the object of the entry at `index` in memory, as it is now.
+    public func holders(at index: Int) -> [Int32] {
+        isCurrent(at: index) ? engine.holders(of: self[index].number) : []
+    }
+}

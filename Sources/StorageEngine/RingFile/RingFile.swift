@@ -1,0 +1,215 @@
+import CPlatform
+
+/// A bounded ring of messages in one file of its own, outside any store: the oldest make room for new ones, or nothing is
+/// appended once it is full. Safe from any thread, and from any number of processes that use this type; one message is
+/// appended at a time. The file's format, and what a crash leaves: RingFileFormat.
+///
+/// Nothing of the file is mapped, since another program may cut it off at any time; then calls throw `corrupted`. A message
+/// is in the system's memory when ``append(_:)`` returns: it survives the death of the process, and a power failure only
+/// after ``synchronize()``.
+///
+/// Work and memory are in proportion to the file's size, whatever it holds.
+public final class RingFile: Sendable {
+    /// Most bytes of a message: readers of 32 bits must be able to count them.
+    public static let maximumMessageBytes = Int(Int32.max)
+
+    public let path: String
+    /// Most bytes that the file may have, its header of 64 included.
+    public let maximumBytes: UInt64
+    public let overwritesOldMessages: Bool
+
+    private let file: OpenFile
+    private let isReadOnly: Bool
+    /// Lets one thread at a time use the file; what it guards is the file itself.
+    private let turn = Guarded<Void>(())
+
+    /// Opens the file at `path`, which must exist; an empty one is begun with the first message. A file that was made with
+    /// other settings can be read and not appended to (``isWritable()``).
+    ///
+    /// - Throws: `invalidConfiguration` if `maximumBytes` has no room for a header; `corrupted` for what is no regular file;
+    ///   `permissionDenied`, `system`.
+    public init(
+        path: String, maximumBytes: UInt64, overwritesOldMessages: Bool, mode: AccessMode = .readWrite
+    ) throws(StorageError) {
+        guard maximumBytes >= UInt64(RingFileHeader.bytes), maximumBytes <= UInt64(Int64.max) else {
+            throw .invalidConfiguration(
+                reason: "a ring file has at least 64 bytes, for its header; not \(maximumBytes)")
+        }
+        self.path = path
+        self.maximumBytes = maximumBytes
+        self.overwritesOldMessages = overwritesOldMessages
+        file = try OpenFile.file(at: path, writable: mode == .readWrite)
+        isReadOnly = mode == .readOnly
+    }
+
+    // MARK: Reading
+
+    /// All messages, the oldest first. Costs reading the file.
+    /// - Throws: `corrupted` where they are not what the format says; `unsupportedVersion`, `busy`, `system`.
+    public func messages() throws(StorageError) -> [[UInt8]] {
+        var messages: [[UInt8]] = []
+        try forEachMessage { messages.append($0) }
+        return messages
+    }
+
+    /// Calls `body` with each message, the oldest first, while nobody can append; it must not use this file.
+    public func forEachMessage(_ body: ([UInt8]) -> Void) throws(StorageError) {
+        try locked(.shared) { () throws(StorageError) in
+            guard let (header, fileBytes) = try readHeader() else { return }
+            var reader = RingFileReader(file, header, fileBytes: fileBytes)
+            while let message = try reader.next() { body(message) }
+        }
+    }
+
+    /// Whether there is no message. Costs one read.
+    public func isEmpty() throws(StorageError) -> Bool {
+        try locked(.shared) { () throws(StorageError) in try readHeader()?.header.isEmpty ?? true }
+    }
+
+    /// Whether the file was made with these settings, so that messages can be appended; also an empty one.
+    public func isWritable() throws(StorageError) -> Bool {
+        try locked(.shared) { () throws(StorageError) in
+            guard !isReadOnly else { return false }
+            return try readHeader().map { isOurs($0.header) } ?? true
+        }
+    }
+
+    // MARK: Appending
+
+    /// Appends a message. Costs three system calls besides the lock, and one more for every 64 KiB of messages that have
+    /// to make room.
+    ///
+    /// - Throws: `valueTooLarge` if there is no room (for a ring that doesn't overwrite: left; for one that does: at all),
+    ///   and then nothing has changed; `invalidConfiguration` if the file was made with other settings, or the message is
+    ///   empty; `corrupted`, `unsupportedVersion`, `noSpace`, `readOnly`, `busy`, `system`.
+    public func append(_ message: [UInt8]) throws(StorageError) {
+        guard !isReadOnly else { throw .readOnly(operation: "append to \(path)") }
+        guard !message.isEmpty else {
+            throw .invalidConfiguration(reason: "a message of no bytes can't be in a ring file (\(path))")
+        }
+        guard message.count <= RingFile.maximumMessageBytes, UInt64(message.count) + 4 <= room else {
+            throw .valueTooLarge(bytes: message.count, limit: room >= 4 ? room - 4 : 0, archive: path)
+        }
+        try locked(.exclusive) { () throws(StorageError) in
+            var (header, fileBytes) = try headerToAppend()
+            let needed = UInt64(RingFileHeader.lengthBytes + message.count)
+            if overwritesOldMessages {
+                try makeRoom(for: needed, &header, &fileBytes)
+            } else if header.isWrapped || needed > maximumBytes - min(maximumBytes, header.end) {
+                let left = maximumBytes - min(maximumBytes, header.end)
+                throw .valueTooLarge(bytes: message.count, limit: left >= 4 ? left - 4 : 0, archive: path)
+            }
+            var bytes = withUnsafeBytes(of: UInt32(message.count).bigEndian) { Array($0) }
+            bytes += message
+            try file.write(bytes, at: Int(header.end))
+            // It counts from here on.
+            header.end += needed
+            try writePlaces(header)
+        }
+    }
+
+    /// Returns when all that was appended before is on the medium.
+    public func synchronize() throws(StorageError) { try file.synchronize() }
+
+    private var room: UInt64 { maximumBytes - UInt64(RingFileHeader.bytes) }
+
+    private func headerToAppend() throws(StorageError) -> (RingFileHeader, fileBytes: Int) {
+        guard let (header, fileBytes) = try readHeader() else {
+            let header = RingFileHeader(
+                maximumBytes: maximumBytes, overwritesOldMessages: overwritesOldMessages)
+            try file.write(header.encoded)
+            return (header, RingFileHeader.bytes)
+        }
+        guard isOurs(header) else {
+            throw .invalidConfiguration(
+                reason: "\(path) was made for at most \(header.maximumBytes) bytes"
+                    + (header.overwritesOldMessages ? ", overwriting" : ", without overwriting")
+                    + "; open it like that, or begin another file")
+        }
+        guard header.end <= maximumBytes else {
+            throw .corrupted(path: path, offset: 18, reason: "messages reach beyond the file's maximum")
+        }
+        return (header, fileBytes)
+    }
+
+    /// Lets the oldest messages go until `needed` bytes fit behind the newest, or at the beginning. Each step leaves a
+    /// file with all messages but those that have gone; what is to be overwritten is let go before.
+    private func makeRoom(
+        for needed: UInt64, _ header: inout RingFileHeader, _ fileBytes: inout Int
+    ) throws(StorageError) {
+        let first = UInt64(RingFileHeader.bytes)
+        var isBeginning = false
+        if header.end + needed > maximumBytes {
+            if header.isWrapped {
+                // All behind the newest has to go, for the file will end there.
+                header.oldest = first
+                try writePlaces(header)
+            }
+            isBeginning = true
+        }
+        guard isBeginning || header.isWrapped else { return }
+        let start = isBeginning ? first : header.end
+        // The end of what is written must not meet the oldest message: that would be an empty ring.
+        var reader = RingFileReader(file, header, fileBytes: fileBytes)
+        var oldest = reader.position.map { UInt64($0) }
+        while let place = oldest, place >= start, place - start <= needed, isBeginning || place > header.end {
+            try reader.skip()
+            oldest = reader.position.map { UInt64($0) }
+        }
+        if oldest == nil {
+            // It takes the room of all: the ring is empty before the first of them is written over.
+            header.oldest = start
+            header.end = start
+            try writePlaces(header)
+        } else if let oldest, oldest != header.oldest {
+            header.oldest = oldest
+            try writePlaces(header)
+        }
+        guard isBeginning, !header.isEmpty else { return }
+        // The file ends behind the newest of those that stay: there a reader goes on at the beginning.
+        if fileBytes > Int(header.end) {
+            try file.truncate(to: Int(header.end))
+            fileBytes = Int(header.end)
+        }
+        header.end = first
+    }
+
+    private func writePlaces(_ header: RingFileHeader) throws(StorageError) {
+        try file.write(header.encodedPlaces, at: RingFileHeader.placesOffset)
+    }
+
+    // MARK: The file
+
+    private func isOurs(_ header: RingFileHeader) -> Bool {
+        header.maximumBytes == maximumBytes && header.overwritesOldMessages == overwritesOldMessages
+    }
+
+    /// `nil`: the file has no byte yet.
+    private func readHeader() throws(StorageError) -> (header: RingFileHeader, fileBytes: Int)? {
+        let fileBytes = try file.status().bytes
+        guard fileBytes > 0 else { return nil }
+        let bytes = try file.read(atMost: RingFileHeader.bytes)
+        return (try RingFileHeader(bytes, fileBytes: fileBytes, path: path), fileBytes)
+    }
+
+    private static let patienceNanoseconds: Int64 = 10_000_000_000
+
+    /// Has the file locked for other threads and processes; whoever holds the lock for ten seconds is stopped.
+    private func locked<Value: Sendable>(
+        _ kind: OpenFile.LockKind, _ body: () throws(StorageError) -> Value
+    ) throws(StorageError) -> Value {
+        try turn.withLock { (_) throws(StorageError) in
+            let end = cp_monotonic_time() + RingFile.patienceNanoseconds
+            var pause: Int64 = 20_000
+            while try !file.lock(kind, wait: false) {
+                guard cp_monotonic_time() < end else {
+                    throw .busy(archive: path, process: 0, reason: "its lock was not let go within 10 s")
+                }
+                cp_sleep(pause)
+                pause = min(2 * pause, 2_000_000)
+            }
+            defer { file.unlock() }
+            return try body()
+        }
+    }
+}

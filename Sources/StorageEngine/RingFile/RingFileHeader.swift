@@ -1,0 +1,71 @@
+/// The first 64 bytes of a ring file, and what they say. Layout: RingFileFormat.
+struct RingFileHeader: Sendable, Hashable {
+    static let bytes = 64
+    static let version: UInt8 = 1
+    /// Bytes of the length before each message.
+    static let lengthBytes = 4
+    static let placesOffset = 10
+
+    /// Most bytes that the file may have, this header included.
+    var maximumBytes: UInt64
+    var overwritesOldMessages: Bool
+    /// Where the oldest message begins. The same as `end`: there is none.
+    var oldest: UInt64 = UInt64(RingFileHeader.bytes)
+    /// Behind the newest message.
+    var end: UInt64 = UInt64(RingFileHeader.bytes)
+
+    var isEmpty: Bool { oldest == end }
+    /// Whether the oldest messages lie behind the newest, up to the end of the file.
+    var isWrapped: Bool { oldest > end }
+
+    var encoded: [UInt8] {
+        var bytes = [RingFileHeader.version]
+        bytes += RingFileHeader.bigEndian(maximumBytes)
+        bytes.append(overwritesOldMessages ? 1 : 0)
+        bytes += encodedPlaces
+        return bytes + [UInt8](repeating: 0, count: RingFileHeader.bytes - bytes.count)
+    }
+
+    /// Both places: 16 bytes, so that one write changes both.
+    var encodedPlaces: [UInt8] { RingFileHeader.bigEndian(oldest) + RingFileHeader.bigEndian(end) }
+
+    init(maximumBytes: UInt64, overwritesOldMessages: Bool) {
+        self.maximumBytes = maximumBytes
+        self.overwritesOldMessages = overwritesOldMessages
+    }
+
+    /// - Throws: `unsupportedVersion`; `corrupted` where a place isn't in a file of `fileBytes`.
+    init(_ bytes: [UInt8], fileBytes: Int, path: String) throws(StorageError) {
+        guard bytes.count >= RingFileHeader.bytes else {
+            throw .corrupted(
+                path: path, offset: bytes.count, reason: "a ring file begins with 64 bytes of header")
+        }
+        guard bytes[0] == RingFileHeader.version else {
+            throw .unsupportedVersion(
+                path: path, found: UInt32(bytes[0]), supported: UInt32(RingFileHeader.version))
+        }
+        guard bytes[9] <= 1 else {
+            throw .corrupted(
+                path: path, offset: 9, reason: "the mark of overwriting is \(bytes[9]), not 0 or 1")
+        }
+        maximumBytes = RingFileHeader.word(bytes, at: 1)
+        overwritesOldMessages = bytes[9] == 1
+        oldest = RingFileHeader.word(bytes, at: 10)
+        end = RingFileHeader.word(bytes, at: 18)
+        let places = UInt64(RingFileHeader.bytes)...UInt64(max(RingFileHeader.bytes, fileBytes))
+        guard places.contains(oldest) else {
+            throw .corrupted(path: path, offset: 10, reason: "the oldest message is not in the file")
+        }
+        guard places.contains(end) else {
+            throw .corrupted(path: path, offset: 18, reason: "the newest message does not end in the file")
+        }
+    }
+
+    private static func bigEndian(_ value: UInt64) -> [UInt8] {
+        withUnsafeBytes(of: value.bigEndian) { Array($0) }
+    }
+
+    private static func word(_ bytes: [UInt8], at offset: Int) -> UInt64 {
+        bytes[offset..<offset + 8].reduce(0) { $0 << 8 | UInt64($1) }
+    }
+}

@@ -1,0 +1,224 @@
+import Foundation
+import StorageEngine
+import Synchronization
+import Testing
+
+/// Followers of events that block no thread.
+///
+/// What broke: each loop over changes blocked a thread of the global queue, on which Linux also runs Swift's tasks. Two
+/// loops made every asynchronous call 200 ms slow; and each waited for 100 ms at a time, so that idle ones cost as well.
+@Suite(.oneAtATime) struct FollowerTests {
+    private final class Counter: Sendable {
+        private let count = Atomic<Int>(0)
+        var value: Int { count.load(ordering: .relaxed) }
+        func add(_ amount: Int) { count.add(amount, ordering: .relaxed) }
+    }
+
+    private func archive(_ folder: TemporaryFolder, _ name: String = "F") throws -> Archive {
+        try Store.open(at: folder.store).archive(named: name, orCreate: ArchiveConfiguration())
+    }
+
+    private func wait(_ seconds: Double = 20, until isDone: () throws -> Bool) async throws -> Bool {
+        let end = Date().addingTimeInterval(seconds)
+        while Date() < end {
+            if try isDone() { return true }
+            try await Task.sleep(for: .milliseconds(2))
+        }
+        return try isDone()
+    }
+
+    /// Threads of this process.
+    private var threads: Int {
+        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? 0
+    }
+
+    @Test func athousandShareOneThreadAndSeeEachEvent() async throws {
+        let folder = try TemporaryFolder()
+        let store = try Store.open(at: folder.store)
+        let archives = try (0..<4).map {
+            try store.archive(named: "F\($0)", orCreate: ArchiveConfiguration())
+        }
+        let reached = Counter()
+        try await withThrowingTaskGroup(of: [String].self) { group in
+            for number in 0..<1_000 {
+                let events = try archives[number % 4].follow()
+                group.addTask { [reached] in
+                    var keys: [String] = []
+                    for try await batch in events {
+                        #expect(batch.lost == 0)
+                        keys += batch.events.compactMap(\.key)
+                        reached.add(batch.events.count)
+                        if keys.count == 3 { break }
+                    }
+                    return keys
+                }
+            }
+            #expect(try await wait { archives[0].followers.waiting == 1_000 })
+            #expect(archives.allSatisfy { $0.followers.isActive })
+            for key in ["a", "b", "c"] {
+                for archive in archives { try archive.put([1], forKey: key) }
+            }
+            for try await keys in group { #expect(keys == ["a", "b", "c"]) }
+        }
+        #expect(reached.value == 3_000)
+        #expect(archives[0].followers.waiting == 0)
+        #expect(try await wait(5) { !archives[0].followers.isActive }, "the thread goes with the last")
+    }
+
+    /// As many as the pool has threads, and more: none of them may be held.
+    @Test func waitingHoldsNoThreadOfThePool() async throws {
+        let folder = try TemporaryFolder()
+        let archive = try archive(folder)
+        let before = threads
+        let tasks = try (0..<200).map { _ in
+            let events = try archive.follow()
+            return Task {
+                for try await _ in events {}
+                return true
+            }
+        }
+        #expect(try await wait { archive.followers.waiting == 200 })
+        #expect(threads - before <= 32, "\(threads) threads, \(before) before")
+        // An unrelated task runs while all of them wait.
+        #expect(await Task.detached { 7 }.value == 7)
+        for task in tasks { task.cancel() }
+        for task in tasks { #expect(try await task.value) }
+        #expect(archive.followers.waiting == 0)
+    }
+
+    @Test func closingEndsAllWithAReason() async throws {
+        let folder = try TemporaryFolder()
+        let archive = try archive(folder)
+        let count = 10_000
+        try await withThrowingTaskGroup(of: StorageError?.self) { group in
+            let events = try archive.follow()
+            for _ in 0..<count {
+                group.addTask {
+                    do throws(StorageError) {
+                        var iterator = events.makeAsyncIterator()
+                        while try await iterator.next() != nil {}
+                        return nil
+                    } catch {
+                        return error
+                    }
+                }
+            }
+            #expect(try await wait { archive.followers.waiting == count })
+            archive.close()
+            for try await error in group { #expect(error == .closed(name: "F")) }
+        }
+        #expect(throws: StorageError.closed(name: "F")) { try archive.follow() }
+    }
+
+    @Test(arguments: [true, false])
+    func aRemovedArchiveEndsThem(byOther: Bool) async throws {
+        let folder = try TemporaryFolder()
+        let archive = try archive(folder)
+        let other = try Store.open(at: folder.store)
+        let events = try archive.follow()
+        let task = Task { () -> StorageError? in
+            do throws(StorageError) {
+                var iterator = events.makeAsyncIterator()
+                while try await iterator.next() != nil {}
+                return nil
+            } catch {
+                return error
+            }
+        }
+        #expect(try await wait { archive.followers.waiting == 1 })
+        if byOther {
+            try other.removeArchive(named: "F")
+        } else {
+            try FileManager.default.removeItem(atPath: folder.store)
+        }
+        #expect(await task.value == .closed(name: "F"))
+    }
+
+    /// What one loses by its slowness nobody else loses, and it is told.
+    @Test func oneThatIsSlowHoldsUpNobody() async throws {
+        let folder = try TemporaryFolder()
+        let archive = try archive(folder)
+        var slow = try archive.follow().makeAsyncIterator()
+        let quick = try archive.follow()
+        let seen = Counter()
+        let task = Task {
+            var keys: [String] = []
+            for try await batch in quick {
+                #expect(batch.lost == 0)
+                keys += batch.events.compactMap(\.key)
+                seen.add(batch.events.count)
+                if keys.count >= 6_000 { break }
+            }
+            return keys
+        }
+        for number in 0..<6_000 {
+            try archive.put([1], forKey: "\(number)")
+            if number % 500 == 499 {
+                #expect(try await wait { seen.value == number + 1 })
+            }
+        }
+        #expect(try await task.value == (0..<6_000).map { "\($0)" })
+        let batch = try #require(try await slow.next())
+        #expect(batch.lost == 6_000 - 2_048)
+        #expect(batch.events.last?.key == "5999")
+    }
+
+    @Test(arguments: [AccessMode.readWrite, .readOnly])
+    func anotherProcessIsFollowed(mode: AccessMode) async throws {
+        let folder = try TemporaryFolder()
+        let own = try Store.open(at: folder.store)
+        try own.archive(named: "Churn", orCreate: ArchiveConfiguration(diskLimit: 50_000)).close()
+        let archive = try Store.open(at: folder.store, mode: mode).archive(named: "Churn")
+        var events = try archive.follow().makeAsyncIterator()
+        let worker = try Worker(["churn", folder.store, "Churn", "3", folder.stopFile], in: folder)
+        var seen = 0
+        var next: UInt64?
+        while seen < 500, let batch = try await events.next() {
+            if let next, let first = batch.events.first { #expect(first.sequence == next + batch.lost) }
+            next = batch.next
+            #expect(batch.events.allSatisfy { $0.pid == worker.pid })
+            seen += batch.events.count
+        }
+        _ = FileManager.default.createFile(atPath: folder.stopFile, contents: nil)
+        #expect(seen >= 500)
+        #expect(try await worker.finish().status == 0)
+        #expect(
+            FileManager.default.fileExists(atPath: folder.store + "/vellum-store.doorbell")
+                == (mode == .readWrite), "an observer leaves no trace")
+    }
+
+    /// Whoever is killed amid ringing must not leave the next event unheard: another writer finds the mark as it was.
+    @Test func eventsAfterAKillAreHeard() async throws {
+        let folder = try TemporaryFolder()
+        let archive = try archive(folder, "Kill")
+        for round in 0..<5 {
+            var events = try archive.follow().makeAsyncIterator()
+            let worker = try Worker(["churn", folder.store, "Kill", "\(round)", folder.stopFile], in: folder)
+            var seen = 0
+            while seen < 50, let batch = try await events.next() { seen += batch.events.count }
+            worker.signal(SIGKILL)
+            _ = try await worker.finish()
+            events = try archive.follow().makeAsyncIterator()
+            try archive.put([1], forKey: "after \(round)")
+            var isHeard = false
+            while !isHeard, let batch = try await events.next() {
+                isHeard = batch.events.contains { $0.key == "after \(round)" }
+            }
+            #expect(isHeard)
+        }
+    }
+
+    /// A doorbell that can't be had, or that somebody removes, costs time and loses nothing.
+    @Test func withoutADoorbellTheyLookBySelf() async throws {
+        let folder = try TemporaryFolder()
+        let archive = try archive(folder)
+        let bell = folder.store + "/vellum-store.doorbell"
+        try FileManager.default.createDirectory(atPath: bell, withIntermediateDirectories: false)
+        var events = try archive.follow().makeAsyncIterator()
+        for number in 0..<3 {
+            try archive.put([1], forKey: "\(number)")
+            #expect(try await events.next()?.events.map(\.key) == ["\(number)"])
+            if number == 1 { try FileManager.default.removeItem(atPath: bell) }
+        }
+    }
+}

@@ -1,0 +1,256 @@
+import Foundation
+import StorageEngine
+import Testing
+
+/// Ring files, against a reader that knows nothing of the engine and a model of what must remain.
+@Suite(.oneAtATime) struct RingFileTests {
+    private func file(_ folder: TemporaryFolder, _ name: String = "ring", _ content: [UInt8] = []) throws
+        -> String
+    {
+        let path = folder.path + "/" + name
+        try Data(content).write(to: URL(fileURLWithPath: path))
+        return path
+    }
+
+    private func bytes(_ path: String) throws -> [UInt8] {
+        try [UInt8](Data(contentsOf: URL(fileURLWithPath: path)))
+    }
+
+    /// The messages of a file as the format says, read the plain way; `nil` where it isn't as the format says.
+    private func plainly(_ file: [UInt8]) -> [[UInt8]]? {
+        guard !file.isEmpty else { return [] }
+        guard file.count >= 64, file[0] == 1, file[9] < 2 else { return nil }
+        func number(_ range: Range<Int>) -> Int? {
+            Int(exactly: file[range].reduce(UInt64(0)) { $0 << 8 | UInt64($1) })
+        }
+        guard var place = number(10..<18), let end = number(18..<26), place >= 64, end >= 64,
+            place <= file.count,
+            end <= file.count
+        else { return nil }
+        var messages: [[UInt8]] = []
+        var mayTurn = place > end
+        while place != end {
+            if mayTurn, place == file.count {
+                mayTurn = false
+                place = 64
+                continue
+            }
+            let limit = mayTurn ? file.count : end
+            guard place + 4 <= limit, let length = number(place..<place + 4), length > 0,
+                length <= limit - place - 4
+            else { return nil }
+            messages.append(Array(file[place + 4..<place + 4 + length]))
+            place += 4 + length
+        }
+        return messages
+    }
+
+    @Test func bytesAreThoseOfTheFormat() throws {
+        let folder = try TemporaryFolder()
+        let path = try file(folder)
+        let ring = try RingFile(path: path, maximumBytes: 84, overwritesOldMessages: true)
+        #expect(try ring.isEmpty())
+        #expect(try ring.isWritable())
+        try ring.append([7, 8, 9])
+        let head: [UInt8] = [1, 0, 0, 0, 0, 0, 0, 0, 84, 1]
+        func header(_ oldest: UInt8, _ end: UInt8) -> [UInt8] {
+            head + [0, 0, 0, 0, 0, 0, 0, oldest, 0, 0, 0, 0, 0, 0, 0, end] + [UInt8](repeating: 0, count: 38)
+        }
+        #expect(try bytes(path) == header(64, 71) + [0, 0, 0, 3, 7, 8, 9])
+        try ring.append([1])
+        try ring.append([2])
+        #expect(try bytes(path) == header(64, 81) + [0, 0, 0, 3, 7, 8, 9, 0, 0, 0, 1, 1, 0, 0, 0, 1, 2])
+        // Goes to the beginning; the file ends behind the message that was the newest.
+        try ring.append([3])
+        #expect(try bytes(path) == header(71, 69) + [0, 0, 0, 1, 3, 8, 9, 0, 0, 0, 1, 1, 0, 0, 0, 1, 2])
+        #expect(try ring.messages() == [[1], [2], [3]])
+        // Its end would meet the oldest, or go past it.
+        try ring.append([4])
+        #expect(try bytes(path) == header(76, 74) + [0, 0, 0, 1, 3, 0, 0, 0, 1, 4, 1, 1, 0, 0, 0, 1, 2])
+        // Takes all there is.
+        try ring.append([UInt8](repeating: 5, count: 16))
+        #expect(try ring.messages() == [[UInt8](repeating: 5, count: 16)])
+        #expect(throws: StorageError.valueTooLarge(bytes: 17, limit: 16, archive: path)) {
+            try ring.append([UInt8](repeating: 6, count: 17))
+        }
+        #expect(try ring.messages().count == 1)
+    }
+
+    @Test func withoutOverwritingItFillsUp() throws {
+        let folder = try TemporaryFolder()
+        let path = try file(folder)
+        let ring = try RingFile(path: path, maximumBytes: 80, overwritesOldMessages: false)
+        try ring.append([1, 2])
+        #expect(throws: StorageError.valueTooLarge(bytes: 7, limit: 6, archive: path)) {
+            try ring.append([UInt8](repeating: 1, count: 7))
+        }
+        try ring.append([UInt8](repeating: 3, count: 6))
+        #expect(try ring.messages() == [[1, 2], [UInt8](repeating: 3, count: 6)])
+        #expect(throws: StorageError.self) { try ring.append([1]) }
+        #expect(throws: StorageError.self) { try ring.append([]) }
+        #expect(try bytes(path).count == 80)
+        // Who has other settings reads all, and changes nothing.
+        for (maximum, overwrites) in [(81, false), (80, true)] as [(UInt64, Bool)] {
+            let other = try RingFile(path: path, maximumBytes: maximum, overwritesOldMessages: overwrites)
+            #expect(try other.messages().count == 2)
+            #expect(try !other.isWritable())
+            #expect { try other.append([1]) } throws: {
+                if case StorageError.invalidConfiguration = $0 { true } else { false }
+            }
+        }
+        let reader = try RingFile(path: path, maximumBytes: 80, overwritesOldMessages: false, mode: .readOnly)
+        #expect(try !reader.isWritable())
+        #expect(throws: StorageError.self) { try reader.append([1]) }
+        #expect(throws: StorageError.self) {
+            try RingFile(path: path, maximumBytes: 63, overwritesOldMessages: true)
+        }
+        #expect(throws: StorageError.self) {
+            try RingFile(path: folder.path + "/none", maximumBytes: 80, overwritesOldMessages: true)
+        }
+        #expect(throws: StorageError.self) {
+            try RingFile(path: folder.path, maximumBytes: 80, overwritesOldMessages: true)
+        }
+    }
+
+    @Test(arguments: 0..<40) func theNewestRemainWhateverTheSizes(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let folder = try TemporaryFolder(inMemory: true)
+        let path = try file(folder)
+        let maximum = UInt64.random(in: 70...(seed % 4 == 0 ? 5_000 : 300), using: &random)
+        let ring = try RingFile(path: path, maximumBytes: maximum, overwritesOldMessages: true)
+        var all: [[UInt8]] = []
+        var most = 0
+        for number in 0..<150 {
+            let size = Int.random(in: 1...max(1, Int(maximum - 68) / (seed % 3 == 0 ? 1 : 3)), using: &random)
+            let message = (0..<size).map { UInt8(truncatingIfNeeded: number &+ $0) }
+            try ring.append(message)
+            all.append(message)
+            let content = try bytes(path)
+            let kept = try ring.messages()
+            #expect(kept == plainly(content))
+            #expect(!kept.isEmpty && kept == Array(all.suffix(kept.count)))
+            #expect(content.count <= Int(maximum))
+            most = max(most, kept.count)
+            // Another object of the same file sees the same.
+            if number % 50 == 0 {
+                let other = try RingFile(path: path, maximumBytes: 64, overwritesOldMessages: false)
+                #expect(try other.messages() == kept)
+            }
+        }
+        #expect(seed % 3 == 0 || most > 1)
+    }
+
+    /// As if the process were killed before each write: all messages but those that had to make room are there.
+    @Test(arguments: 0..<30) func anythingLeftHalfDoneOpens(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed + 100)
+        let folder = try TemporaryFolder(inMemory: true)
+        let path = try file(folder)
+        for number in 0..<60 {
+            let before = try bytes(path)
+            let old = try #require(plainly(before))
+            let most = seed % 2 == 0 ? 132 : 40
+            let message = [UInt8](
+                repeating: UInt8(number + 1), count: Int.random(in: 1...most, using: &random))
+            var step = 1
+            var isDone = false
+            while !isDone {
+                try Data(before).write(to: URL(fileURLWithPath: path))
+                let broken = try RingFile(path: path, maximumBytes: 200, overwritesOldMessages: true)
+                let plan = FaultPlan(
+                    .fails(EIO), call: .write, under: folder.path, number: step, isLasting: true)
+                SystemFaults.install(plan)
+                isDone = (try? broken.append(message)) != nil
+                SystemFaults.remove(plan)
+                let left = try broken.messages()
+                #expect(left == plainly(try bytes(path)))
+                if isDone {
+                    #expect(left.last == message)
+                } else {
+                    #expect(left == Array(old.suffix(left.count)))
+                    // And it goes on from there.
+                    try broken.append([9])
+                    #expect(try broken.messages() == plainly(try bytes(path)))
+                    #expect(try broken.messages().last == [9])
+                }
+                step += 1
+                #expect(step < 8)
+            }
+        }
+    }
+
+    @Test func damageIsAnErrorAndNeverATrap() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let path = try file(folder)
+        let ring = try RingFile(path: path, maximumBytes: 160, overwritesOldMessages: true)
+        var all = Set<[UInt8]>()
+        for number in 0..<12 {
+            let message = [UInt8](repeating: UInt8(number), count: 5 + number)
+            all.insert(message)
+            try ring.append(message)
+        }
+        let intact = try bytes(path)
+        func look(_ content: [UInt8]) throws {
+            let path = try file(folder, "damaged", content)
+            let damaged = try RingFile(path: path, maximumBytes: 160, overwritesOldMessages: true)
+            let plain = plainly(content)
+            do throws(StorageError) {
+                #expect(try damaged.messages() == plain)
+            } catch {
+                #expect(plain == nil)
+                switch error {
+                case .corrupted, .unsupportedVersion: break
+                default: Issue.record("\(error)")
+                }
+            }
+            _ = try? damaged.append([UInt8](repeating: 3, count: 40))
+            _ = try? damaged.messages()
+            #expect(try bytes(path).count <= 160)
+        }
+        for length in 0..<intact.count { try look(Array(intact[..<length])) }
+        for bit in 0..<8 * 64 {
+            var content = intact
+            content[bit / 8] ^= 1 << UInt8(bit % 8)
+            try look(content)
+        }
+        for place in 64..<intact.count {
+            var content = intact
+            content[place] ^= 0x80
+            try look(content)
+        }
+    }
+
+    @Test func threadsAndObjectsTakeTurns() async throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let path = try file(folder)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            let shared = try RingFile(path: path, maximumBytes: 100_000, overwritesOldMessages: true)
+            for writer in 0..<4 {
+                group.addTask {
+                    let ring =
+                        writer < 2
+                        ? shared
+                        : try RingFile(path: path, maximumBytes: 100_000, overwritesOldMessages: true)
+                    for number in 0..<250 {
+                        try ring.append([UInt8(writer), UInt8(number)])
+                        if number % 50 == 0 { _ = try ring.messages() }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        let messages = try #require(plainly(try bytes(path)))
+        #expect(messages.count == 1_000)
+        for writer in 0..<4 {
+            #expect(messages.filter { $0[0] == writer }.map { $0[1] } == (0..<250).map { UInt8($0) })
+        }
+    }
+
+    private struct SeededGenerator: RandomNumberGenerator {
+        var state: UInt64
+        init(seed: UInt64) { state = seed &* 0x9E37_79B9_7F4A_7C15 &+ 1 }
+        mutating func next() -> UInt64 {
+            state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+            return (state ^ state >> 29) &* 0xBF58_476D_1CE4_E5B9
+        }
+    }
+}
