@@ -30,6 +30,6 @@ extension ArchiveEngine {
             isExpired: entry.slot.isMemoryOnly
                 ? !numbers.contains(where: isPresent) : look(at: entry) == .expired,
             expires: deadline(of: entry.slot),
-            holders: try processes().filter { holders.contains($0.pid) })
+            holders: processes().filter { holders.contains($0.pid) })
     }
 }

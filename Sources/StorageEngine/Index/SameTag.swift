@@ -8,7 +8,7 @@ extension IndexMemory {
         for attempt in 0..<400 {
             let before = word64(IndexLayout.structureOffset)
             let found = chainedEntries(ofTag: tag)
-            if before & 1 == 0, word64(IndexLayout.structureOffset) == before { return found }
+            if let found, before & 1 == 0, word64(IndexLayout.structureOffset) == before { return found }
             if attempt < 100 { cp_pause() } else { cp_sleep(10_000) }
         }
         return (0..<usedEntries).map { $0 + 1 }.filter { isLive($0, tag) }
@@ -19,19 +19,15 @@ extension IndexMemory {
         return slot.tag == tag && slot.isLive
     }
 
-    private func chainedEntries(ofTag tag: UInt32) -> [UInt32] {
-        guard let bucket = bucket(of: tag) else { return [] }
+    /// `nil`: that can't be told just now.
+    private func chainedEntries(ofTag tag: UInt32) -> [UInt32]? {
+        guard let bucket = bucket(of: tag) else { return nil }
         var found: [UInt32] = []
         for place in 0..<Bucket.cells where bucket.cell(place) != 0 {
             if isLive(bucket.number(place), tag) { found.append(bucket.number(place)) }
         }
-        var number = bucket.overflow
-        var steps = 0
-        while let slot = entry(number), steps < IndexMemory.longestChain {
-            if isLive(number, tag) { found.append(number) }
-            number = slot.chainNext
-            steps += 1
-        }
-        return found
+        var chain = ChainWalk(self, from: bucket.overflow)
+        while chain.next() != nil { if isLive(chain.number, tag) { found.append(chain.number) } }
+        return chain.isRing ? nil : found
     }
 }
