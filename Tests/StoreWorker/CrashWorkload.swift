@@ -1,10 +1,5 @@
+import Foundation
 import StorageEngine
-
-#if canImport(Glibc)
-import Glibc
-#else
-import Darwin
-#endif
 
 /// A workload that comes past every crash point of the operations, and says what it is about to do and what was
 /// acknowledged. Its operations are the same every time: what differs is where it dies.
@@ -31,6 +26,7 @@ enum CrashWorkload {
             try fill(cache)
             try append(to: log)
             try run(collection)
+            try storeOnAFullDisk(store, arguments[1] + " full")
         }
         store.close()
         StoreWorker.say("done")
@@ -77,6 +73,31 @@ enum CrashWorkload {
         try log.setLimits(disk: 10_000, memory: nil)
         StoreWorker.say("m<")
         try append(20)
+    }
+
+    /// On a disk that is full until a file is removed: the oldest segments go, and an index that nobody trusts makes room
+    /// for the next.
+    private static func storeOnAFullDisk(_ store: Store, _ name: String) throws {
+        let folder = store.path + "/" + name.replacingOccurrences(of: " ", with: "%20") + ".archive"
+        let plan = FaultPlan(.fails(ENOSPC), call: .allocate, under: folder, number: 1, isLasting: true)
+        let observer = SystemFaults.observe(under: folder) { event in
+            guard case .unlinked(let path) = event, !path.hasSuffix(".new") else { return }
+            SystemFaults.remove(plan)
+        }
+        defer { SystemFaults.endObserving(observer) }
+        let cache = try store.archive(named: name, orCreate: ArchiveConfiguration(diskLimit: 1_000_000))
+        for number in 0..<90 {
+            try cache.put(StoreWorker.value(version: UInt64(number), size: 4_000), forKey: "\(number)")
+            if number == 60 { SystemFaults.install(plan) }
+        }
+        cache.close()
+        let index = try FileHandle(forUpdating: URL(fileURLWithPath: folder + "/index"))
+        try index.seek(toOffset: 12)
+        try index.write(contentsOf: [3, 0, 0, 0])
+        try index.close()
+        SystemFaults.install(plan)
+        try store.archive(named: name).put([1], forKey: "last")
+        SystemFaults.remove(plan)
     }
 
     private static func run(_ archive: Archive) throws {
