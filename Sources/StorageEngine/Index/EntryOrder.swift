@@ -7,10 +7,9 @@ import CPlatform
 /// other; stamps fall from the front to the back once pending uses (`TouchRing.swift`) are applied. Whoever chooses
 /// victims goes through ``victims(sparing:)``, so another policy is another type with these methods.
 ///
-/// Every method needs the archive's lock, or an index that nobody else has yet. It lives no longer than the index that it
-/// is of, and costs no reference.
+/// Every method needs the archive's lock, or an index that nobody else has yet.
 struct EntryOrder {
-    private unowned(unsafe) let index: IndexMemory
+    private let index: IndexMemory
 
     @inline(__always)
     fileprivate init(_ index: IndexMemory) { self.index = index }
@@ -140,39 +139,32 @@ struct EntryOrder {
 
     // MARK: Victims
 
-    /// Entries in the order in which they are given up. It goes on from entry to entry, so that one may be removed only
-    /// when the next has been asked for.
+    /// How far one has got in the entries in the order in which they are given up. It goes on from entry to entry, so that
+    /// one may be removed as soon as it was given.
     struct Victims {
-        private unowned(unsafe) let index: IndexMemory
-        private let sparing: UInt32
-        private var number: UInt32
+        fileprivate let sparing: UInt32
+        fileprivate var number: UInt32
         /// A list that goes round in a damaged index ends here.
-        private var left: Int
-
-        @inline(__always)
-        fileprivate init(_ order: EntryOrder, sparing: UInt32) {
-            index = order.index
-            self.sparing = sparing
-            number = order.leastRecent
-            left = Int(order.index.usedEntries)
-        }
-
-        /// What only a process' memory holds takes no room on disk, and is passed over.
-        @inline(__always)
-        mutating func next() -> (number: UInt32, slot: EntrySlot)? {
-            while left > 0, let slot = index.entry(number) {
-                let found = number
-                number = slot.newer
-                left -= 1
-                if found != sparing, !slot.isMemoryOnly { return (found, slot) }
-            }
-            return nil
-        }
+        fileprivate var left: Int
     }
 
     /// The entries to give up, first the first; `sparing` is the number of one that stays, or 0.
     @inline(__always)
-    func victims(sparing: UInt32 = 0) -> Victims { Victims(self, sparing: sparing) }
+    func victims(sparing: UInt32 = 0) -> Victims {
+        Victims(sparing: sparing, number: leastRecent, left: Int(index.usedEntries))
+    }
+
+    /// The next of them. What only a process' memory holds takes no room on disk, and is passed over.
+    @inline(__always)
+    func next(_ victims: inout Victims) -> (number: UInt32, slot: EntrySlot)? {
+        while victims.left > 0, let slot = index.entry(victims.number) {
+            let found = victims.number
+            victims.number = slot.newer
+            victims.left -= 1
+            if found != victims.sparing, !slot.isMemoryOnly { return (found, slot) }
+        }
+        return nil
+    }
 }
 
 extension IndexMemory {

@@ -17,7 +17,7 @@ extension ArchiveEngine {
         var count = 0
         var freed = 0
         var victims = index.order.victims(sparing: sparing)
-        while freed < bytes, let victim = victims.next() {
+        while freed < bytes, let victim = index.order.next(&victims) {
             count += 1
             freed += Int(victim.slot.valueBytes)
             if count == FrameExtension.maximumEvictions {
@@ -52,7 +52,7 @@ extension ArchiveEngine {
         guard let bytes = writer.part(.evictions, bytes: 8 * count) else { return }
         var victims = index.order.victims(sparing: sparing)
         var written = 0
-        while written < count, let victim = victims.next() {
+        while written < count, let victim = index.order.next(&victims) {
             bytes.storeBytes(of: victim.slot.location.raw, toByteOffset: 8 * written, as: UInt64.self)
             written += 1
         }
@@ -63,7 +63,7 @@ extension ArchiveEngine {
     func removeVictims(_ count: Int, sparing: UInt32, time: Int64, events: UInt64) {
         var victims = index.order.victims(sparing: sparing)
         for place in 0..<count {
-            guard let (number, slot) = victims.next() else { break }
+            guard let (number, slot) = index.order.next(&victims) else { break }
             index.publishEvent(
                 events &+ UInt64(place), .eviction, .limit, tag: slot.tag, bytes: Int(slot.valueBytes),
                 location: slot.location,

@@ -43,7 +43,7 @@ extension ArchiveEngine {
         var bytes: UInt64 = 0
         var count = 0
         var victims = index.order.victims()
-        while count < ArchiveEngine.evictedAtOnce || bytes == 0, let victim = victims.next() {
+        while count < ArchiveEngine.evictedAtOnce || bytes == 0, let victim = index.order.next(&victims) {
             bytes += UInt64(victim.slot.valueBytes)
             count += 1
         }

@@ -10,7 +10,7 @@ import Testing
     private static let entries = 300
 
     /// Far above what a look takes, far below what waiting for a stopped process takes.
-    private static let boundSeconds = 3.0
+    private static let boundSeconds = 6.0
 
     private func prepare(_ folder: TemporaryFolder) throws {
         let store = try Store.open(at: folder.store)
