@@ -94,9 +94,6 @@ private struct CheckPass {
     // MARK: The files
 
     mutating func readLog() throws(StorageError) {
-        if let other = try? ArchiveOpening(folder: engine.folder, options: StoreOptions()).otherName {
-            findings.note(ArchiveOpening.nameProblem(other, in: engine.folder))
-        }
         for name in try Obstacle.all(in: engine.folder) {
             note(Obstacle.description(name, in: engine.folder) + "; the archive can't be opened for writing")
         }
