@@ -69,7 +69,7 @@ struct FiguresTests {
         ("it's", "'it'\\''s'"),
         ("$(rm)", "'$(rm)'"), ("東京", "'東京'"),
         // Single quotes would keep these, but a terminal wouldn't show them.
-        ("two\nlines", "$'two\\012lines'"), ("\u{1b}[31m it's \\ 東", "$'\\033[31m it\\'s \\\\ 東'"),
+        ("two\nlines", "$'two\\012lines'"), ("\u{1b}[31m it's \\ 東", "$'\\033[31m it\\047s \\134 東'"),
         ("\u{9b}1", "$'\\302\\2331'"),
     ])
     func shellWords(word: String, quoted: String) {

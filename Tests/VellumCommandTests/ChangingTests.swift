@@ -91,7 +91,7 @@ struct ChangingTests {
         let deleted = try store.done("rm", "A", "a", "nothing", "--yes")
         #expect(
             deleted.errors == "vellum: no entry \"nothing\"\ndeleted 1 entry, 2 bytes\n"
-                + "to undo it: vellum undo A 1 --store \(store.path)\n")
+                + "to undo it: vellum --store \(store.path) undo A 1\n")
         #expect(try store.keys("A") == ["c", "b"])
         #expect(try store.run("rm", "A", "a", "--yes").status == 1)
         #expect(try store.done("rm", "A", "--all", "--dry-run").text == "would delete 2 entries, 4 bytes\n")

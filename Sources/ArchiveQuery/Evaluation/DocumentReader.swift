@@ -8,6 +8,8 @@ final class DocumentReader {
     private var room = UnsafeMutableRawBufferPointer(start: nil, count: 0)
     /// Values that were not CBOR.
     private(set) var transcoded = 0
+    /// Property lists that are nested too deeply, or expand to too much.
+    private(set) var oversized = 0
 
     deinit { room.deallocate() }
 
@@ -42,12 +44,15 @@ final class DocumentReader {
         if encoding == .propertyList || value.starts(with: "bplist00".utf8)
             || value.starts(with: "<?xml".utf8)
         {
-            let list = try? PropertyListSerialization.propertyList(from: Data(value), format: nil)
-            if let list {
-                writer.write(PropertyListValue.value(list))
+            do {
+                writer = try propertyList(value)
                 return true
+            } catch BinaryPropertyList.Fault.tooLarge {
+                oversized += 1
+                return false
+            } catch {
+                if encoding == .propertyList { return false }
             }
-            if encoding == .propertyList { return false }
         }
         if !value.contains(0), let text = String(validating: value, as: UTF8.self) {
             writer.write(text)
@@ -55,6 +60,18 @@ final class DocumentReader {
             writer.write(bytes: value)
         }
         return true
+    }
+
+    private func propertyList(_ value: UnsafeRawBufferPointer) throws -> CBORWriter {
+        if value.starts(with: BinaryPropertyList.magic) { return try BinaryPropertyList.cbor(from: value) }
+        // Foundation's reader of XML calls itself for each level.
+        guard XMLNesting.depth(of: value, atMost: PropertyListValue.deepest) != nil else {
+            throw BinaryPropertyList.Fault.tooLarge
+        }
+        let list = try PropertyListSerialization.propertyList(from: Data(value), format: nil)
+        var writer = CBORWriter(capacity: value.count)
+        writer.write(PropertyListValue.value(list))
+        return writer
     }
 
     private func keep(_ bytes: [UInt8]) -> UnsafeRawBufferPointer {
@@ -67,11 +84,12 @@ final class DocumentReader {
     }
 }
 
-/// Property lists as values.
+/// What Foundation makes of a property list in XML, as values.
 enum PropertyListValue {
-    /// Nested deeper than any list that a program writes it ends.
-    static func value(_ list: Any, depth: Int = 0) -> CBORValue {
-        guard depth < 200 else { return .null }
+    /// Levels, more than in any list that a program writes.
+    static let deepest = 200
+
+    static func value(_ list: Any) -> CBORValue {
         switch list {
         case let text as String: return .text(text)
         case let flag as Bool where isBoolean(list): return .boolean(flag)
@@ -80,12 +98,12 @@ enum PropertyListValue {
         case let number as Int64: return number < 0 ? .negative(UInt64(~number)) : .unsigned(UInt64(number))
         case let number as UInt64: return .unsigned(number)
         case let number as Double: return .float(number)
-        case let items as [Any]: return .array(items.map { value($0, depth: depth + 1) })
+        case let items as [Any]: return .array(items.map { value($0) })
         case let entries as [String: Any]:
             return .map(
                 CBORMap(
                     entries.sorted { $0.key < $1.key }.map {
-                        CBORMap.Entry(key: .text($0.key), value: value($0.value, depth: depth + 1))
+                        CBORMap.Entry(key: .text($0.key), value: value($0.value))
                     }))
         default: return .null
         }

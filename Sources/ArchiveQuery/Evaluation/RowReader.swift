@@ -39,6 +39,8 @@ final class RowReader {
     private(set) var bytesRead = 0
     private(set) var unreadable = 0
     var transcoded: Int { documents.transcoded }
+    /// Of the unreadable ones: property lists over the limits.
+    var oversized: Int { documents.oversized }
 
     private enum State {
         case unread

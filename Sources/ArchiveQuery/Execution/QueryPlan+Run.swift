@@ -196,6 +196,11 @@ private final class QueryExecution {
         report.transcoded = reader.transcoded
         report.memory = budget.peak
         report.warnings = warnings.all
+        if reader.oversized > 0 {
+            report.warnings.append(
+                "\(reader.oversized) property list\(reader.oversized == 1 ? "" : "s") could not be asked: nested too deeply, or "
+                    + "made to expand to many times its size")
+        }
         for (sink, next) in zip(sinks, sinks.dropFirst()) {
             report.stages.append(
                 QueryReport.Stage(

@@ -4,35 +4,26 @@ package enum CommandLine {
     private static let maximumKeys = 100
 
     package static func words(for model: Model) -> String {
-        var words = ["vellum"]
-        if let store = model.store { words += ["--store", store] }
-        switch model.screen {
-        case .stores: words.append("browse")
-        case .archives: words.append("ls")
-        case .entries:
-            guard let entries = model.entries else { break }
-            words +=
-                entries.marks.isEmpty
-                ? command("keys", [entries.archive], order(entries.order))
-                : command(
-                    "rm", [entries.archive] + entries.marks.list.prefix(maximumKeys).map(\.key), ["--dry-run"]
-                )
-        case .value:
-            guard let value = model.value else { break }
-            words += command("get", [value.archive, value.key], value.mode == .hex ? ["--hex"] : [])
-        case .query:
-            guard let query = model.query else { break }
-            words += command("query", [query.archive, query.field.text], [])
-        // What the command line has no screen for begins with the archives.
-        case .messages, .monitor: words.append("ls")
+        func line(_ name: String, _ arguments: [String] = [], _ options: [String] = []) -> String {
+            ShellWord.vellum(name, arguments, options: options, store: model.store)
         }
-        return words.map(ShellWord.quoted).joined(separator: " ")
-    }
-
-    /// A name or key that looks like an option, such as `--all`, must not become one.
-    private static func command(_ name: String, _ arguments: [String], _ options: [String]) -> [String] {
-        arguments.contains { $0.hasPrefix("-") }
-            ? [name] + options + ["--"] + arguments : [name] + arguments + options
+        switch model.screen {
+        case .stores: return line("browse")
+        case .archives: return line("ls")
+        case .entries:
+            guard let entries = model.entries else { return line("ls") }
+            guard !entries.marks.isEmpty else { return line("keys", [entries.archive], order(entries.order)) }
+            return line(
+                "rm", [entries.archive] + entries.marks.list.prefix(maximumKeys).map(\.key), ["--dry-run"])
+        case .value:
+            guard let value = model.value else { return line("ls") }
+            return line("get", [value.archive, value.key], value.mode == .hex ? ["--hex"] : [])
+        case .query:
+            guard let query = model.query else { return line("ls") }
+            return line("query", [query.archive, query.field.text])
+        // What the command line has no screen for begins with the archives.
+        case .messages, .monitor: return line("ls")
+        }
     }
 
     /// The options for an order, as far as the command line has it.

@@ -1,3 +1,5 @@
+import StorageEngine
+
 /// The screen of stores.
 struct StoresState: Sendable {
     /// Nil until the folder was read.
@@ -32,9 +34,11 @@ struct ArchivesState: Sendable {
     var showsEvents = true
 
     var archives: [ArchiveSummary] { figures?.archives ?? [] }
-    var cursor: Int { archives.firstIndex { $0.name == selected } ?? 0 }
+    var cursor: Int { archives.firstIndex { ExactText($0.name) == selected.map(ExactText.init) } ?? 0 }
 
-    func summary(_ name: String) -> ArchiveSummary? { archives.first { $0.name == name } }
+    func summary(_ name: String) -> ArchiveSummary? {
+        archives.first { ExactText($0.name) == ExactText(name) }
+    }
 }
 
 /// What an archive did over the last minutes, from its counters at each refresh.

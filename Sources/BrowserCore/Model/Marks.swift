@@ -1,6 +1,8 @@
+import StorageEngine
+
 /// The entries that a person marked, as they were when they were marked. A value; safe to share between threads.
 public struct Marks: Sendable, Equatable {
-    private var targets: [String: Target] = [:]
+    private var targets: [ExactText: Target] = [:]
     /// Sum of the sizes of the marked values.
     public private(set) var bytes: UInt64 = 0
 
@@ -9,16 +11,16 @@ public struct Marks: Sendable, Equatable {
     public var isEmpty: Bool { targets.isEmpty }
     public var count: Int { targets.count }
 
-    public func contains(_ key: String) -> Bool { targets[key] != nil }
+    public func contains(_ key: String) -> Bool { targets[ExactText(key)] != nil }
 
     mutating func add(_ target: Target) {
         remove(target.key)
-        targets[target.key] = target
+        targets[ExactText(target.key)] = target
         bytes += UInt64(target.size)
     }
 
     mutating func remove(_ key: String) {
-        guard let old = targets.removeValue(forKey: key) else { return }
+        guard let old = targets.removeValue(forKey: ExactText(key)) else { return }
         bytes -= UInt64(old.size)
     }
 

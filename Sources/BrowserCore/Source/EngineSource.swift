@@ -15,7 +15,7 @@ import Darwin
 /// at. For what a person confirmed it is opened for writing, and closed again at once (EngineSource+Changes.swift).
 public final class EngineSource: StoreSource {
     public let folder: String
-    private let open = Mutex<[String: Store]>([:])
+    private let open = Mutex<[ExactText: Store]>([:])
 
     /// - Parameter folder: where ``stores()`` looks.
     public init(folder: String = CachesFolder.path()) { self.folder = folder }
@@ -148,12 +148,12 @@ public final class EngineSource: StoreSource {
 
     /// The store, opened for reading. One that isn't at its path any more is forgotten.
     private func store(_ path: String) throws(SourceError) -> Store {
-        if Store.isStore(at: path), let store = open.withLock({ $0[path] }) { return store }
-        open.withLock { $0[path] = nil }
+        if Store.isStore(at: path), let store = open.withLock({ $0[ExactText(path)] }) { return store }
+        open.withLock { $0[ExactText(path)] = nil }
         let store = try EngineSource.translating { () throws(StorageError) in
-            try Store.open(at: path, mode: .readOnly, createIfMissing: false)
+            try Store.open(at: path, mode: .readOnly, createIfMissing: false, options: .forLooking)
         }
-        open.withLock { $0[path] = store }
+        open.withLock { $0[ExactText(path)] = store }
         return store
     }
 

@@ -1,42 +1,61 @@
 import TerminalKit
 
 /// Words of a shell's command line. Stateless; safe to call from any thread.
+///
+/// All that decides is bytes and scalars: a quote that a combining mark follows is one cluster of Swift's, and ends the
+/// word for a shell all the same.
 package enum ShellWord {
     /// The word as shells read it back, in single quotes where it needs them. A word with characters that a terminal
     /// would obey or hide is spelled `$'…'` (POSIX.1-2024, dollar-single-quotes) with these as octal bytes, so that what
-    /// is seen is what can be copied.
+    /// is seen is what can be copied. Quotes and backslashes are octal there too: a shell that doesn't know this spelling
+    /// (dash) takes another text for the word, and still runs nothing of it.
     package static func quoted(_ word: String) -> String {
         guard word.allSatisfy(TerminalText.isHarmless) else { return escaped(word) }
-        let isPlain =
-            !word.isEmpty
-            && word.utf8.allSatisfy { byte in
-                switch byte {
-                case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
-                    UInt8(ascii: "0")...UInt8(ascii: "9"):
-                    true
-                default: "-_./:=@%+,".utf8.contains(byte)
-                }
-            }
-        return isPlain
-            ? word
-            : "'"
-                + word.split(separator: "'", omittingEmptySubsequences: false)
-                .joined(separator: "'\\''") + "'"
+        if !word.isEmpty, word.utf8.allSatisfy(isPlain) { return word }
+        var text = "'"
+        for scalar in word.unicodeScalars {
+            if scalar == "'" { text += "'\\''" } else { text.unicodeScalars.append(scalar) }
+        }
+        return text + "'"
+    }
+
+    /// The command line of `vellum NAME`. Arguments that look like options, such as a key `--all`, must not become any.
+    package static func vellum(
+        _ name: String, _ arguments: [String] = [], options: [String] = [], store: String?
+    ) -> String {
+        let isRisky = arguments.contains { $0.utf8.first == UInt8(ascii: "-") }
+        let place = store.map { ["--store", $0.utf8.first == UInt8(ascii: "-") ? "./" + $0 : $0] } ?? []
+        let words =
+            ["vellum"] + place + [name] + (isRisky ? options + ["--"] + arguments : arguments + options)
+        return words.map(quoted).joined(separator: " ")
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+            UInt8(ascii: "0")...UInt8(ascii: "9"):
+            true
+        default: "-_./:=@%+,".utf8.contains(byte)
+        }
     }
 
     private static func escaped(_ word: String) -> String {
         var text = "$'"
         for character in word {
-            if !TerminalText.isHarmless(character) {
-                for byte in character.utf8 {
-                    let octal = String(byte, radix: 8)
-                    text += "\\" + String(repeating: "0", count: 3 - octal.count) + octal
+            let isHarmless = TerminalText.isHarmless(character)
+            for scalar in character.unicodeScalars {
+                if isHarmless, scalar != "'", scalar != "\\" {
+                    text.unicodeScalars.append(scalar)
+                } else {
+                    for byte in scalar.utf8 { text += octal(byte) }
                 }
-            } else {
-                if character == "'" || character == "\\" { text += "\\" }
-                text.append(character)
             }
         }
         return text + "'"
+    }
+
+    private static func octal(_ byte: UInt8) -> String {
+        let digits = String(byte, radix: 8)
+        return "\\" + String(repeating: "0", count: 3 - digits.count) + digits
     }
 }

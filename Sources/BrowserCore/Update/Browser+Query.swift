@@ -48,7 +48,10 @@ extension Browser {
 
     /// A name for the result of a query.
     private static func fileName(_ archive: String) -> String {
-        let plain = archive.map { $0.isASCII && ($0.isLetter || $0.isNumber) ? $0 : "-" }
+        let plain = archive.map { character -> Character in
+            // A letter with marks is one that files may have; a line break of two characters counts as ASCII.
+            character.utf8.count == 1 && (character.isLetter || character.isNumber) ? character : "-"
+        }
         return String(plain.prefix(60)) + ".ndjson"
     }
 

@@ -124,11 +124,11 @@ enum ArchivesView {
     }
 
     private static func explain(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
-        let store = ShellWord.quoted(model.store ?? "")
+        let command = ShellWord.vellum("put", ["NAME", "KEY", "FILE"], store: model.store ?? "")
         let lines =
             ["This store has no archives yet.", ""]
             + TextWrap.lines(
-                "vellum --store \(store) put NAME KEY FILE makes one and records its first entry.",
+                "\(command) makes one and records its first entry.",
                 columns: max(1, layout.list.columns - 2))
         let box = layout.list.centered(
             Size(columns: lines.map { TextWidth.width(of: $0) }.max() ?? 0, rows: lines.count))

@@ -33,8 +33,18 @@ public struct ArchiveConfiguration: Sendable, Hashable {
 
     public static let maximumDiskLimit: UInt64 = 200 << 30
 
+    /// Two million bytes on disk, where the kind has a limit: a collection has none.
     public init(
-        kind: ArchiveKind = .cache, diskLimit: UInt64? = 2_000_000, memoryLimit: UInt64? = 1_000_000,
+        kind: ArchiveKind = .cache, memoryLimit: UInt64? = 1_000_000, typeName: String = "",
+        durability: Durability = .process
+    ) {
+        self.init(
+            kind: kind, diskLimit: kind == .collection ? nil : 2_000_000, memoryLimit: memoryLimit,
+            typeName: typeName, durability: durability)
+    }
+
+    public init(
+        kind: ArchiveKind = .cache, diskLimit: UInt64?, memoryLimit: UInt64? = 1_000_000,
         typeName: String = "", durability: Durability = .process
     ) {
         self.kind = kind

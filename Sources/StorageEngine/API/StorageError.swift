@@ -17,6 +17,8 @@ public enum StorageError: Error, Sendable, Hashable {
     /// Another user owns the store; it may be read, not written.
     case ownedByAnotherUser(path: String)
     case permissionDenied(path: String)
+    /// Others than this user could change the file or folder while it is in use; the reason says what to do.
+    case notPrivate(path: String, reason: String)
     /// The store, or this handle, is open for reading only.
     case readOnly(operation: String)
     /// The file system has no room (or the user's quota has none).
@@ -54,6 +56,7 @@ extension StorageError: CustomStringConvertible {
             "there is no archive \"\(name)\" in \(store); list the archives to see their names"
         case .ownedByAnotherUser(let path):
             "\(path) belongs to another user and can only be read; open it as its owner to write"
+        case .notPrivate(let path, let reason): "\(path) \(reason)"
         case .permissionDenied(let path):
             "no permission for \(path); ask its owner, or open it as a user who may"
         case .readOnly(let operation):

@@ -13,6 +13,18 @@ extension Store {
         return names.sorted()
     }
 
+    /// Folders that are named as archives' and whose names no archive can have (a control character, another spelling),
+    /// sorted, harmless to show. No archive of this store is in them.
+    public func strayFolderNames() throws(StorageError) -> [String] {
+        try folder.names().filter(ArchiveName.isStray)
+            .map { $0.unicodeScalars.map { $0.escaped(asASCII: false) }.joined() }.sorted()
+    }
+
+    /// What is wrong with such a folder, and what to do: one line.
+    public func strayFolderProblem(_ name: String) -> String {
+        "\(path)/\(name) is named as no archive can be; whatever is in it isn't seen: rename it, or move it out of the store"
+    }
+
     /// What is wrong with such an archive, and what to do: one line.
     public func emptyArchiveProblem(named name: String) -> String {
         "\(path)/\(ArchiveName.folder(for: name)) is empty: its files were removed, or whoever made it was killed; "

@@ -10,7 +10,7 @@ public final class Store: Sendable {
     let options: StoreOptions
     private let doorbell: Doorbell
     private let follower: StoreFollower
-    private let archives = Mutex<[String: Archive]>([:])
+    private let archives = Mutex<[ExactText: Archive]>([:])
 
     private init(path: String, mode: AccessMode, folder: OpenFile, options: StoreOptions) {
         self.path = path
@@ -25,17 +25,14 @@ public final class Store: Sendable {
     /// that exists becomes a store only if it is empty.
     ///
     /// - Throws: `storeNotFound`, `notAStore`, `permissionDenied`, `ownedByAnotherUser` (for writing),
-    ///   `unsupportedVersion`, `noSpace`, `system`.
+    ///   `notPrivate`, `unsupportedVersion`, `noSpace`, `system`.
     public static func open(
         at path: String, mode: AccessMode = .readWrite, createIfMissing: Bool = true,
         options: StoreOptions = StoreOptions()
     ) throws(StorageError) -> Store {
         let mayCreate = createIfMissing && mode == .readWrite
-        let folder = try openFolder(at: path, mayCreate: mayCreate)
-        let status = try folder.status()
-        if mode == .readWrite, status.owner != ProcessIdentity.effectiveUser {
-            throw .ownedByAnotherUser(path: path)
-        }
+        let trust: FileTrust = mode == .readOnly && options.trustsOwner ? .anyone : .ownUser
+        let folder = try openFolder(at: path, mayCreate: mayCreate, isOwn: mode == .readWrite, trust)
         switch try StoreMarker.state(in: folder) {
         case .right: break
         case .version(let version):
@@ -74,10 +71,7 @@ public final class Store: Sendable {
     /// - Throws: `storeNotFound`; `notAStore` for a folder in which there is no archive; `unsupportedVersion` for the
     ///   marker of another format, which is left as it is; `ownedByAnotherUser`, `permissionDenied`, `noSpace`, `system`.
     public static func repairMarker(at path: String) throws(StorageError) -> String? {
-        let folder = try openFolder(at: path, mayCreate: false)
-        guard try folder.status().owner == ProcessIdentity.effectiveUser else {
-            throw .ownedByAnotherUser(path: path)
-        }
+        let folder = try openFolder(at: path, mayCreate: false, isOwn: true, .ownUser)
         let file = path + "/" + StoreMarker.fileName
         let state = try StoreMarker.state(in: folder)
         switch state {
@@ -97,9 +91,14 @@ public final class Store: Sendable {
         return line
     }
 
-    private static func openFolder(at path: String, mayCreate: Bool) throws(StorageError) -> OpenFile {
+    private static func openFolder(
+        at path: String, mayCreate: Bool, isOwn: Bool, _ trust: FileTrust
+    ) throws(StorageError) -> OpenFile {
         do throws(StorageError) {
-            return try OpenFile.folder(at: path)
+            if isOwn, try OpenFile.folder(at: path).status().owner != ProcessIdentity.effectiveUser {
+                throw .ownedByAnotherUser(path: path)
+            }
+            return try OpenFile.folder(at: path, trust: trust)
         } catch {
             guard case .system(_, _, let code) = error else { throw error }
             if code == SystemCode.notAFolder {
@@ -108,7 +107,7 @@ public final class Store: Sendable {
             guard code == SystemCode.missing else { throw error }
             guard mayCreate else { throw .storeNotFound(path: path) }
             try OpenFile.makeFolders(at: path)
-            return try OpenFile.folder(at: path)
+            return try OpenFile.folder(at: path, trust: trust)
         }
     }
 
@@ -190,11 +189,11 @@ public final class Store: Sendable {
         _ name: String, prepare: () throws(StorageError) -> Void
     ) throws(StorageError) -> Archive {
         try archives.withLock { (archives) throws(StorageError) in
-            if let archive = archives[name], !archive.isClosed { return archive }
+            if let archive = archives[ExactText(name)], !archive.isClosed { return archive }
             try prepare()
             let archive = try Archive(
                 name: name, store: folder, mode: mode, options: options, doorbell: doorbell, follower: follower)
-            archives[name] = archive
+            archives[ExactText(name)] = archive
             return archive
         }
     }
@@ -204,7 +203,7 @@ public final class Store: Sendable {
         guard mode == .readWrite else { throw .readOnly(operation: "remove archive \"\(name)\"") }
         let archive = try archive(named: name)
         try archive.destroy()
-        archives.withLock { $0[name] = nil }
+        archives.withLock { $0[ExactText(name)] = nil }
         let folderName = ArchiveName.folder(for: name)
         let inside = try folder.folder(named: folderName)
         // The descriptor goes first: without it the folder is no archive.

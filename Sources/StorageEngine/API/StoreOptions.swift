@@ -5,10 +5,14 @@ public struct StoreOptions: Sendable, Hashable {
     /// Which kind of lock a new index is given. An existing one keeps its own, but for `fileLock` asked for by a process that
     /// is the only one to have the archive open: containers that share a store need it (OnDiskFormat, "Containers").
     public var locking: LockingMode
+    /// Whether a store that another user owns, or may write, is looked into all the same. That user can end this process
+    /// by cutting off a file that it has mapped. Opening for writing needs a store of one's own in any case.
+    public var trustsOwner: Bool
 
-    public init(processName: String? = nil, locking: LockingMode = .automatic) {
+    public init(processName: String? = nil, locking: LockingMode = .automatic, trustsOwner: Bool = false) {
         self.processName = processName
         self.locking = locking
+        self.trustsOwner = trustsOwner
     }
 }
 

@@ -274,9 +274,10 @@ private struct CheckPass {
 extension ArchiveEngine {
     /// What is wrong with the name that the descriptor has; nil: it is the folder's.
     fileprivate var misnaming: String? {
-        let folderName = folder.path.split(separator: "/").last.map(String.init) ?? ""
-        guard ArchiveName.folder(for: name) != folderName else { return nil }
-        return "\(folder.path)/\(Descriptor.fileName): names the archive \"\(name)\", and its folder does not"
+        guard let other = try? ArchiveOpening(folder: folder, options: StoreOptions()).otherName else {
+            return nil
+        }
+        return ArchiveOpening.nameProblem(other, in: folder)
     }
 }
 

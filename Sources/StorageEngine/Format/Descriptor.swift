@@ -138,9 +138,14 @@ package enum ArchiveName {
                 bytes.append(byte)
             }
         }
-        guard let name = String(validating: bytes, as: UTF8.self), !name.isEmpty,
+        guard let name = String(validating: bytes, as: UTF8.self), (try? validate(name)) != nil,
             self.folder(for: name) == folder
         else { return nil }
         return name
+    }
+
+    /// Whether a folder is named as an archive's, and as none that there can be.
+    static func isStray(folder: String) -> Bool {
+        folder.hasSuffix(folderSuffix) && name(ofFolder: folder) == nil
     }
 }

@@ -1,5 +1,11 @@
 /// Replacing the descriptor, whole or not at all. Files: OnDiskFormat, "Descriptors".
 extension ArchiveOpening {
+    /// That the descriptor names another archive than its folder: a folder that was renamed or copied.
+    static func nameProblem(_ other: String, in folder: OpenFile) -> String {
+        "\(folder.path)/\(Descriptor.fileName): says the name \"\(other.unicodeScalars.map { $0.escaped(asASCII: false) }.joined())\", "
+            + "which is not its folder's"
+    }
+
     static func replaceDescriptor(_ descriptor: Descriptor, in folder: OpenFile) throws(StorageError) {
         let next = try NextDescriptor(descriptor, in: folder)
         do throws(StorageError) {

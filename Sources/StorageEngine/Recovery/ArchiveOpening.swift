@@ -11,13 +11,28 @@ struct ArchiveOpening {
     static let lockName = "lock"
 
     let folder: OpenFile
+    /// Under the folder's name: by that it is found.
     let descriptor: Descriptor
+    /// The name in the descriptor, where it is another one.
+    let otherName: String?
     let options: StoreOptions
 
     init(folder: OpenFile, options: StoreOptions) throws(StorageError) {
         self.folder = folder
         self.options = options
-        descriptor = try Descriptor.read(in: folder)
+        var descriptor = try Descriptor.read(in: folder)
+        let folderName = folder.path.utf8.split(separator: UInt8(ascii: "/")).last.map {
+            String(Substring($0))
+        }
+        if let name = folderName.flatMap(ArchiveName.name(ofFolder:)),
+            !name.utf8.elementsEqual(descriptor.name.utf8)
+        {
+            otherName = descriptor.name
+            descriptor.name = name
+        } else {
+            otherName = nil
+        }
+        self.descriptor = descriptor
     }
 
     /// The one place where a handle is made. Its log is mapped for what its role may do; whoever only looks has no use for

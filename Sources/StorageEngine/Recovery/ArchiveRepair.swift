@@ -44,6 +44,9 @@ struct ArchiveRepair {
         for name in [ArchiveOpening.indexName, ArchiveOpening.newIndexName] { try folder.unlink(name) }
         if let loss {
             try repair.replaceDescriptor(descriptor, loss)
+        } else if let other = known?.otherName {
+            try ArchiveOpening.replaceDescriptor(descriptor, in: folder)
+            repair.note(ArchiveOpening.nameProblem(other, in: folder) + "; it has the folder's name now")
         }
         try repair.mendSegments()
         return try repair.finish(

@@ -21,10 +21,13 @@ enum SystemCode {
 final class OpenFile: Sendable {
     let descriptor: Int32
     let path: String
+    /// Of what is opened inside this folder.
+    private let trust: FileTrust
 
-    private init(descriptor: Int32, path: String) {
+    private init(descriptor: Int32, path: String, trust: FileTrust = .anyone) {
         self.descriptor = descriptor
         self.path = path
+        self.trust = trust
     }
 
     deinit { _ = close(descriptor) }
@@ -36,33 +39,53 @@ final class OpenFile: Sendable {
         var inode: UInt64
         var links: UInt64
         var owner: UInt32
+        var mode: UInt32
         var isFolder: Bool
         var isRegular: Bool
     }
 
     // MARK: Opening
 
-    static func folder(at path: String) throws(StorageError) -> OpenFile {
+    static func folder(at path: String, trust: FileTrust = .anyone) throws(StorageError) -> OpenFile {
         let opened = SystemDoor.perform(.open, path: path) {
             Int(cp_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0))
         }
         guard opened.code == 0 else { throw .fromErrno(opened.code, operation: "open", path: path) }
-        return OpenFile(descriptor: Int32(opened.value), path: path)
+        let folder = OpenFile(descriptor: Int32(opened.value), path: path, trust: trust)
+        try folder.requireTrust(trust)
+        return folder
     }
 
-    /// Makes the folder at `path`, and those above it that are missing, with mode 0700.
+    /// Makes the folder at `path`, and those above it that are missing, with mode 0700. The names of those above are on
+    /// the medium when this returns; that of `path` itself is for whoever stores something in it.
     static func makeFolders(at path: String) throws(StorageError) {
-        let first = makeFolder(at: path)
-        if first == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex {
-            try makeFolders(at: String(path[..<slash]))
-            try folder(at: String(path[..<slash])).synchronizeNames()
-            let second = makeFolder(at: path)
-            guard second == 0 || second == EEXIST else {
-                throw .fromErrno(second, operation: "make folder", path: path)
+        var code = makeFolder(at: path)
+        if code == ENOENT, let parent = parent(of: path) {
+            try makeFolders(at: parent)
+            do throws(StorageError) {
+                try folder(
+                    at: OpenFile.parent(of: parent) ?? (parent.utf8.first == UInt8(ascii: "/") ? "/" : ".")
+                )
+                .synchronizeNames()
+            } catch {
+                // A folder of others that this user may not open.
+                guard case .permissionDenied = error else { throw error }
             }
-        } else if first != 0, first != EEXIST {
-            throw .fromErrno(first, operation: "make folder", path: path)
+            code = makeFolder(at: path)
         }
+        guard code == 0 || code == EEXIST else {
+            throw .fromErrno(code, operation: "make folder", path: path)
+        }
+    }
+
+    /// `nil` where the path has none but the root or the working folder.
+    private static func parent(of path: String) -> String? {
+        var bytes = path.utf8[...]
+        while bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
+        guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return nil }
+        bytes = bytes[..<slash]
+        while bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
+        return bytes.isEmpty ? nil : String(Substring(bytes))
     }
 
     /// 0 or an errno.
@@ -117,9 +140,23 @@ final class OpenFile: Sendable {
         return file
     }
 
-    private func open(_ name: String, flags: Int32, path known: String? = nil) throws(StorageError)
-        -> OpenFile
-    {
+    /// - Throws: also `notPrivate`, for what others could change.
+    private func open(_ name: String, flags: Int32) throws(StorageError) -> OpenFile {
+        let file = try openUntrusted(name, flags: flags, trust: trust)
+        try file.requireTrust(trust)
+        return file
+    }
+
+    private func requireTrust(_ trust: FileTrust) throws(StorageError) {
+        guard case .ownUser = trust else { return }
+        let status = try status()
+        let objection = trust.objection(owner: status.owner, mode: status.mode, isFolder: status.isFolder)
+        if let objection { throw .notPrivate(path: path, reason: objection) }
+    }
+
+    private func openUntrusted(
+        _ name: String, flags: Int32, path known: String? = nil, trust: FileTrust = .anyone
+    ) throws(StorageError) -> OpenFile {
         let full = known ?? path + "/" + name
         let opened = SystemDoor.perform(.open, path: full) {
             Int(cp_openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC, 0o600))
@@ -130,7 +167,7 @@ final class OpenFile: Sendable {
             }
             throw .fromErrno(opened.code, operation: "open", path: full)
         }
-        return OpenFile(descriptor: Int32(opened.value), path: full)
+        return OpenFile(descriptor: Int32(opened.value), path: full, trust: trust)
     }
 
     // MARK: Facts
@@ -143,6 +180,7 @@ final class OpenFile: Sendable {
             bytes: Int(facts.st_size), allocatedBytes: Int(facts.st_blocks) * 512,
             device: UInt64(truncatingIfNeeded: facts.st_dev), inode: UInt64(truncatingIfNeeded: facts.st_ino),
             links: UInt64(truncatingIfNeeded: facts.st_nlink), owner: facts.st_uid,
+            mode: UInt32(facts.st_mode),
             isFolder: facts.st_mode & S_IFMT == S_IFDIR, isRegular: facts.st_mode & S_IFMT == S_IFREG)
     }
 
@@ -295,9 +333,8 @@ final class OpenFile: Sendable {
 
     /// The folder that this folder is in, wherever it has been moved.
     func parentFolder() throws(StorageError) -> OpenFile {
-        var name = path + "/.."
-        if let slash = path.lastIndex(of: "/"), slash != path.startIndex { name = String(path[..<slash]) }
-        return try open("..", flags: O_RDONLY | O_DIRECTORY, path: name)
+        let name = OpenFile.parent(of: path) ?? path + "/.."
+        return try openUntrusted("..", flags: O_RDONLY | O_DIRECTORY, path: name)
     }
 
     /// Lets the kernel forget what it holds of the file in memory, so that reading shows what is on the medium.

@@ -75,7 +75,7 @@ extension ArchivesFactory {
         private struct Opened {
             var store: Store?
             /// By name, with the type that each is of.
-            var managers: [String: (type: any Archivable.Type, manager: any Sendable & AnyObject)] = [:]
+            var managers: [ExactText: (type: any Archivable.Type, manager: any Sendable & AnyObject)] = [:]
         }
 
         init(path: String) { self.path = path }
@@ -98,7 +98,7 @@ extension ArchivesFactory {
         ) throws -> ArchiveManager<Archive> {
             try opened.withLock { opened in
                 let name = type.archiveName
-                if let known = opened.managers[name] {
+                if let known = opened.managers[ExactText(name)] {
                     guard let manager = known.manager as? ArchiveManager<Archive> else {
                         throw ArchiveError.nameInUse(
                             archive: name, by: readableName(of: known.type),
@@ -115,7 +115,7 @@ extension ArchivesFactory {
                         memoryLimit: UInt64(memorySize > 0 ? memorySize : Core.defaultMemorySize),
                         typeName: readableName(of: type)))
                 let manager = ArchiveManager<Archive>(archive: archive, core: self)
-                opened.managers[name] = (type, manager)
+                opened.managers[ExactText(name)] = (type, manager)
                 return manager
             }
         }

@@ -19,7 +19,7 @@ struct StoreArguments: ParsableArguments {
     /// Opens the store to look into: nothing in it changes, not even by looking.
     func openForLooking() throws -> Store {
         try Store.open(
-            at: try pathForLooking(), mode: .readOnly, createIfMissing: false)
+            at: try pathForLooking(), mode: .readOnly, createIfMissing: false, options: .forLooking)
     }
 
     /// Opens the store to change it. Changing one takes naming it. `creating`: makes it if there is none.

@@ -45,7 +45,9 @@ struct BrowseCommand: ParsableCommand {
     func run() throws {
         let path = store.named
         // What is no store is said here, in one line, and not on a screen.
-        if let path { try Store.open(at: path, mode: .readOnly, createIfMissing: false).close() }
+        if let path {
+            try Store.open(at: path, mode: .readOnly, createIfMissing: false, options: .forLooking).close()
+        }
         let session = BrowserSession(store: path, isReadOnly: readOnly, theme: theme)
         if let size {
             let output = OutputWriter()

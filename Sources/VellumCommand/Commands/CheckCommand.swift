@@ -40,6 +40,7 @@ struct CheckCommand: ParsableCommand {
             isUnreadable = false
             for index in findings.indices where !findings[index].clean {
                 do throws(StorageError) {
+                    if findings[index].isStray { continue }
                     if findings[index].isEmptyFolder {
                         try findings[index].removeFolder(in: store)
                         continue
@@ -78,18 +79,21 @@ struct CheckCommand: ParsableCommand {
         for name in try store.emptyArchiveNames() {
             findings.append(Finding(name, emptyFolder: store.emptyArchiveProblem(named: name)))
         }
+        for name in try store.strayFolderNames() {
+            findings.append(Finding(name, stray: store.strayFolderProblem(name)))
+        }
         return (findings, isUnreadable)
     }
 
     private func printText(_ findings: [Finding], _ marker: String?, to output: OutputWriter) throws {
         if let marker { try TerminalSafe.write(Array((marker + "\n").utf8), to: output) }
         for finding in findings {
-            var line = "\(finding.name): \(finding.verdict), "
+            var line = "\(TerminalSafe.column(finding.name)): \(finding.verdict), "
             line += HumanText.entries(finding.entries, bytes: finding.valueBytes)
             if finding.damaged > 0 { line += ", \(finding.damaged) damaged" }
             if finding.salvaged > 0 { line += ", \(finding.salvaged) salvaged" }
             line += "\n"
-            for problem in finding.problems { line += "  \(problem)\n" }
+            for problem in finding.problems { line += "  \(TerminalSafe.column(problem))\n" }
             try TerminalSafe.write(Array(line.utf8), to: output)
         }
     }
@@ -127,6 +131,8 @@ struct CheckCommand: ParsableCommand {
         var problems: [String]
         var isMended = false
         var isEmptyFolder = false
+        /// A folder that is no archive, which nobody but a person can put right.
+        var isStray = false
 
         var verdict: String { !clean ? "NOT CLEAN" : isMended ? "mended" : "clean" }
 
@@ -162,6 +168,12 @@ struct CheckCommand: ParsableCommand {
             damaged = 1
             problems = [problem]
             isEmptyFolder = true
+        }
+
+        init(_ name: String, stray problem: String) {
+            self.init(name, emptyFolder: problem)
+            isEmptyFolder = false
+            isStray = true
         }
 
         mutating func removeFolder(in store: Store) throws(StorageError) {

@@ -43,7 +43,8 @@ struct GetCommand: ParsableCommand {
         let archive = try store.openForLooking().archive(named: archive)
         try archive.requireEntries()
         guard var metadata = try archive.metadata(key), let bytes = try archive.peek(key) else {
-            throw CommandFailure("no entry \"\(key)\" in archive \"\(archive.name)\"", status: .nothing)
+            throw CommandFailure(
+                "no entry \(TerminalSafe.quoted(key)) in archive \"\(archive.name)\"", status: .nothing)
         }
         if meta { metadata.rank = try Self.rank(of: metadata, in: archive) }
         let output = OutputWriter()

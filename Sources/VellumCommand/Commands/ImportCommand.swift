@@ -80,7 +80,8 @@ struct ImportCommand: ParsableCommand {
 
     private func checkColumns(_ columns: [String], _ file: String) throws(CommandFailure) {
         guard !columns.isEmpty else { return }
-        for name in [key, value].compactMap({ $0 }) where !columns.contains(name) {
+        for name in [key, value].compactMap({ $0 })
+        where !columns.contains(where: { ExactText($0) == ExactText(name) }) {
             throw CommandFailure(
                 "\(file) has no column \"\(name)\"; its columns are \(columns.joined(separator: ", "))",
                 status: .usage)

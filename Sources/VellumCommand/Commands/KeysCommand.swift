@@ -79,7 +79,8 @@ struct KeysCommand: ParsableCommand {
         // As for rm and expire: who asks for an owner's entries learns that there are none.
         guard isFiltered, !isAnyMeant else { return }
         let meant = [
-            prefix.map { "with a key that begins with \"\($0)\"" }, owner.map { "of owner \"\($0)\"" },
+            prefix.map { "with a key that begins with \(TerminalSafe.quoted($0))" },
+            owner.map { "of owner \(TerminalSafe.quoted($0))" },
         ]
         throw CommandFailure(
             "\(archive.name) has no entry \(meant.compactMap { $0 }.joined(separator: " "))", status: .nothing

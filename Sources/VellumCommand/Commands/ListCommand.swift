@@ -47,6 +47,10 @@ struct ListCommand: ParsableCommand {
             Narration.complain("\(name): \(store.emptyArchiveProblem(named: name))")
             failed = true
         }
+        for name in try store.strayFolderNames() {
+            Narration.complain(store.strayFolderProblem(name))
+            failed = true
+        }
         try printer.finish()
         if failed { throw CommandFailure(nil, status: .storeFailure) }
     }

@@ -81,13 +81,16 @@ struct PlannedChange: Sendable {
             return "nothing changed: \(have) no deadline already"
         }
         if let idle, plan.missing.isEmpty { return "no entry was idle for longer than \(idle.text)" }
-        if let owner = selection.owner { return "\(archive) has no entry of owner \"\(owner)\"" }
+        if let owner = selection.owner {
+            return "\(archive) has no entry of owner \(TerminalSafe.quoted(owner))"
+        }
         return selection.keys.isEmpty ? "\(archive) is empty" : nil
     }
 
     private func report(_ outcome: PlanOutcome, _ archive: String) {
         for key in outcome.skipped.prefix(Self.listedKeys) {
-            Narration.complain("\"\(key)\" has changed or gone meanwhile, and was left alone")
+            Narration.complain(
+                "\(TerminalSafe.quoted(key)) has changed or gone meanwhile, and was left alone")
         }
         let more = outcome.skipped.count - Self.listedKeys
         if more > 0 { Narration.complain("and \(HumanText.count(more, "other", "others"))") }
@@ -102,8 +105,7 @@ struct PlannedChange: Sendable {
             }
             return
         }
-        var command = "vellum undo \(ShellWord.quoted(archive)) \(action.id)"
-        if let path = store.store { command += " --store \(ShellWord.quoted(path))" }
+        let command = ShellWord.vellum("undo", [archive, "\(action.id)"], store: store.store)
         Narration.say("to undo it: \(command)")
     }
 }

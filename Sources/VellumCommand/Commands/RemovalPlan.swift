@@ -20,8 +20,8 @@ struct RemovalPlan: Sendable {
         let before = idle.map { Timestamp(microseconds: Timestamp.now().microseconds - $0.microseconds) }
         func isIdle(_ accessed: Timestamp) -> Bool { before.map { accessed < $0 } ?? true }
         if !selection.keys.isEmpty {
-            var seen: Set<String> = []
-            for key in selection.keys where seen.insert(key).inserted {
+            var seen: Set<ExactText> = []
+            for key in selection.keys where seen.insert(ExactText(key)).inserted {
                 guard let metadata = try archive.metadata(key) else {
                     missing.append(key)
                     continue
@@ -40,7 +40,9 @@ struct RemovalPlan: Sendable {
         }
         for index in list.indices where isIdle(list[index].accessed) {
             guard let metadata = list.metadata(at: index) else { continue }
-            if let owner = selection.owner, metadata.owner != owner { continue }
+            if let owner = selection.owner, metadata.owner.map(ExactText.init) != ExactText(owner) {
+                continue
+            }
             add(metadata)
         }
     }
@@ -56,7 +58,7 @@ struct RemovalPlan: Sendable {
     }
 
     func reportMissing() {
-        for key in missing { Narration.complain("no entry \"\(key)\"") }
+        for key in missing { Narration.complain("no entry \(TerminalSafe.quoted(key))") }
     }
 
     /// Does it so that it can be undone. All entries there are by then go, if that was the plan; otherwise those that

@@ -65,7 +65,8 @@ struct UndoCommand: ParsableCommand {
 
     private func report(_ outcome: UndoOutcome) {
         for key in outcome.skipped.prefix(10) {
-            Narration.complain("\"\(key)\" was recorded or changed meanwhile and stays as it is")
+            Narration.complain(
+                "\(TerminalSafe.quoted(key)) was recorded or changed meanwhile and stays as it is")
         }
         if outcome.skippedCount > 10 {
             Narration.complain("and \(HumanText.count(outcome.skippedCount - 10, "other", "others"))")

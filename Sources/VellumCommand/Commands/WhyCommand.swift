@@ -46,7 +46,8 @@ struct WhyCommand: ParsableCommand {
                 "; events reach back to \(HumanText.localTime($0))"
             }
             throw CommandFailure(
-                "nothing is known of \"\(key)\" in \(archive.name)\(reach ?? "")", status: .nothing)
+                "nothing is known of \(TerminalSafe.quoted(key)) in \(archive.name)\(reach ?? "")",
+                status: .nothing)
         }
     }
 }

@@ -56,7 +56,8 @@ struct Exporter {
         try TerminalSafe.write(text, to: output)
         outcome.damaged = try forEachValue { key, value in
             guard let object = try object(key, value), let row = Self.row(of: object, under: names) else {
-                Narration.complain("\"\(key)\" is not an object that a row can hold; left out")
+                Narration.complain(
+                    "\(TerminalSafe.quoted(key)) is not an object that a row can hold; left out")
                 outcome.skipped += 1
                 return
             }
@@ -72,13 +73,15 @@ struct Exporter {
     /// object, so that objects that leave out different properties of a common order come back in that order.
     private func propertyNames() throws -> [String] {
         var names: [String] = []
-        var known: Set<String> = []
+        var known: Set<ExactText> = []
         _ = try forEachValue(isSilent: true) { key, value in
             var previous: String?
             for entry in try object(key, value) ?? CBORMap() {
                 guard case .text(let name) = entry.key else { continue }
-                if known.insert(name).inserted {
-                    let place = previous.flatMap { names.firstIndex(of: $0) }
+                if known.insert(ExactText(name)).inserted {
+                    let place = previous.flatMap { last in
+                        names.firstIndex { ExactText($0) == ExactText(last) }
+                    }
                     names.insert(name, at: place.map { $0 + 1 } ?? 0)
                 }
                 previous = name
@@ -130,13 +133,14 @@ struct Exporter {
 
     /// Nil if the object has a property twice, or one whose name isn't text.
     private static func row(of object: CBORMap, under names: [String]) -> [CBORValue?]? {
-        var values: [String: CBORValue] = [:]
+        var values: [ExactText: CBORValue] = [:]
         for entry in object {
-            guard case .text(let name) = entry.key, values.updateValue(entry.value, forKey: name) == nil
+            guard case .text(let name) = entry.key,
+                values.updateValue(entry.value, forKey: ExactText(name)) == nil
             else {
                 return nil
             }
         }
-        return names.map { values[$0] }
+        return names.map { values[ExactText($0)] }
     }
 }

@@ -25,7 +25,7 @@ struct DelimitedReader: RecordReader {
                 throw CommandFailure(
                     place + "the names of the properties are not valid UTF-8", status: .nothing)
             }
-            guard !names.contains(name) else {
+            guard !names.contains(where: { $0.utf8.elementsEqual(name.utf8) }) else {
                 throw CommandFailure(place + "two columns are named \"\(name)\"", status: .nothing)
             }
             names.append(name)

@@ -17,8 +17,8 @@ struct EventFollower {
     private let store: Store
     /// Nil: all archives.
     private let name: String?
-    private var positions: [String: Position] = [:]
-    private var unreadable: Set<String> = []
+    private var positions: [ExactText: Position] = [:]
+    private var unreadable: Set<ExactText> = []
 
     /// `fromStart`: begins with what the rings still have, otherwise with what happens from now on.
     /// - Throws: also `noSuchArchive` if a name is given and there is none.
@@ -27,7 +27,8 @@ struct EventFollower {
         self.name = name
         if let name {
             let archive = try store.archive(named: name)
-            positions[name] = Position(archive: archive, next: fromStart ? nil : try archive.nextEvent())
+            positions[ExactText(name)] = Position(
+                archive: archive, next: fromStart ? nil : try archive.nextEvent())
             return
         }
         for name in try store.archiveNames() { open(name, from: fromStart ? .rest : .now) }
@@ -37,12 +38,12 @@ struct EventFollower {
     /// passed over, until it can.
     mutating func look() throws(StorageError) -> [Finding] {
         let names = if let name { [name] } else { try store.archiveNames() }
-        for name in names where positions[name] == nil {
+        for name in names where positions[ExactText(name)] == nil {
             // All that happened in it is new.
             open(name, from: .first)
         }
         var findings: [Finding] = []
-        for (name, position) in positions.sorted(by: { $0.key < $1.key }) {
+        for (name, position) in positions.sorted(by: { $0.key.text < $1.key.text }) {
             do throws(StorageError) {
                 guard try position.archive.nextEvent() != position.next else { continue }
                 // A ring that was made anew begins with 0 again; the engine knows when a number is still to come.
@@ -55,7 +56,7 @@ struct EventFollower {
                 // Removed; one of that name may come again.
                 position.archive.close()
                 positions[name] = nil
-                Narration.complain("\(name) is gone")
+                Narration.complain("\(name.text) is gone")
             }
         }
         return findings
@@ -74,11 +75,11 @@ struct EventFollower {
                 case .rest: nil
                 case .now: try archive.nextEvent()
                 }
-            positions[name] = Position(archive: archive, next: next)
-            unreadable.remove(name)
+            positions[ExactText(name)] = Position(archive: archive, next: next)
+            unreadable.remove(ExactText(name))
         } catch {
             if case .noSuchArchive = error { return }
-            if unreadable.insert(name).inserted { Narration.complain("\(name): \(error)") }
+            if unreadable.insert(ExactText(name)).inserted { Narration.complain("\(name): \(error)") }
         }
     }
 }

@@ -36,16 +36,18 @@ struct KeyStory: Sendable {
         guard isKnown else { return "" }
         var text = ""
         if let metadata {
-            text += "\"\(key)\" is in \(archive): \(HumanText.size(UInt64(metadata.valueBytes)))"
+            text +=
+                "\(TerminalSafe.quoted(key)) is in \(archive): \(HumanText.size(UInt64(metadata.valueBytes)))"
             text += metadata.tier == .memory ? ", in memory only\n" : "\n"
             for (name, value) in facts(metadata, now) {
                 text += "  \(name)" + String(repeating: " ", count: 10 - name.count) + "\(value)\n"
             }
         } else if let standing, standing.isExpired, let deadline = standing.expires {
-            text += "\"\(key)\" is not in \(archive): it expired \(HumanText.ago(deadline, now: now)), "
+            text +=
+                "\(TerminalSafe.quoted(key)) is not in \(archive): it expired \(HumanText.ago(deadline, now: now)), "
             text += "and is not cleared away yet\n"
         } else {
-            text += "\"\(key)\" is not in \(archive)\n"
+            text += "\(TerminalSafe.quoted(key)) is not in \(archive)\n"
         }
         if !history.events.isEmpty { text += "\n" }
         let sizes = history.events.map { $0.isAboutAll ? "" : HumanText.size(UInt64(clamping: $0.bytes)) }
@@ -73,7 +75,7 @@ struct KeyStory: Sendable {
                     "\(HumanText.localTime($0)), in \(Cell.deadline($0, now: now).human)"
                 } ?? "never"
             ))
-        if let owner = metadata.owner { facts.append(("owner", owner)) }
+        if let owner = metadata.owner { facts.append(("owner", TerminalText.sanitized(owner))) }
         let holders = (standing?.holders ?? []).map { name(of: $0.pid) }
         facts.append(("held by", holders.isEmpty ? "no process' memory" : holders.joined(separator: ", ")))
         return facts
@@ -96,7 +98,9 @@ struct KeyStory: Sendable {
                 text += "\(name)\t\(cell.plain)\n"
             }
         }
-        for holder in standing?.holders ?? [] { text += "heldBy\t\(holder.pid)\t\(holder.name)\n" }
+        for holder in standing?.holders ?? [] {
+            text += "heldBy\t\(holder.pid)\t\(TerminalSafe.column(holder.name))\n"
+        }
         text += "\n"
         for event in history.events {
             text += cells(of: event).map { $0.value.plain }.joined(separator: "\t") + "\n"

@@ -50,10 +50,11 @@ enum Cell: Sendable {
         }
     }
 
-    /// For programs that cut columns: text as it is, sizes in bytes, times in seconds since 1970, absent as nothing.
+    /// For programs that cut columns: text on one line, sizes in bytes, times in seconds since 1970, absent as nothing.
     var plain: String {
         switch self {
-        case .text(let text), .number(let text): text
+        case .text(let text): TerminalSafe.column(text)
+        case .number(let text): text
         case .bytes(let number), .count(let number): String(number)
         case .decimal(let number), .rate(let number): HumanText.fixed(number, digits: 6)
         case .time(let time), .deadline(let time, _), .clock(let time), .second(let time):

@@ -1,5 +1,6 @@
 import ArchiveQuery
 import CBOR
+import StorageEngine
 
 /// Prints the rows of a query as they come. For one thread.
 protocol QueryPrinter {
@@ -71,11 +72,11 @@ enum QueryCell {
 /// The names of all properties that some objects have, in the order in which they come.
 struct ColumnNames {
     private(set) var all: [String] = []
-    private var known: Set<String> = []
+    private var known: Set<ExactText> = []
 
     mutating func add(_ object: CBORMap?) {
         for entry in object ?? CBORMap() {
-            if case .text(let name) = entry.key, known.insert(name).inserted { all.append(name) }
+            if case .text(let name) = entry.key, known.insert(ExactText(name)).inserted { all.append(name) }
         }
     }
 }

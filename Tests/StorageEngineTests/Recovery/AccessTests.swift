@@ -44,7 +44,8 @@ import Testing
             try await outcomes(folder, ["\(AccessTests.otherUser)"]) == [
                 "reading open permissionDenied", "writing open permissionDenied",
             ])
-        // Opened up by its owner, it can be read; with and without a usable index.
+        // Opened up by its owner, it can be read by whoever trusts that owner (root is trusted by all); with and without
+        // a usable index.
         try setMode(0o755, ofAllIn: folder.store, files: 0o644)
         let expected = AccessTests.readable + ["writing open ownedByAnotherUser"]
         #expect(try await outcomes(folder, ["\(AccessTests.otherUser)"]) == expected)
@@ -52,7 +53,63 @@ import Testing
         #expect(try await outcomes(folder, ["\(AccessTests.otherUser)"]) == expected)
         // Even where the modes would allow writing.
         try setMode(0o777, ofAllIn: folder.store, files: 0o666)
-        #expect(try await outcomes(folder, ["\(AccessTests.otherUser)"]) == expected)
+        #expect(try await outcomes(folder, ["\(AccessTests.otherUser)", "trusting"]) == expected)
+    }
+
+    /// What others could write was mapped: root looked into a user's store, and the user cut the index off under it
+    /// (SIGBUS), or had made one for it.
+    @Test(.enabled(if: isRoot, "only root can act as another user"))
+    func whatAnotherUserOwnsIsNotMappedUnasked() async throws {
+        let folder = try TemporaryFolder()
+        try filled(folder)
+        let other = uid_t(AccessTests.otherUser)
+        for name in ["index", "descriptor", "00000001.segment"] {
+            let path = folder.archivePath("A", name)
+            #expect(chown(path, other, other) == 0)
+            #expect(
+                try await outcomes(folder, ["-"]) == ["reading open notPrivate", "writing open notPrivate"],
+                "\(name)")
+            #expect(try await outcomes(folder, ["-", "trusting"]).first == "reading open done")
+            #expect(chown(path, 0, 0) == 0)
+        }
+        #expect(chown(folder.store, other, other) == 0)
+        let lines = try await outcomes(folder, ["-"])
+        #expect(lines == ["reading open notPrivate", "writing open ownedByAnotherUser"])
+        #expect(try await outcomes(folder, ["-", "trusting"]).first == "reading open done")
+        do throws(StorageError) {
+            _ = try Store.open(at: folder.store, mode: .readOnly)
+        } catch {
+            #expect(
+                error.description.contains("user \(other)")
+                    && error.description.contains("VELLUM_TRUST_OWNER"))
+        }
+    }
+
+    /// The same for what others may write, whoever owns it.
+    @Test func whatOthersMayWriteIsRefused() throws {
+        let folder = try TemporaryFolder()
+        try filled(folder)
+        let archive = folder.store + "/A.archive"
+        let places =
+            [folder.store, archive] + ["index", "descriptor", "00000001.segment"].map { archive + "/" + $0 }
+        for (path, bit) in places.flatMap({ [($0, mode_t(0o020)), ($0, mode_t(0o002))] }) {
+            let isFolder = path == folder.store || path == archive
+            #expect(chmod(path, (isFolder ? 0o700 : 0o600) | bit) == 0)
+            for mode in [AccessMode.readOnly, .readWrite] {
+                do throws(StorageError) {
+                    // The segment is met when something of it is read.
+                    _ = try Store.open(at: folder.store, mode: mode).archive(named: "A").peek("key 7")
+                    Issue.record("\(path) was taken in with mode \(mode)")
+                } catch {
+                    #expect(
+                        error.description.contains("chmod") && error.description.contains(path), "\(error)")
+                }
+            }
+            #expect(chmod(path, isFolder ? 0o700 : 0o600) == 0)
+        }
+        // Above the store everything is the system's: /tmp may be written by all.
+        #expect(chmod(folder.path, 0o777) == 0)
+        #expect(try Store.open(at: folder.store).archive(named: "A").peek("key 7") != nil)
     }
 
     /// The user's own store, whose folders and files were made read-only.

@@ -7,7 +7,7 @@ import Darwin
 #endif
 
 extension WorkerCommand {
-    /// `opening STORE ARCHIVE USER [readOnlyFileSystem]`: says what reading and writing lead to, as that user
+    /// `opening STORE ARCHIVE USER [readOnlyFileSystem|trusting]`: says what reading and writing lead to, as that user
     /// (none: as the present one). The file system is read-only for this process alone, in its own mount
     /// namespace; `unsupported` where the system or the user's rights do not allow one.
     func tryOpening(_ arguments: WorkerArguments) {
@@ -15,6 +15,7 @@ extension WorkerCommand {
             say("unsupported")
             return
         }
+        let options = StoreOptions(trustsOwner: arguments.word(4) == "trusting")
         if let user = uid_t(arguments.word(3)), setgid(user) != 0 || setuid(user) != 0 {
             say("unsupported")
             return
@@ -25,7 +26,7 @@ extension WorkerCommand {
             say(
                 "\(name) open "
                     + outcome {
-                        let store = try Store.open(at: arguments.storePath, mode: mode)
+                        let store = try Store.open(at: arguments.storePath, mode: mode, options: options)
                         archive = try store.archive(named: arguments.archiveName)
                     })
             guard let archive else { continue }

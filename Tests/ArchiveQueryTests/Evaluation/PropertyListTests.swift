@@ -1,0 +1,99 @@
+import ArchiveQuery
+import CBOR
+import Foundation
+import StorageEngine
+import TestSupport
+import Testing
+
+/// Property lists among the values of a query, hostile ones and others.
+@Suite struct PropertyListTests {
+    /// Arrays of `width` references to the next array, `levels` deep: width to the power of levels when written out.
+    private func bomb(levels: Int, width: Int) -> [UInt8] {
+        var list = Array("bplist00".utf8)
+        var offsets: [UInt8] = []
+        for level in 0..<levels {
+            offsets.append(UInt8(list.count))
+            list += [0xa0 | UInt8(width)] + [UInt8](repeating: UInt8(level + 1), count: width)
+        }
+        offsets.append(UInt8(list.count))
+        list += [0x51, 0x61]
+        let table = UInt8(list.count)
+        return list + offsets + [0, 0, 0, 0, 0, 0, 1, 1] + [0, 0, 0, 0, 0, 0, 0, UInt8(levels + 1)]
+            + [UInt8](repeating: 0, count: 8) + [0, 0, 0, 0, 0, 0, 0, table]
+    }
+
+    private func report(_ values: [[UInt8]], _ encoding: ValueEncoding = .unknown) throws -> QueryReport {
+        let source = ListSource(
+            values.enumerated().map { ListSource.Entry(key: "\($0)", value: $1, encoding: encoding) })
+        return try QueryPlan(QueryPipeline("find a = 1")).rows(of: source).1
+    }
+
+    /// What broke: a list of 164 bytes took gigabytes in any query, and was null in its result.
+    @Test func aListThatExpandsIsRefusedAndToldOf() throws {
+        let small = bomb(levels: 25, width: 2)
+        #expect(small.count <= 170)
+        let start = ContinuousClock.now
+        let report = try report(
+            [small, bomb(levels: 12, width: 14)] + [bomb(levels: 20, width: 3)], .propertyList)
+        #expect(report.unreadable == 3)
+        #expect(report.warnings.count == 1 && report.warnings[0].contains("3 property lists"))
+        // Gone through once it would take hours.
+        #expect(ContinuousClock.now - start < .seconds(20))
+        #expect(try self.report([bomb(levels: 3, width: 2)]).unreadable == 0, "sharing as such is no fault")
+    }
+
+    /// What broke: one level of XML was one call of the reader, until the stack ended.
+    @Test func deepXMLIsRefused() throws {
+        func nested(_ levels: Int, _ open: String = "<array>", _ close: String = "</array>") -> [UInt8] {
+            Array(
+                ("<?xml version=\"1.0\"?><plist version=\"1.0\">" + String(repeating: open, count: levels)
+                    + String(repeating: close, count: levels) + "</plist>").utf8)
+        }
+        let hidden = nested(100_000, "<array><!-- </array> --><string><![CDATA[</array>]]></string>")
+        let report = try report(
+            [nested(100_000), hidden, nested(100_000, "<dict><key>a</key>", "</dict>")], .propertyList)
+        #expect(report.unreadable == 3 && report.warnings.count == 1)
+        #expect(try self.report([nested(50)]).unreadable == 0)
+    }
+
+    /// Random bytes in a list's place end in an answer, and in nothing else.
+    @Test func mutatedListsAreReadOrRefused() throws {
+        var random = SeededGenerator.announced("property lists")
+        let list = try PropertyListSerialization.data(
+            fromPropertyList: ["a": [1, 2, ["b": "c", "d": Data([1])]], "e": Date(), "f": 1.5, "g": "東"]
+                as [String: Any],
+            format: .binary, options: 0)
+        var values: [[UInt8]] = []
+        for _ in 0..<5000 {
+            var bytes = Array(list)
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                bytes[Int.random(in: 8..<bytes.count, using: &random)] = UInt8.random(
+                    in: 0...255, using: &random)
+            }
+            values.append(bytes)
+        }
+        #expect(try report(values, .propertyList).visited == 5000)
+    }
+
+    /// Whatever Foundation writes is read as Foundation has it.
+    @Test func listsAreReadAsFoundationWritesThem() throws {
+        let list: [String: Any] = [
+            "small": 7, "large": Int64.max, "negative": -3, "wide": UInt64.max, "real": 2.5, "yes": true,
+            "no": false,
+            "text": "plain", "wide text": "Größe 東京 👩", "data": Data([0, 255]),
+            "date": Date(timeIntervalSince1970: 86_400),
+            "many": Array(0..<300), "empty": [Any](), "nested": ["a": ["b": ["c"]]],
+        ]
+        let data = try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)
+        let source = ListSource([ListSource.Entry(key: "k", value: Array(data), encoding: .propertyList)])
+        for condition in [
+            "small = 7", "large = 9223372036854775807", "negative = -3", "wide = 18446744073709551615",
+            "real = 2.5",
+            "yes = true", "no = false", "text = \"plain\"", "\"wide text\" = \"Größe 東京 👩\"",
+            "date = 1970-01-02",
+            "count(many) = 300 and many[299] = 299", "empty is empty", "nested.a.b[0] = \"c\"",
+        ] {
+            #expect(try source.keys("find " + condition) == ["k"], "\(condition)")
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import StorageEngine
+import Testing
+
+/// Names of archives and folders, where bytes decide.
+@Suite struct NameTests {
+    /// What broke: a store kept its archives under Swift's idea of equal names, so that of two names that look alike, in
+    /// one scalar and in two, the second led to the first one's archive.
+    @Test func namesThatLookAlikeAreTwoArchives() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let store = try Store.open(at: folder.store)
+        try store.archive(named: "caf\u{e9}", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
+        try store.archive(named: "cafe\u{301}", orCreate: ArchiveConfiguration()).put([2], forKey: "a")
+        #expect(try store.archiveNames().count == 2)
+        #expect(try store.archive(named: "caf\u{e9}").peek("a") == [1])
+        #expect(try store.archive(named: "cafe\u{301}").peek("a") == [2])
+        #expect(ExactText("caf\u{e9}") != ExactText("cafe\u{301}"))
+    }
+
+    /// What broke: the configuration of a collection with nothing else said had the default limit of a cache, and was
+    /// refused for it.
+    @Test func aCollectionNeedsNoLimitToBeSaid() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let store = try Store.open(at: folder.store)
+        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(kind: .collection))
+        #expect(try archive.configuration().diskLimit == nil)
+        #expect(ArchiveConfiguration().diskLimit == 2_000_000)
+        #expect(ArchiveConfiguration(kind: .log).diskLimit == 2_000_000)
+    }
+
+    /// What broke: a folder that was renamed was listed under the name in its descriptor, under which nothing could be
+    /// opened, and a check called it clean.
+    @Test func aRenamedFolderHasItsNewNameAndIsToldOf() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let store = try Store.open(at: folder.store)
+        try store.archive(named: "Old", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
+        store.close()
+        try FileManager.default.moveItem(
+            atPath: folder.store + "/Old.archive", toPath: folder.store + "/New.archive")
+        let again = try Store.open(at: folder.store)
+        #expect(try again.archiveNames() == ["New"])
+        let archive = try again.archive(named: "New")
+        #expect(try archive.status().name == "New")
+        let report = try archive.check()
+        #expect(!report.clean && report.problems.count == 1 && report.problems[0].contains("Old"))
+        again.close()
+        let other = try Store.open(at: folder.store)
+        #expect(try other.repair(archiveNamed: "New").entries == 1)
+        #expect(try other.archive(named: "New").check().clean)
+        #expect(try other.archive(named: "New").peek("a") == [1])
+    }
+
+    /// What broke: a folder whose name spells a line feed passed as an archive, and wrote lines of its own into what a
+    /// check says.
+    @Test func noArchiveHasAControlCharacterInItsName() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let store = try Store.open(at: folder.store)
+        try store.archive(named: "A", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
+        for name in ["x%0aB: clean, 9 entries", "x%7f", "raw\u{1b}[31m", "UPPER%4A"] {
+            try FileManager.default.copyItem(
+                atPath: folder.store + "/A.archive", toPath: folder.store + "/\(name).archive")
+        }
+        #expect(try store.archiveNames() == ["A"])
+        let stray = try store.strayFolderNames()
+        #expect(stray.count == 4)
+        #expect(!stray.joined().utf8.contains { $0 < 0x20 || $0 == 0x7f })
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import StorageEngine
+import Synchronization
+import Testing
+
+/// What broke: a check that ran while a writer came back and made the index anew held the old index, whose head no
+/// longer moves, against a log that grew, and called an intact archive damaged.
+@Suite(.oneAtATime) struct CheckBesideRestartTests {
+    private final class Outcome: Sendable {
+        let problems = Mutex<[String]>([])
+        let checks = Atomic<Int>(0)
+        let isOver = Atomic<Bool>(false)
+        let hasEnded = Atomic<Bool>(false)
+    }
+
+    @Test func isNoAlarm() async throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        func write(_ round: Int) throws {
+            let store = try Store.open(at: folder.store)
+            defer { store.close() }
+            let archive = try store.archive(
+                named: "A", orCreate: ArchiveConfiguration(diskLimit: 400_000))
+            for number in 0..<200 {
+                try archive.put([UInt8](repeating: 1, count: 500), forKey: "key \(round) \(number % 150)")
+                if number % 7 == 0 { try archive.delete("key \(round) \(number / 2)") }
+            }
+        }
+        for round in 0..<5 { try write(round) }
+        let outcome = Outcome()
+        let path = folder.store
+        Thread.detachNewThread {
+            while !outcome.isOver.load(ordering: .relaxed) {
+                do {
+                    let store = try Store.open(at: path, mode: .readOnly)
+                    let archive = try store.archive(named: "A")
+                    for _ in 0..<5 {
+                        let report = try archive.check()
+                        outcome.checks.add(1, ordering: .relaxed)
+                        if !report.clean { outcome.problems.withLock { $0 += report.problems } }
+                    }
+                } catch {
+                    // Between two indexes there may be nothing to observe.
+                    outcome.problems.withLock { $0.append("\(error)") }
+                }
+            }
+            outcome.hasEnded.store(true, ordering: .relaxed)
+        }
+        for round in 5..<35 {
+            try folder.removeIndex("A")
+            try write(round)
+        }
+        outcome.isOver.store(true, ordering: .relaxed)
+        for _ in 0..<10_000 where !outcome.hasEnded.load(ordering: .relaxed) {
+            try await Task.sleep(for: .milliseconds(2))
+        }
+        #expect(outcome.problems.withLock { $0 } == [])
+        #expect(outcome.checks.load(ordering: .relaxed) > 0)
+    }
+}

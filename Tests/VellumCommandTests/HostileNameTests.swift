@@ -1,0 +1,56 @@
+import Foundation
+import Testing
+
+/// Keys and names that are made to pass for something else.
+@Suite("hostile names") struct HostileNameTests {
+    /// What broke: the hint how to undo was quoted by clusters, and ran what stood in the archive's name.
+    @Test func theUndoHintRunsNothingElse() throws {
+        let store = try TestStore()
+        let name = "-x'\u{301};touch PWNED;#"
+        try store.done("put", "--", name, "k", input: "1")
+        let removed = try store.done("rm", "--yes", "--", name, "k")
+        let hint = try #require(removed.errors.split(separator: "\n").first { $0.hasPrefix("to undo it: ") })
+        let command = hint.dropFirst("to undo it: vellum ".count)
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = ["-c", "\"$0\" \(command)", Vellum.executable.path]
+        process.currentDirectoryURL = URL(fileURLWithPath: store.folder.path)
+        try process.run()
+        process.waitUntilExit()
+        #expect(process.terminationStatus == 0)
+        #expect(!FileManager.default.fileExists(atPath: store.folder / "PWNED"))
+        #expect(try store.done("get", "--", name, "k").text == "1\n")
+    }
+
+    /// What broke: a key with a line feed and tabs was a line of its own in what a pipe reads.
+    @Test func keysMakeNoLinesAndColumns() throws {
+        let store = try TestStore()
+        let key = "a\n\u{1b}[31mforged\t1\u{2028}"
+        try store.done("put", "A", key, input: "1")
+        let lines = try store.done("keys", "A").text.split(separator: "\n", omittingEmptySubsequences: false)
+        #expect(lines.count == 2 && lines[0].hasPrefix(#"a\n\e[31mforged\t1\u{2028}"# + "\t"))
+        #expect(try store.keys("A") == [key], "JSON has it exactly")
+        let missing = try store.run("get", "A", "x\nvellum: all is well")
+        #expect(missing.errors.split(separator: "\n").count == 1)
+    }
+
+    /// What broke: properties whose names look alike were one property twice, and their object was left out.
+    @Test func propertiesThatLookAlikeAreTwo() throws {
+        let store = try TestStore()
+        try store.done("put", "A", "k", input: "{\"caf\u{e9}\":1,\"cafe\u{301}\":2}")
+        let csv = try store.done("export", "A", "--format", "csv").text
+        #expect(Array(csv.utf8) == Array("caf\u{e9},cafe\u{301}\n1,2\n".utf8))
+    }
+
+    @Test func aCheckTellsOfFoldersThatNoArchiveCanBeIn() throws {
+        let store = try TestStore()
+        try store.done("put", "A", "k", input: "1")
+        try FileManager.default.copyItem(
+            atPath: store.path + "/A.archive", toPath: store.path + "/x%0aB: clean, 9 entries.archive")
+        let check = try store.run("check")
+        #expect(check.status == 1)
+        #expect(check.lines.count == 3 && check.lines[0].hasPrefix("A: clean"))
+        let list = try store.run("ls")
+        #expect(list.status == 3 && list.lines.count == 1 && list.errors.contains("%0aB"))
+    }
+}
