@@ -27,15 +27,14 @@ public final class Archive: Sendable {
     private let forks = cp_watch_forks()
 
     init(
-        name: String, store: OpenFile, mode: AccessMode, options: StoreOptions, doorbell: Doorbell,
-        follower: StoreFollower
+        name: String, store: OpenFile, mode: AccessMode, options: StoreOptions, following: Following
     ) throws(StorageError) {
         self.name = name
         self.store = store
         self.mode = mode
         self.options = options
-        self.doorbell = doorbell
-        self.follower = follower
+        doorbell = following.doorbell
+        follower = following.follower
         let engine = try Archive.open(name: name, store: store, mode: mode, options: options)
         engine.index.doorbell = doorbell
         fixed = mode == .readWrite ? engine : nil

@@ -1,3 +1,4 @@
+import CPlatform
 import Synchronization
 
 /// A folder of archives that any number of processes open at once. Safe from any thread.
@@ -8,8 +9,7 @@ public final class Store: Sendable {
     public let mode: AccessMode
     let folder: OpenFile
     let options: StoreOptions
-    private let doorbell: Doorbell
-    private let follower: StoreFollower
+    private let following = Mutex<Following?>(nil)
     private let archives = Mutex<[ExactText: Archive]>([:])
 
     private init(path: String, mode: AccessMode, folder: OpenFile, options: StoreOptions) {
@@ -17,8 +17,6 @@ public final class Store: Sendable {
         self.mode = mode
         self.folder = folder
         self.options = options
-        doorbell = Doorbell(store: folder)
-        follower = StoreFollower(doorbell: doorbell, mayWrite: mode == .readWrite)
     }
 
     /// Opens the store at `path`, making the folder (mode 0700) if it is missing and may be made. A folder
@@ -192,7 +190,7 @@ public final class Store: Sendable {
             if let archive = archives[ExactText(name)], !archive.isClosed { return archive }
             try prepare()
             let archive = try Archive(
-                name: name, store: folder, mode: mode, options: options, doorbell: doorbell, follower: follower)
+                name: name, store: folder, mode: mode, options: options, following: present())
             archives[ExactText(name)] = archive
             return archive
         }
@@ -210,6 +208,20 @@ public final class Store: Sendable {
         try inside.unlink(Descriptor.fileName)
         for file in try inside.names() { try inside.removeTree(file) }
         try folder.unlink(folderName, isFolder: true)
+    }
+
+    /// What follows the archives of this store in this process: a forked child has neither the thread nor whoever held
+    /// the locks when it was forked, so it begins anew.
+    private func present() -> Following {
+        let forks = cp_watch_forks()
+        return following.withLock { following in
+            if let following, following.forks == forks { return following }
+            let doorbell = Doorbell(store: folder)
+            let follower = StoreFollower(doorbell: doorbell, mayWrite: mode == .readWrite)
+            let new = Following(doorbell: doorbell, follower: follower, forks: forks)
+            following = new
+            return new
+        }
     }
 
     /// Closes all archives of this store; using them afterwards throws `closed`.

@@ -1,6 +1,14 @@
 import CPlatform
 import Synchronization
 
+/// What follows the archives of one store in one process.
+struct Following: Sendable {
+    let doorbell: Doorbell
+    let follower: StoreFollower
+    /// Tells a forked child from its parent.
+    let forks: UInt32
+}
+
 /// Waits for the events of a store's archives, for any number of subscribers: in one thread of its own, however many
 /// they are, and in none while there are none. Safe from any thread.
 ///

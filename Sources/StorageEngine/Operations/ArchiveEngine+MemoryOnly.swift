@@ -97,6 +97,13 @@ extension ArchiveEngine {
 }
 
 extension EntryList {
+    /// Whether the entry at `index` is on disk, or in the memory of this process: one of another's memory only is not.
+    package func isReachable(at index: Int) -> Bool {
+        guard self[index].tier == .memory else { return true }
+        guard let line = engine.processSlot?.line else { return false }
+        return engine.index.residency.isMarked(self[index].number, line: line)
+    }
+
     /// The processes that live and hold the object of the entry at `index` in memory, as it is now.
     public func holders(at index: Int) -> [Int32] {
         isCurrent(at: index) ? engine.holders(of: self[index].number) : []

@@ -208,7 +208,8 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     private func allObjects() throws -> some Sequence<Seen> {
         let list = try archive.entries()
         return list.indices.lazy.compactMap { [self] index -> Seen? in
-            guard let name = list.presentKey(at: index) else { return nil }
+            // What another process has in its memory under the same key is no object of this one.
+            guard list.isReachable(at: index), let name = list.presentKey(at: index) else { return nil }
             do {
                 return try peek(name).map { Seen(object: $0, name: name) }
             } catch {

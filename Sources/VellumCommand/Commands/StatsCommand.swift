@@ -67,6 +67,8 @@ struct StatsCommand: ParsableCommand {
             for sample in samples { try output.write(StatsText.plain(sample)) }
         }
         try output.flush()
+        Narration.complainOfMissing(
+            samples.reduce(0) { $0 + ($1.owners ?? []).reduce(0) { $0 + $1.unreadable } })
         if failed { throw CommandFailure(nil, status: .storeFailure) }
     }
 

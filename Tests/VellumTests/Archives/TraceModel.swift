@@ -10,13 +10,19 @@ struct TraceModel {
         var owner: String?
     }
 
+    /// Where an object of a key is: on disk, or in the memory of one program alone. Each may have one of its own there, as
+    /// long as there is none on disk.
+    private struct Place: Hashable {
+        var key: String
+        /// The program whose memory alone has it.
+        var program: Int?
+    }
+
     private struct Entry {
         var note: Note
         var bytes: Int
         /// Each store makes a new one.
         var version: Int
-        /// The program whose memory alone has it.
-        var onlyHere: Int?
         var terms: Terms
         var deadline: Int64
         var accessed: Int64
@@ -29,15 +35,17 @@ struct TraceModel {
         var version: Int
         var isOnlyHere: Bool
         var end: Int64
+
+        func place(in program: Int) -> Place { Place(key: key, program: isOnlyHere ? program : nil) }
     }
 
     private(set) var memoryLimit: Int
     private(set) var diskLimit: Int
     private(set) var now: Int64 = 0
     private var versions = 0
-    private var entries: [String: Entry] = [:]
+    private var entries: [Place: Entry] = [:]
     /// The most recent first.
-    private(set) var order: [String] = []
+    private var places: [Place] = []
     private var held: [[Held]] = [[], []]
 
     init(memoryLimit: Int, diskLimit: Int) {
@@ -47,12 +55,14 @@ struct TraceModel {
 
     static func size(_ note: Note) -> Int { (try? note.archive().count) ?? 0 }
 
-    var diskBytes: Int { entries.values.reduce(0) { $0 + ($1.onlyHere == nil ? $1.bytes : 0) } }
+    var diskBytes: Int { entries.reduce(0) { $0 + ($1.key.program == nil ? $1.value.bytes : 0) } }
     func memoryBytes(_ program: Int) -> Int { held[program].reduce(0) { $0 + $1.bytes } }
     func memoryKeys(_ program: Int) -> [String] { held[program].map(\.key) }
-    var expired: [String] { order.filter { isExpired($0) } }
+    /// Keys in the order of their use, those left out that have expired.
+    var order: [String] { places.filter { !isExpired($0) }.map(\.key) }
+    var expired: [String] { places.filter { isExpired($0) }.map(\.key) }
 
-    private func isExpired(_ key: String) -> Bool { entries[key].map { $0.deadline <= now } ?? false }
+    private func isExpired(_ place: Place) -> Bool { entries[place].map { $0.deadline <= now } ?? false }
 
     // MARK: Storing
 
@@ -60,32 +70,39 @@ struct TraceModel {
     mutating func record(_ note: Note, _ terms: Terms, by program: Int) -> Bool {
         let (key, bytes) = (note.primaryKey, TraceModel.size(note))
         guard bytes <= max(diskLimit, memoryLimit) else { return false }
-        remove(key)
         let isOnlyHere = bytes > diskLimit
+        let place = Place(key: key, program: isOnlyHere ? program : nil)
+        if isOnlyHere {
+            remove(place)
+            remove(Place(key: key))
+        } else {
+            remove(key)
+        }
         if !isOnlyHere { evict(downTo: diskLimit - bytes) }
         versions += 1
-        entries[key] = Entry(
-            note: note, bytes: bytes, version: versions, onlyHere: isOnlyHere ? program : nil, terms: terms,
+        entries[place] = Entry(
+            note: note, bytes: bytes, version: versions, terms: terms,
             deadline: terms.lifetime.map { now + $0 } ?? .max, accessed: now)
-        order.insert(key, at: 0)
-        hold(key, by: program)
+        places.insert(place, at: 0)
+        hold(place, by: program)
         return true
     }
 
     private mutating func evict(downTo limit: Int) {
-        while diskBytes > limit, let oldest = order.last(where: { entries[$0]?.onlyHere == nil }) {
+        while diskBytes > limit, let oldest = places.last(where: { $0.program == nil }) {
             remove(oldest)
         }
     }
 
-    private mutating func hold(_ key: String, by program: Int) {
-        guard let entry = entries[key], !isExpired(key) else { return }
-        drop(key, by: program)
+    private mutating func hold(_ place: Place, by program: Int) {
+        guard let entry = entries[place], !isExpired(place) else { return }
+        drop(place.key, by: program)
         guard entry.bytes <= memoryLimit else { return }
         trim(program, to: memoryLimit - entry.bytes)
         held[program].insert(
             Held(
-                key: key, bytes: entry.bytes, version: entry.version, isOnlyHere: entry.onlyHere != nil,
+                key: place.key, bytes: entry.bytes, version: entry.version,
+                isOnlyHere: place.program != nil,
                 end: entry.terms.memoryLifetime.map { now + $0 } ?? .max), at: 0)
     }
 
@@ -97,59 +114,73 @@ struct TraceModel {
     private mutating func drop(_ key: String, by program: Int) {
         guard let place = held[program].firstIndex(where: { $0.key == key }) else { return }
         let gone = held[program].remove(at: place)
-        if gone.isOnlyHere, entries[key]?.version == gone.version { remove(key) }
+        if gone.isOnlyHere, entries[gone.place(in: program)]?.version == gone.version {
+            remove(gone.place(in: program))
+        }
     }
 
+    private mutating func remove(_ place: Place) {
+        entries[place] = nil
+        places.removeAll { $0 == place }
+    }
+
+    /// Wherever it is.
     private mutating func remove(_ key: String) {
-        entries[key] = nil
-        order.removeAll { $0 == key }
+        for place in places where place.key == key { remove(place) }
     }
 
     // MARK: Looking up
 
     private mutating func findHeld(_ key: String, by program: Int) -> Int? {
-        guard let place = held[program].firstIndex(where: { $0.key == key }) else { return nil }
-        let found = held[program][place]
-        if entries[key]?.version == found.version, !isExpired(key), found.end > now { return place }
+        guard let index = held[program].firstIndex(where: { $0.key == key }) else { return nil }
+        let found = held[program][index]
+        let place = found.place(in: program)
+        if entries[place]?.version == found.version, !isExpired(place), found.end > now { return index }
         drop(key, by: program)
         return nil
     }
 
-    private mutating func touch(_ key: String) {
-        order.removeAll { $0 == key }
-        order.insert(key, at: 0)
-        entries[key]?.accessed = now
+    private mutating func touch(_ place: Place) {
+        places.removeAll { $0 == place }
+        places.insert(place, at: 0)
+        entries[place]?.accessed = now
     }
 
     mutating func access(_ key: String, by program: Int) -> Note? {
-        if let place = findHeld(key, by: program) {
-            held[program].insert(held[program].remove(at: place), at: 0)
-            touch(key)
-            return entries[key]?.note
+        if let index = findHeld(key, by: program) {
+            let found = held[program].remove(at: index)
+            held[program].insert(found, at: 0)
+            touch(found.place(in: program))
+            return entries[found.place(in: program)]?.note
         }
-        if isExpired(key) { remove(key) }
-        guard let entry = entries[key], entry.onlyHere == nil else { return nil }
-        touch(key)
-        hold(key, by: program)
+        for place in places where place.key == key && isExpired(place) { remove(place) }
+        guard let entry = entries[Place(key: key)] else { return nil }
+        touch(Place(key: key))
+        hold(Place(key: key), by: program)
         return entry.note
     }
 
     mutating func peek(_ key: String, by program: Int) -> Note? {
-        let isHeld = findHeld(key, by: program) != nil
-        guard let entry = entries[key], isHeld || entry.onlyHere == nil, !isExpired(key) else { return nil }
+        if let index = findHeld(key, by: program) {
+            return entries[held[program][index].place(in: program)]?.note
+        }
+        guard let entry = entries[Place(key: key)], !isExpired(Place(key: key)) else { return nil }
         return entry.note
     }
 
     /// Those found are used in both tiers, and none comes into memory for it.
     mutating func accessAll(limit: Int, by program: Int) -> [Note] {
         var found: [Note] = []
-        for key in order where found.count < limit {
-            if let note = peek(key, by: program) { found.append(note) }
+        for place in places where found.count < limit && place.program ?? program == program {
+            if let note = peek(place.key, by: program) { found.append(note) }
         }
         for note in found.reversed() {
-            touch(note.primaryKey)
-            guard let place = findHeld(note.primaryKey, by: program) else { continue }
-            held[program].insert(held[program].remove(at: place), at: 0)
+            guard let index = findHeld(note.primaryKey, by: program) else {
+                touch(Place(key: note.primaryKey))
+                continue
+            }
+            touch(held[program][index].place(in: program))
+            held[program].insert(held[program].remove(at: index), at: 0)
         }
         return found
     }
@@ -162,16 +193,18 @@ struct TraceModel {
     }
 
     mutating func deleteAll(ofOwner owner: String) {
-        for key in order where entries[key]?.terms.owner == owner { remove(key) }
+        for place in places where entries[place]?.terms.owner == owner { remove(place) }
     }
 
     mutating func deleteIdle(longerThan interval: Int64) {
-        for key in order where entries[key].map({ $0.accessed < now - interval }) ?? false { remove(key) }
+        for place in places where entries[place].map({ $0.accessed < now - interval }) ?? false {
+            remove(place)
+        }
     }
 
     mutating func deleteAll() {
         entries = [:]
-        order = []
+        places = []
     }
 
     mutating func pass(_ microseconds: Int64) { now += microseconds }
@@ -183,9 +216,8 @@ struct TraceModel {
 
     /// A program looks through its memory, as it does when it is asked for the size.
     mutating func sweep(_ program: Int) {
-        for key in memoryKeys(program)
-        where entries[key]?.version != held[program].first(where: { $0.key == key })?.version {
-            drop(key, by: program)
+        for found in held[program] where entries[found.place(in: program)]?.version != found.version {
+            drop(found.key, by: program)
         }
         trim(program, to: memoryLimit)
     }

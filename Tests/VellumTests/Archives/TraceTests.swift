@@ -132,8 +132,9 @@ import Vellum
         let expired = bench.model.expired
         for key in expired {
             let program = bench.number(0...1)
-            #expect(bench.archives[program].access(archiveWithKey: key) == nil)
-            #expect(bench.model.access(key, by: program) == nil)
+            // The other may have one of that key in its memory, or it has one of its own.
+            let note = bench.model.access(key, by: program)
+            #expect(bench.archives[program].access(archiveWithKey: key) == note)
         }
         for number in 0..<30 {
             for program in 0...1 {

@@ -1,0 +1,109 @@
+import Dispatch
+import Foundation
+import StorageEngine
+import Synchronization
+
+/// P15: 1,000 followers of changes. What tasks that have nothing to do with them get done while all of them wait, against
+/// the same without followers, in turn; and how long a change takes until all have it.
+struct FollowerWorkload {
+    static let title = "P15 followers"
+    private static let followers = 1_000
+    private static let calls = 400_000
+    private static let changes = 50
+
+    let plan: Plan
+
+    func run() throws -> [Measurement] {
+        guard plan.wants(FollowerWorkload.title) else { return [] }
+        let store = try Store.open(at: plan.scratch.fresh("followers"))
+        defer { store.close() }
+        let archives = try (0..<4).map {
+            try store.archive(named: "F\($0)", orCreate: ArchiveConfiguration())
+        }
+        var without = Measurement("P15 an unrelated asynchronous call", "no follower")
+        var beside = Measurement("P15 an unrelated asynchronous call", "beside 1,000 idle followers")
+        var reached = Measurement("P15 a change until 1,000 have it", "Vellum")
+        for run in 0..<plan.runs {
+            plan.say("P15: run \(run + 1) of \(plan.runs)")
+            let crowd = Crowd()
+            without.add(
+                nanoseconds: Double(wait { await FollowerWorkload.work() }), ops: FollowerWorkload.calls,
+                bytes: 0)
+            let tasks = try (0..<FollowerWorkload.followers).map { try crowd.follow(archives[$0 % 4]) }
+            crowd.wait(until: FollowerWorkload.followers)
+            beside.add(
+                nanoseconds: Double(wait { await FollowerWorkload.work() }), ops: FollowerWorkload.calls,
+                bytes: 0)
+            for change in 0..<FollowerWorkload.changes {
+                crowd.forget()
+                let start = DispatchTime.now().uptimeNanoseconds
+                for archive in archives { try archive.put([1], forKey: "\(change)") }
+                crowd.wait(until: FollowerWorkload.followers)
+                let end = DispatchTime.now().uptimeNanoseconds
+                reached.add(nanoseconds: Double(end - start), ops: 1, bytes: 1)
+            }
+            for task in tasks { task.cancel() }
+            wait { for task in tasks { await task.value } }
+        }
+        beside.ratio = beside.median / without.median
+        beside.verdict = .within(1 / 0.98, ratio: beside.ratio ?? .infinity)
+        reached.verdict = .within(milliseconds: 20, nanoseconds: reached.most)
+        return [without, beside, reached]
+    }
+
+    /// How many followers have got as far as the next wait.
+    private final class Crowd: Sendable {
+        private let count = Atomic<Int>(0)
+
+        func forget() { count.store(0, ordering: .sequentiallyConsistent) }
+
+        func wait(until target: Int) {
+            while count.load(ordering: .sequentiallyConsistent) < target {
+                var rest = timespec(tv_sec: 0, tv_nsec: 50_000)
+                nanosleep(&rest, nil)
+            }
+        }
+
+        /// Counts once when it begins, and once for each event.
+        func follow(_ archive: Archive) throws -> Task<Void, Never> {
+            let events = try archive.follow()
+            return Task.detached { [self] in
+                var iterator = events.makeAsyncIterator()
+                count.add(1, ordering: .sequentiallyConsistent)
+                while let batch = (try? await iterator.next()) ?? nil {
+                    count.add(batch.events.count, ordering: .sequentiallyConsistent)
+                }
+            }
+        }
+    }
+
+    private actor Counter {
+        private var count = 0
+        func add() { count += 1 }
+    }
+
+    /// Calls from task to actor and back, four tasks at once.
+    private static func work() async {
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask {
+                    let counter = Counter()
+                    for _ in 0..<calls / 4 { await counter.add() }
+                }
+            }
+        }
+    }
+
+    /// Nanoseconds until the work is done.
+    @discardableResult
+    private func wait(_ work: @escaping @Sendable () async -> Void) -> UInt64 {
+        let start = DispatchTime.now().uptimeNanoseconds
+        let done = DispatchSemaphore(value: 0)
+        Task.detached {
+            await work()
+            done.signal()
+        }
+        done.wait()
+        return DispatchTime.now().uptimeNanoseconds - start
+    }
+}
