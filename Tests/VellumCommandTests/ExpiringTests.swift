@@ -219,8 +219,8 @@ struct ExpiringTests {
         #expect(
             Masked.text(list.text) == """
                 [
-                {"id":2,"time":T,"action":"deadline","entries":1,"bytes":2,"pid":P,"process":null,"end":T,"bytesLeft":65536},
-                {"id":1,"time":T,"action":"delete","entries":1,"bytes":2,"pid":P,"process":null,"end":T,"bytesLeft":65424}
+                {"id":2,"time":T,"action":"deadline","entries":1,"bytes":2,"pid":P,"process":null,"end":T,"bytesLeft":4194304},
+                {"id":1,"time":T,"action":"delete","entries":1,"bytes":2,"pid":P,"process":null,"end":T,"bytesLeft":null}
                 ]
 
                 """)

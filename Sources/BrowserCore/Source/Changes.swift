@@ -76,11 +76,11 @@ public struct Reversible: Sendable, Hashable {
     /// When it can no longer be taken back, if not earlier.
     public var end: Moment
     /// How many bytes may still be written until then.
-    public var bytesLeft: UInt64
+    public var bytesLeft: UInt64?
 
     public init(
         id: UInt32, kind: Kind, time: Moment, entries: Int, bytes: UInt64, pid: Int32? = nil,
-        isOwn: Bool = false, end: Moment, bytesLeft: UInt64
+        isOwn: Bool = false, end: Moment, bytesLeft: UInt64?
     ) {
         self.id = id
         self.kind = kind

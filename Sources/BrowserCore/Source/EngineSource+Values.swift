@@ -53,6 +53,8 @@ extension ArchiveSummary {
         memoryBytes = status.memoryBytes
         memoryLimit = status.configuration.memoryLimit
         footprint = status.footprint
+        undoBytes = status.undoBytes
+        undoLeft = status.undoLeft
         counters.hits = status.hits
         counters.misses = status.misses
         counters.records = status.records

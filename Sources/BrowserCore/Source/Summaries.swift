@@ -41,6 +41,10 @@ public struct ArchiveSummary: Sendable, Hashable {
     public var memoryLimit: UInt64?
     /// What the archive's files take on disk.
     public var footprint: UInt64 = 0
+    /// What that includes for what can still be undone, and how much more may be removed so that it can be undone for
+    /// ten minutes, whatever is written.
+    public var undoBytes: UInt64 = 0
+    public var undoLeft: UInt64 = .max
     public var counters = Counters()
     /// The number of the event that comes next: it grows with each change.
     public var nextEvent: UInt64 = 0
@@ -59,11 +63,12 @@ public struct ArchiveSummary: Sendable, Hashable {
     public var diskShare: Double? { ArchiveSummary.share(diskBytes, of: diskLimit) }
     public var memoryShare: Double? { ArchiveSummary.share(memoryBytes, of: memoryLimit) }
 
-    /// The most that the files may take: 1.25 × (limit + 128 bytes × entries) + 1 MiB. Without a limit its place is
-    /// taken by what is stored.
+    /// The most that the files may take: 1.25 × (limit + 128 bytes × entries + what can be undone) + 1 MiB. Without a
+    /// limit its place is taken by what is stored.
     public var footprintBound: UInt64 {
         let values = Double(max(diskLimit ?? 0, diskBytes))
-        return UInt64(min(1.25 * (values + 128 * Double(max(0, entries))) + 1_048_576, 1e18))
+        let parts = values + 128 * Double(max(0, entries)) + Double(undoBytes)
+        return UInt64(min(1.25 * parts + 1_048_576, 1e18))
     }
 
     private static func share(_ bytes: UInt64, of limit: UInt64?) -> Double? {

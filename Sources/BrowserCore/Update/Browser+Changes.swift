@@ -174,7 +174,7 @@ extension Browser {
             return [.change(ticket: ticket, change, plan.targets, archive: plan.archive, store: store)]
         case .undo(let action):
             job.title = "undoing"
-            // What was removed comes back in one step.
+            // What was removed comes back by one word, at once.
             job.isStoppable = action.kind == .lifetime
             return [.undo(ticket: ticket, action, archive: plan.archive, store: store)]
         case .clearLog:

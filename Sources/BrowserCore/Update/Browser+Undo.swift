@@ -18,7 +18,7 @@ extension Browser {
         case .success(let actions):
             guard let latest = actions.first else {
                 model.say(
-                    "There is nothing to undo in \(archive). Undo ends after ten minutes, 5% of the limit written, or a full disk."
+                    "There is nothing to undo in \(archive). Undo ends after ten minutes, with a full disk, or what was too much for it with what is written."
                 )
                 return []
             }

@@ -1,3 +1,4 @@
+import StorageEngine
 import TerminalKit
 
 /// The dialogs before something is written: where their parts stand, for drawing and for the mouse, and what they say.
@@ -12,10 +13,9 @@ extension OverlayPlaces {
             body = targets(plan, model)
             if isTall {
                 body.append("Entries that change from now on are left alone.")
-                let grace =
-                    "\(Browser.keyName(model, .undo)) undoes it for ten minutes, or until 5% of the limit is written, or "
-                    + "until a put finds the disk full."
-                if model.size.rows >= 16 { body.append(grace) }
+                if model.size.rows >= 16 || isBeyondBudget(plan, model) {
+                    body.append(grace(plan, change, model))
+                }
             }
         case .undo(let action):
             words = ("Undo this?", "Undo")
@@ -43,6 +43,23 @@ extension OverlayPlaces {
         return Dialog(
             title: words.title, body: body, buttons: ["Cancel", words.button], selectedButton: plan.button,
             firstLine: plan.first)
+    }
+
+    /// Whether a plan removes more than can be kept for ten minutes whatever is written.
+    private static func isBeyondBudget(_ plan: Plan, _ model: Model) -> Bool {
+        guard let left = model.archives.first(where: { $0.name == plan.archive })?.undoLeft else {
+            return false
+        }
+        return UndoBudget.cost(entries: plan.targets.count, valueBytes: plan.bytes) > left
+    }
+
+    /// How long it can be undone.
+    private static func grace(_ plan: Plan, _ change: Change, _ model: Model) -> String {
+        let undoes = "\(Browser.keyName(model, .undo)) undoes it for ten minutes, or until "
+        if case .lifetime = change { return undoes + "megabytes are written, or a put finds the disk full." }
+        guard isBeyondBudget(plan, model) else { return undoes + "a put finds the disk full." }
+        return "More than is kept for an undo: " + undoes
+            + "5% of the limit is written, or a put finds the disk full."
     }
 
     private static func words(_ change: Change, _ plan: Plan) -> (title: String, button: String) {

@@ -12,7 +12,8 @@ enum UndoText {
             case .lifetime: "expiry of"
             }
         return "\(verb) \(entries), \(Figures.bytes(action.bytes)), \(ago(action, model)); "
-            + "\(time(action, model)) or \(Figures.bytes(action.bytesLeft)) of writes left"
+            + time(action, model) + (action.bytesLeft.map { " or \(Figures.bytes($0)) of writes" } ?? "")
+            + " left"
     }
 
     /// `deleted 12s ago by this browser; can be undone for 9m 30s, or until 1.2 MB are written`: whichever end of the
@@ -24,8 +25,8 @@ enum UndoText {
             case .expire: "expired"
             case .lifetime: "expiry changed"
             }
-        return "\(verb) \(ago(action, model)); can be undone for \(time(action, model)), or until "
-            + "\(Figures.bytes(action.bytesLeft)) are written"
+        return "\(verb) \(ago(action, model)); can be undone for \(time(action, model))"
+            + (action.bytesLeft.map { ", or until \(Figures.bytes($0)) are written" } ?? "")
     }
 
     private static func ago(_ action: Reversible, _ model: Model) -> String {

@@ -14,7 +14,6 @@ extension Archive {
                 of: key, to: ArchiveEngine.deadline(in: lifetime), ifSequence: nil, cause: .request)
                 == .deleted
         }
-        if lifetime != nil { try engine.beginHousekeeping() }
         try engine.settle()
         return isThere
     }

@@ -43,7 +43,6 @@ extension Archive {
                 value: value, encoding: encoding, keepsCreation: keepsCreation, traits: traits)
             return try engine.putMakingRoom(request, key: key.bytes, tag: key.tag)
         }
-        if attributes.lifetime != nil { try engine.beginHousekeeping() }
         try engine.settle()
         return held
     }
@@ -56,7 +55,6 @@ extension Archive {
         let held = try attributes.withTraits { (traits) throws(StorageError) in
             try engine.putInMemoryOnly(bytes: bytes, key: key.bytes, tag: key.tag, traits: traits)
         }
-        if attributes.lifetime != nil { try engine.beginHousekeeping() }
         try engine.settle()
         return held
     }

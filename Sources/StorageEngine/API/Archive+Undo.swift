@@ -9,22 +9,19 @@ extension Archive {
         _ action: PlannedAction, on entries: [PlannedEntry], progress: (Int) -> Bool = { _ in true }
     ) throws(StorageError) -> PlanOutcome {
         try settled { (engine) throws(StorageError) in
-            let outcome = try engine.carryOut(action, on: entries, progress: progress)
-            if outcome.entries > 0 { try engine.beginHousekeeping() }
-            return outcome
+            try engine.carryOut(action, on: entries, progress: progress)
         }
     }
 
-    /// Deletes every entry in a way that ``undo(_:)`` takes back. Unlike ``deleteAll()`` it leaves the bytes where
-    /// they are until then. On a full disk, where there is no room to say which they are, it is final like that one, frees
+    /// Deletes every entry that is there when it begins in a way that ``undo(_:)`` takes back, some hundred at a time:
+    /// others get at the archive in between, and see a part of it gone. What they record meanwhile stays. Unlike
+    /// ``deleteAll()`` it leaves the bytes where they are until the grace is over. On a full disk, where there is no room to say which they are, it is final like that one, frees
     /// their room, and there is no action in the outcome.
     public func deleteAllReversibly() throws(StorageError) -> PlanOutcome {
         try settled { (engine) throws(StorageError) in
             let before = Removal(entries: engine.entryCount, bytes: engine.valueBytes)
             do throws(StorageError) {
-                let outcome = try engine.deleteAllReversibly()
-                if outcome.entries > 0 { try engine.beginHousekeeping() }
-                return outcome
+                return try engine.deleteAllReversibly()
             } catch {
                 guard case .noSpace = error else { throw error }
                 _ = try engine.deleteAll()
@@ -38,13 +35,22 @@ extension Archive {
         try engine().reversibleActions()
     }
 
+    /// What can be removed now so that it can be taken back for ten minutes whatever is written meanwhile.
+    public func undoBudget() throws(StorageError) -> UndoBudget {
+        let engine = try engine()
+        return UndoBudget(bytes: engine.undoBudget, left: engine.undoBudgetLeft)
+    }
+
     /// Takes back an action, or the latest: values, deadlines, owners and places in the order of recency return.
     /// Entries that were recorded anew stay as they are. Where the limit leaves no room for all, the least recent
     /// are evicted, as always. `nil` when there is nothing (or not that) to take back.
     ///
-    /// What was deleted or expired at once comes back in one step. Deadlines come back some hundred at a time:
-    /// in between other processes get at the archive, and `progress` is told how much is done, 0 to 1, and
-    /// ends it by `false`.
+    /// An entry whose key was recorded anew stays out for good, also when that newer entry has gone by now.
+    ///
+    /// What was deleted or expired at once comes back in one step for every process, whatever dies meanwhile, and that
+    /// can't be stopped; where there must be room for it, entries are evicted before. Nobody waits for the lock longer
+    /// than for some hundred entries. Deadlines come back some hundred at a time: `progress` is told how much is done,
+    /// 0 to 1, and ends it by `false`.
     public func undo(
         _ action: ReversibleAction.ID? = nil, progress: (Double) -> Bool = { _ in true }
     ) throws(StorageError) -> UndoOutcome? {

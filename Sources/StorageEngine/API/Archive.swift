@@ -52,7 +52,8 @@ public final class Archive: Sendable {
         case .readWrite:
             let engine = try opening.openForWriting()
             do throws(StorageError) {
-                // What a process that died could no longer sync.
+                // What a process that died could no longer sync, remove or give back.
+                engine.noteRoom()
                 try engine.settle()
             } catch {
                 engine.detach()
@@ -160,7 +161,6 @@ public final class Archive: Sendable {
                     request, key: key, tag: UInt32(truncatingIfNeeded: engine.hash(key)))
             }
         }
-        if attributes.lifetime != nil { try engine.beginHousekeeping() }
         try engine.settle()
     }
 

@@ -9,6 +9,11 @@ public struct ArchiveStatus: Sendable, Hashable {
     public var memoryBytes: UInt64
     /// Bytes that the archive's files take on disk.
     public var footprint: UInt64
+    /// What that may be beyond the archive's own share, for what can still be undone, and until it is given back
+    /// afterwards: bytes.
+    public var undoBytes: UInt64
+    /// How much of the budget for that is left (``UndoBudget/left``).
+    public var undoLeft: UInt64
     public var hits: UInt64
     public var misses: UInt64
     public var records: UInt64

@@ -1,5 +1,13 @@
 import CPlatform
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// Which end of the recency order comes first.
 public enum RecencyOrder: Sendable, Hashable {
     case mostRecentFirst
@@ -84,7 +92,8 @@ public struct EntryList: Sendable, RandomAccessCollection {
     /// As ``key(at:)``, and finds the entry also where its bytes were only moved since.
     package func presentKey(at index: Int) -> String? {
         if let key = key(at: index) { return key }
-        guard let slot = engine.index.entry(references[index].number), slot.isLive,
+        guard let slot = engine.index.entry(references[index].number),
+            engine.index.isVisible(references[index].number, slot),
             slot.recency >= references[index].recency
         else { return nil }
         return engine.withFrame(at: slot.location) { String(decoding: $0.key, as: UTF8.self) }
@@ -106,7 +115,11 @@ public struct EntryList: Sendable, RandomAccessCollection {
 
     /// Whether the entry at `index` is still the archive's entry of its key.
     public func isCurrent(at index: Int) -> Bool {
-        engine.index.entry(references[index].number)?.location == references[index].location
+        let number = references[index].number
+        guard let slot = engine.index.entry(number), engine.index.isVisible(number, slot) else {
+            return false
+        }
+        return slot.location == references[index].location
     }
 
     /// Calls `body` with the value of the entry at `index` as it was when the list was made, without any
@@ -132,6 +145,18 @@ extension ArchiveEngine {
     /// Every live entry with its last use, those included that wait to be applied. Needs no lock. Expired entries
     /// that nobody has removed yet are left out, unless all are asked for.
     func liveReferences(all: Bool = false) -> [EntryReference] {
+        // What an undo brings back while the index is gone through is there as a whole or not at all. Undos are
+        // rare: that this meets one after the other would take more of them than people can do.
+        for _ in 0..<200 {
+            let returns = index.returns
+            let references = references(all: all)
+            if returns & 1 == 0, index.returns == returns { return references }
+            sched_yield()
+        }
+        return references(all: all)
+    }
+
+    private func references(all: Bool) -> [EntryReference] {
         let pending = pendingTouchesByNumber()
         let now = Clock.boot()
         let offset = Clock.wallOffset()
@@ -141,7 +166,7 @@ extension ArchiveEngine {
         for number in 0..<index.usedEntries {
             guard let slot = index.entry(number + 1) else { break }
             let location = slot.location
-            guard location != .none, !slot.isSetAside else { continue }
+            guard location != .none, !index.isHidden(number + 1, slot) else { continue }
             let deadline = slot.deadline
             if deadline != Deadline.never, now >= deadline, !all { continue }
             let isHeld = living != 0 && index.residency[number + 1] & living != 0
@@ -199,19 +224,47 @@ extension ArchiveEngine {
     func status(configuration: ArchiveConfiguration) throws(StorageError) -> ArchiveStatus {
         let slots = index.attachedSlots
         let living = slots.filter(liveness.isAlive)
+        // Nobody finds what has expired, so nobody counts it, removed or not.
+        let (entries, bytes) = visibleTotals()
         return ArchiveStatus(
-            name: name, configuration: configuration, entries: entryCount - min(entryCount, countOrphans()),
-            diskBytes: valueBytes,
+            name: name, configuration: configuration, entries: entries - min(entries, countOrphans()),
+            diskBytes: bytes,
             memoryBytes: living.reduce(0) { $0 &+ $1.memoryBytes }, footprint: try footprint(),
+            undoBytes: UInt64(index.size(IndexLayout.setAsideBytesOffset))
+                + ArchiveEngine.setAsideLineBytes * UInt64(index.setAsideCount),
+            undoLeft: undoBudgetLeft,
             hits: slots.reduce(index.count(.hits)) { $0 &+ $1.hits },
             misses: slots.reduce(index.count(.misses)) { $0 &+ $1.misses },
             records: index.count(.records), deletes: index.count(.deletes),
             evictions: index.count(.evictions),
             expirations: index.count(.expirations), rejections: index.count(.rejections),
-            latestEncoding: index.entry(index.order.mostRecent).flatMap { slot in
-                withFrame(at: slot.location) { $0.encoding }
-            },
+            latestEncoding: latestEncoding,
             attachedProcesses: living.count)
+    }
+
+    /// Entries and bytes of their values, without what has expired and waits to be removed.
+    func visibleTotals() -> (entries: Int, bytes: UInt64) {
+        for _ in 0..<100 {
+            let returns = index.returns
+            let overdue = index.deadlines.overdue(at: Clock.boot())
+            let (entries, bytes) = (entryCount, valueBytes)
+            if returns & 1 == 0, index.returns == returns {
+                return (entries - min(entries, overdue.entries), bytes - min(bytes, overdue.bytes))
+            }
+            sched_yield()
+        }
+        return (entryCount, valueBytes)
+    }
+
+    /// How the most recent value is encoded; looks past some that are set aside.
+    private var latestEncoding: ValueEncoding? {
+        var number = index.order.mostRecent
+        for _ in 0..<64 {
+            guard let slot = index.entry(number) else { return nil }
+            if index.isVisible(number, slot) { return withFrame(at: slot.location) { $0.encoding } }
+            number = slot.older
+        }
+        return nil
     }
 
     /// Bytes that the archive's files really take.

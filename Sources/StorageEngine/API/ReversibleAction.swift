@@ -1,5 +1,7 @@
-/// An action of a person that can be taken back (S12): for ten minutes, or until 5 % of the archive's limit
-/// (a collection's: of its values; at least 64 KiB) has been written, whichever ends first.
+/// An action of a person that can be taken back (S12): for ten minutes, whatever is written meanwhile, if what it removed
+/// fits into the archive's budget for that (``Archive/undoBudget()``); else until 5 % of the archive's limit (a
+/// collection's: of its values; at least 64 KiB) has been written, if that comes first. The last 64 actions can be
+/// taken back.
 public struct ReversibleAction: Sendable, Hashable, Identifiable {
     public enum Kind: UInt32, Sendable, Hashable {
         case delete = 1
@@ -21,8 +23,22 @@ public struct ReversibleAction: Sendable, Hashable, Identifiable {
     /// When it can no longer be undone, if not earlier because of what is written meanwhile.
     public var end: Timestamp
     /// How many bytes the archive's log may still grow by until it can no longer be undone: values, keys, and some
-    /// fifty bytes for each change.
-    public var bytesLeft: UInt64
+    /// fifty bytes for each change. `nil`: as many as you like.
+    public var bytesLeft: UInt64?
+}
+
+/// What reversible actions may take beside an archive's limit, for as long as they can be taken back.
+public struct UndoBudget: Sendable, Hashable {
+    /// Bytes of frames (value, key and some fifty more) and 128 for each entry: as many as the archive's limit, at
+    /// least 4 MiB, at most 64 MiB or an eighth of it. A collection's values stand in its limit's place.
+    public var bytes: UInt64
+    /// What is left of it now. An action that takes more can be taken back until 5 % of the limit has been written.
+    public var left: UInt64
+
+    /// What removing this many entries takes of it, about: keys are taken to have some fifty bytes.
+    public static func cost(entries: Int, valueBytes: UInt64) -> UInt64 {
+        valueBytes &+ 224 &* UInt64(max(entries, 0))
+    }
 }
 
 /// What an undo brought back.
@@ -42,7 +58,7 @@ public struct UndoOutcome: Sendable, Hashable {
         let none = Timestamp(microseconds: 0)
         return UndoOutcome(
             action: ReversibleAction(
-                id: 0, kind: .delete, time: none, entries: 0, bytes: 0, pid: 0, end: none, bytesLeft: 0),
+                id: 0, kind: .delete, time: none, entries: 0, bytes: 0, pid: 0, end: none, bytesLeft: nil),
             entries: 0, bytes: 0, skipped: [], skippedCount: 0, evicted: 0)
     }
 }

@@ -16,7 +16,7 @@ struct IndexChecker {
         case free, live, setAside
         /// Live, and met in the recency list; and in a bucket as well.
         case listed, reached
-        /// Set aside or free, and met in the list of those.
+        /// Free, and met in the list of those.
         case accounted
     }
 
@@ -29,9 +29,11 @@ struct IndexChecker {
         guard engine.kind != .log else { return }
         standing = [Standing](repeating: .free, count: Int(index.usedEntries) + 1)
         let counts = checkEntries(engine)
-        checkRecency(counts.live)
-        checkBuckets(counts.live)
         checkSetAside(counts.setAside)
+        // What is set aside keeps its places.
+        checkRecency(counts.live + counts.setAside)
+        checkBuckets(counts.live + counts.setAside)
+        checkDeadlines()
         checkFree()
     }
 
@@ -54,7 +56,10 @@ struct IndexChecker {
             frames &+= UInt64(slot.frameBytes)
             segments[Int(slot.location.segment & SegmentLayout.slotMask)] &+=
                 1 << IndexLayout.liveCountShift + UInt64(slot.frameBytes)
-            if slot.isSetAside {
+            if slot.isSetAside != index.mark(UInt32(number)).isSet {
+                note("entry \(number) is set aside without a mark, or marked for nothing")
+            }
+            if index.isHidden(UInt32(number), slot) {
                 standing[number] = .setAside
                 setAside += 1
             } else {
@@ -80,7 +85,7 @@ struct IndexChecker {
         var stamp = UInt64.max
         var number = index.order.mostRecent
         while let slot = index.entry(number), seen <= live {
-            guard standing(of: number) == .live else {
+            guard standing(of: number) == .live || standing(of: number) == .setAside else {
                 note("the recency list has entry \(number), which is free or there twice")
                 break
             }
@@ -93,7 +98,7 @@ struct IndexChecker {
             seen += 1
         }
         if seen != live { note("the recency list has \(seen) of \(live) entries") }
-        if index.order.leastRecent != previous { note("the recency list ends elsewhere") }
+        if index.order.oldEnd != previous { note("the recency list ends elsewhere") }
     }
 
     private mutating func checkBuckets(_ live: Int) {
@@ -118,7 +123,7 @@ struct IndexChecker {
 
     private mutating func meet(_ number: UInt32, in bucket: UInt32) -> Int {
         switch standing(of: number) {
-        case .live, .listed: standing[Int(number)] = .reached
+        case .live, .setAside, .listed: standing[Int(number)] = .reached
         case .reached: note("entry \(number) is in buckets twice")
         default: note("bucket \(bucket) has the free entry \(number)")
         }
@@ -131,16 +136,42 @@ struct IndexChecker {
     }
 
     private mutating func checkSetAside(_ count: Int) {
-        let listed = index.setAsideNumbers()
-        for number in listed {
-            if standing(of: number) == .setAside {
-                standing[Int(number)] = .accounted
-            } else {
-                note("the list of what is set aside has entry \(number), which is not, or twice")
+        var pending: [Int: (entries: UInt64, bytes: UInt64)] = [:]
+        var flagged = 0
+        for number in 1..<standing.count {
+            guard let slot = index.entry(UInt32(number)), slot.location != .none, slot.isSetAside else {
+                continue
+            }
+            flagged += 1
+            let mark = index.mark(UInt32(number))
+            guard standing[number] == .setAside else { continue }
+            if index.undo[mark.place].group == 0 { note("entry \(number) is set aside by no action") }
+            guard !mark.isSuperseded else { continue }
+            pending[mark.place, default: (0, 0)].entries += 1
+            pending[mark.place]?.bytes &+= UInt64(slot.valueBytes)
+        }
+        var marked: UInt64 = 0
+        for line in index.undo.lines {
+            marked &+= line.marked
+            let there = pending[line.place] ?? (0, 0)
+            if (line.pendingEntries, line.pendingBytes) != there {
+                note(
+                    "action \(line.group) counts \(line.pendingEntries) entries to bring back, \(there.entries) are there"
+                )
             }
         }
-        if listed.count != count || count != Int(index.setAsideCount) {
-            note("the list of what is set aside has other entries than are marked")
+        if marked != UInt64(index.setAsideCount) || flagged != Int(index.setAsideCount) {
+            note(
+                "\(index.setAsideCount) entries are set aside, \(flagged) there, the actions count \(marked)")
+        }
+    }
+
+    private mutating func checkDeadlines() {
+        for number in 1..<standing.count {
+            guard let slot = index.entry(UInt32(number)), slot.isLive, slot.deadline != Deadline.never,
+                !index.deadlines.bounds(slot.deadline, of: UInt32(number))
+            else { continue }
+            note("entry \(number) expires before a bound of its deadlines")
         }
     }
 
@@ -189,5 +220,12 @@ extension Archive {
         defer { engine.release() }
         engine.index.drainTouches(before: engine.index.stampsTaken)
         return IndexChecker(engine).found
+    }
+}
+
+extension Archive {
+    /// Rows of 32 entries that a search for what expires within that time would look at, for tests of its cost.
+    package func rowsDue(within time: Duration) throws(StorageError) -> Int {
+        try engine().index.deadlines.rowsDue(at: Clock.boot().addingSaturating(time.clampedMicroseconds))
     }
 }

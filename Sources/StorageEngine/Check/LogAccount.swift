@@ -19,8 +19,14 @@ struct LogAccount {
     var last: [UInt64: Word] = [:]
     /// The key whose last word is at a place, so that an eviction is told from one that came too late.
     private var keys: [Location: UInt64] = [:]
-    /// What each reversible action removed: a key may be with several of them.
+    /// What each reversible action removed and could bring back.
     private var setAside: [UInt32: [UInt64: Word]] = [:]
+    /// The action that has a key: one at most, for a key that is recorded anew stays out.
+    private var actions: [UInt64: UInt32] = [:]
+    /// What was recorded anew since; a `restore` frame of former times brought it back nevertheless.
+    private var keptOut: [UInt32: [UInt64: Word]] = [:]
+    /// Where what is set aside lies, for an `evict` frame that gives it up.
+    private var places: [Location: UInt64] = [:]
 
     init(kind: ArchiveKind) throws(StorageError) {
         self.kind = kind
@@ -36,21 +42,27 @@ struct LogAccount {
         let group = frame.group
         let key = hash(of: frame)
         for place in frame.removed {
+            if group == 0, let key = places[place] { keepOut(key) }
             guard let key = keys[place], let word = last[key], !word.isRemoved else { continue }
-            if group != 0 { setAside[group, default: [:]][key] = word }
+            if group != 0 { setAside(key, word, by: group) }
             remove(key, isNew: isNew)
         }
         let word = Word(
             location: frame.location, valueBytes: UInt32(frame.header.valueBytes), isNew: isNew,
             isRemoved: false)
         switch kind {
-        case .put, .move: set(key, word)
+        case .put, .move:
+            keepOut(key)
+            set(key, word)
         case .message: set(frame.location.raw, word)
         // On disk there is none; whether the process that holds it lives, only the index knows.
-        case .delete, .resident: remove(key, isNew: isNew)
+        case .delete: remove(key, isNew: isNew)
+        case .resident:
+            keepOut(key)
+            remove(key, isNew: isNew)
         case .deleteAll: removeAll(isNew: isNew)
-        case .kept: if group != 0 { setAside[group, default: [:]][key] = word }
-        case .restore: restore(group, isNew: isNew)
+        case .kept: if group != 0 { setAside(key, word, by: group) }
+        case .restore: restore(group, keepsOut: frame.keepsOut, isNew: isNew)
         case .deadline, .evict, .void: break
         }
     }
@@ -83,7 +95,7 @@ struct LogAccount {
     }
 
     private mutating func removeAll(isNew: Bool) {
-        setAside = [:]
+        (setAside, actions, keptOut, places) = ([:], [:], [:], [:])
         keys = [:]
         guard isNew else { return last = [:] }
         for key in Array(last.keys) {
@@ -92,8 +104,31 @@ struct LogAccount {
         }
     }
 
-    private mutating func restore(_ group: UInt32, isNew: Bool) {
-        for (key, word) in setAside.removeValue(forKey: group) ?? [:] where last[key]?.isRemoved ?? true {
+    private mutating func setAside(_ key: UInt64, _ word: Word, by action: UInt32) {
+        keepOut(key)
+        setAside[action, default: [:]][key] = word
+        actions[key] = action
+        places[word.location] = key
+    }
+
+    /// The key was recorded anew, or given up.
+    private mutating func keepOut(_ key: UInt64) {
+        guard !actions.isEmpty, let action = actions.removeValue(forKey: key),
+            let word = setAside[action]?.removeValue(forKey: key)
+        else { return }
+        places[word.location] = nil
+        keptOut[action, default: [:]][key] = word
+    }
+
+    private mutating func restore(_ group: UInt32, keepsOut: Bool, isNew: Bool) {
+        var coming = setAside.removeValue(forKey: group) ?? [:]
+        let others = keptOut.removeValue(forKey: group) ?? [:]
+        if !keepsOut { coming.merge(others) { word, _ in word } }
+        for (key, word) in coming {
+            if actions[key] == group { actions[key] = nil }
+            places[word.location] = nil
+        }
+        for (key, word) in coming where last[key]?.isRemoved ?? true {
             var back = word
             back.isNew = isNew
             set(key, back)

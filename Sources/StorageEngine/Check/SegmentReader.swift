@@ -85,5 +85,6 @@ struct LoggedFrame {
     }
 
     /// The reversible action that it belongs to; 0: none.
+    var keepsOut: Bool { parts.withUnsafeBytes { RemovalNote(in: $0)?.keepsOut ?? true } }
     var group: UInt32 { parts.isEmpty ? 0 : parts.withUnsafeBytes { RemovalNote(in: $0)?.group ?? 0 } }
 }

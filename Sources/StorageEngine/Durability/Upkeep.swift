@@ -62,6 +62,16 @@ package final class Upkeep: @unchecked Sendable {
         return code.ticket
     }
 
+    /// Lets a duty be done in that many nanoseconds if it is due later.
+    func hasten(_ ticket: Ticket, to nanoseconds: Int64) {
+        locked {
+            let due = cp_monotonic_time() &+ nanoseconds
+            guard let known = pending[ticket] else { return }
+            if known.due > due { pending[ticket]?.due = due }
+            pthread_cond_signal(wake)
+        }
+    }
+
     /// Ends a duty. It may be at work on another thread while this returns.
     func cancel(_ ticket: Ticket) {
         locked {

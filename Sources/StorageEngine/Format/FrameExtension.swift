@@ -164,6 +164,9 @@ struct RemovalNote: Equatable {
     var kind: ReversibleAction.Kind?
     /// When the action began, microseconds since 1970.
     var time: Int64
+    /// In a `restore`: whether entries whose key was recorded anew stay out although that newer entry was gone. Frames
+    /// of the time before this rule brought such entries back.
+    var keepsOut = true
 
     init(group: UInt32, cause: EventCause, kind: ReversibleAction.Kind?, time: Int64) {
         self.group = group
@@ -184,13 +187,15 @@ struct RemovalNote: Equatable {
         group = bytes.loadUnaligned(as: UInt32.self)
         cause = EventCause(rawValue: bytes[4]) ?? .none
         kind = ReversibleAction.Kind(rawValue: UInt32(bytes[5]))
+        keepsOut = bytes[6] & 1 != 0
         time = bytes.loadUnaligned(fromByteOffset: 8, as: Int64.self)
     }
 
     func write(to buffer: UnsafeMutableRawBufferPointer) {
         buffer.storeBytes(of: group, toByteOffset: 0, as: UInt32.self)
         buffer.storeBytes(
-            of: UInt32(cause.rawValue) | (kind?.rawValue ?? 0) << 8, toByteOffset: 4, as: UInt32.self)
+            of: UInt32(cause.rawValue) | (kind?.rawValue ?? 0) << 8 | (keepsOut ? 1 << 16 : 0),
+            toByteOffset: 4, as: UInt32.self)
         buffer.storeBytes(of: time, toByteOffset: 8, as: Int64.self)
     }
 }

@@ -45,9 +45,7 @@ enum IndexLayout {
     static let countersOffset = 640
     static let appendedBytesOffset = 560
     static let nextDeadlineOffset = 608
-    static let newDeadlineOffset = 616
-    static let setAsideNewestOffset = 624
-    static let setAsideOldestOffset = 628
+    static let leastVisibleOffset = 624
     static let setAsideCountOffset = 632
     static let nextGroupOffset = 636
     static let eventHeadOffset = 704
@@ -57,6 +55,9 @@ enum IndexLayout {
     static let lossFromOffset = 736
     static let lossToOffset = 744
     static let saltOffset = 888
+    static let undoSweepOffset = 752
+    static let setAsideBytesOffset = 760
+    static let returnsOffset = 768
 
     // Tables
     static let processTableOffset = 4096
@@ -73,16 +74,27 @@ enum IndexLayout {
     static let undoTableOffset = 241_664
     static let undoLines = 64
     static let undoLineBytes = 64
+    static let undoSumsOffset = 245_760
+    static let undoSumBytes = 64
+    static let deadlineGroupsOffset = 249_856
+    static let deadlineGroups = 512
+    static let chunksInDeadlineGroup = 384
     static let chunksOffset = 262_144
 
-    // Chunks: 1,024 entries, 320 buckets, and for each entry a word of residency
+    // Chunks: 1,024 entries, 320 buckets, for each entry a word of residency and a byte of undo, bounds of deadlines
     static let chunkEntries = 1024
     static let chunkBuckets = 320
     static let entryBytes = 64
     static let residencyBytes = 8
     static let bucketsInChunkOffset = chunkEntries * entryBytes
     static let residencyInChunkOffset = bucketsInChunkOffset + chunkBuckets * Bucket.bytes
-    static let chunkBytes = residencyInChunkOffset + chunkEntries * residencyBytes
+    static let marksInChunkOffset = residencyInChunkOffset + chunkEntries * residencyBytes
+    static let deadlinesInChunkOffset = marksInChunkOffset + chunkEntries
+    static let entriesInDeadlineRow = 32
+    static let deadlineRows = chunkEntries / entriesInDeadlineRow
+    static let chunkDeadlineInChunkOffset = deadlinesInChunkOffset + 8 * deadlineRows
+    /// Whole pages, so that what is behind the last chunk can be given back.
+    static let chunkBytes = (chunkDeadlineInChunkOffset + 8 + 4095) & ~4095
 
     /// Addresses reserved for an index: room for some 200 million entries.
     static let windowBytes = 16 << 30

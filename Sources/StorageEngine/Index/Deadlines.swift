@@ -1,25 +1,203 @@
-/// When the next entry expires, as far as is known: never later than the earliest deadline, perhaps earlier, so
-/// that nobody has to look for expired entries before. Guarded by the archive's lock.
-extension IndexMemory {
-    /// On the boot clock; 0: no entry has a deadline.
-    var nextDeadline: Int64 { Int64(bitPattern: word64(IndexLayout.nextDeadlineOffset)) }
+import CPlatform
 
-    /// An entry has been given this deadline.
-    @inline(__always)
-    func expect(_ deadline: Int64) {
-        for offset in [IndexLayout.nextDeadlineOffset, IndexLayout.newDeadlineOffset] {
-            let known = Int64(bitPattern: word64(offset))
-            if known == Deadline.never || deadline < known { set64(offset, UInt64(bitPattern: deadline)) }
+/// When which entries expire, as lower bounds: one for each row of 32 entries, one for each chunk, one for each 384
+/// chunks, one for all. Over mapped memory; guarded by the archive's lock for writing, read by anyone.
+///
+/// Invariant: no bound is later than the earliest deadline of a visible entry below it (0: there is none). A bound may
+/// be earlier: it is lowered before an entry gets its deadline, and raised to the truth by whoever finds that it has
+/// passed. So what expires costs the rows that it lies in, in no order that would have to be kept; all others cost
+/// nothing. Layout: OnDiskFormat, "Bounds of deadlines".
+struct Deadlines {
+    private let index: IndexMemory
+
+    init(_ index: IndexMemory) { self.index = index }
+
+    /// No entry expires before; on the boot clock, 0: none has a deadline.
+    var next: Int64 { Int64(bitPattern: index.word64(IndexLayout.nextDeadlineOffset)) }
+
+    // MARK: The places of bounds
+
+    private static let rows = IndexLayout.deadlineRows
+
+    private func row(_ row: Int, ofChunk chunk: Int) -> UnsafeMutableRawPointer? {
+        index.deadlineRows(ofChunk: chunk).map { $0 + 8 * min(max(row, 0), Deadlines.rows - 1) }
+    }
+
+    private func whole(_ chunk: Int) -> UnsafeMutableRawPointer? {
+        index.deadlineRows(ofChunk: chunk).map { $0 + 8 * Deadlines.rows }
+    }
+
+    private func group(_ group: Int) -> UnsafeMutableRawPointer {
+        let place = min(max(group, 0), IndexLayout.deadlineGroups - 1)
+        return index.base + IndexLayout.deadlineGroupsOffset + 8 * place
+    }
+
+    private func bound(_ place: UnsafeMutableRawPointer) -> Int64 { Int64(bitPattern: cp_relaxed64(place)) }
+
+    private func lower(_ place: UnsafeMutableRawPointer, to deadline: Int64) {
+        let known = bound(place)
+        if known == Deadline.never || deadline < known { set(place, deadline) }
+    }
+
+    private func set(_ place: UnsafeMutableRawPointer, _ bound: Int64) {
+        cp_relaxed_store64(place, UInt64(bitPattern: bound))
+    }
+
+    private func isDue(_ place: UnsafeMutableRawPointer, _ now: Int64) -> Bool {
+        let bound = bound(place)
+        return bound != Deadline.never && bound <= now
+    }
+
+    private func earlier(_ one: Int64, _ other: Int64) -> Int64 {
+        one == Deadline.never ? other : other == Deadline.never ? one : min(one, other)
+    }
+
+    // MARK: Lowering
+
+    /// An entry is about to have this deadline. Needs the lock.
+    func expect(_ deadline: Int64, of number: UInt32) {
+        let place = Int(number) - 1
+        let chunk = place / IndexLayout.chunkEntries
+        let row = place % IndexLayout.chunkEntries / IndexLayout.entriesInDeadlineRow
+        guard let line = self.row(row, ofChunk: chunk), let whole = whole(chunk) else { return }
+        lower(line, to: deadline)
+        lower(whole, to: deadline)
+        lower(group(chunk / IndexLayout.chunksInDeadlineGroup), to: deadline)
+        lower(index.base + IndexLayout.nextDeadlineOffset, to: deadline)
+    }
+
+    /// Whether every bound above the entry is as early as this.
+    func bounds(_ deadline: Int64, of number: UInt32) -> Bool {
+        let place = Int(number) - 1
+        let chunk = place / IndexLayout.chunkEntries
+        let row = place % IndexLayout.chunkEntries / IndexLayout.entriesInDeadlineRow
+        guard let line = self.row(row, ofChunk: chunk), let whole = whole(chunk) else { return false }
+        let group = group(chunk / IndexLayout.chunksInDeadlineGroup)
+        return [line, whole, group, index.base + IndexLayout.nextDeadlineOffset]
+            .allSatisfy { isDue($0, deadline) }
+    }
+
+    /// No entry has a deadline; those that have are expected anew by the caller. Needs the lock.
+    func clear() {
+        for chunk in 0..<chunks {
+            guard let rows = index.deadlineRows(ofChunk: chunk) else { break }
+            for place in 0...Deadlines.rows { set(rows + 8 * place, Deadline.never) }
+        }
+        for place in 0..<IndexLayout.deadlineGroups { set(group(place), Deadline.never) }
+        index.set64(IndexLayout.nextDeadlineOffset, 0)
+    }
+
+    private var chunks: Int {
+        (Int(index.usedEntries) + IndexLayout.chunkEntries - 1) / IndexLayout.chunkEntries
+    }
+
+    // MARK: Finding
+
+    /// Entries whose deadline has passed, at most `most`, after looking at some `rows` rows at most; raises the bounds
+    /// of what it has found nothing in. Nothing found and `isDone`: nothing is due any more. Needs the lock.
+    func due(at now: Int64, most: Int, rows: Int) -> (numbers: [UInt32], isDone: Bool) {
+        var search = Search(now: now, most: most, rows: rows)
+        guard isDue(index.base + IndexLayout.nextDeadlineOffset, now) else { return ([], true) }
+        var earliest = Deadline.never
+        let groups = (chunks + IndexLayout.chunksInDeadlineGroup - 1) / IndexLayout.chunksInDeadlineGroup
+        for place in 0..<groups {
+            if isDue(group(place), now) { look(atGroup: place, &search) }
+            guard !search.isFull else { return (search.found, false) }
+            earliest = earlier(earliest, bound(group(place)))
+        }
+        set(index.base + IndexLayout.nextDeadlineOffset, earliest)
+        return (search.found, search.found.isEmpty)
+    }
+
+    private struct Search {
+        let now: Int64
+        var most: Int
+        var rows: Int
+        var found: [UInt32] = []
+        var isFull: Bool { found.count >= most || rows <= 0 }
+    }
+
+    private func look(atGroup place: Int, _ search: inout Search) {
+        let first = place * IndexLayout.chunksInDeadlineGroup
+        var earliest = Deadline.never
+        for chunk in first..<min(chunks, first + IndexLayout.chunksInDeadlineGroup) {
+            guard let whole = whole(chunk) else { break }
+            if isDue(whole, search.now) { look(atChunk: chunk, whole, &search) }
+            guard !search.isFull else { return }
+            earliest = earlier(earliest, bound(whole))
+        }
+        set(group(place), earliest)
+    }
+
+    private func look(atChunk chunk: Int, _ whole: UnsafeMutableRawPointer, _ search: inout Search) {
+        var earliest = Deadline.never
+        for row in 0..<Deadlines.rows {
+            guard let place = self.row(row, ofChunk: chunk) else { break }
+            if isDue(place, search.now) { look(atRow: row, ofChunk: chunk, place, &search) }
+            guard !search.isFull else { return }
+            earliest = earlier(earliest, bound(place))
+        }
+        set(whole, earliest)
+    }
+
+    private func look(
+        atRow row: Int, ofChunk chunk: Int, _ place: UnsafeMutableRawPointer, _ search: inout Search
+    ) {
+        search.rows -= 1
+        var earliest = Deadline.never
+        forEach(row, ofChunk: chunk) { number, slot in
+            guard !slot.isSetAside || index.settle(number, slot) else { return }
+            // What is due stays in the bound until it is removed: that may fail.
+            earliest = earlier(earliest, slot.deadline)
+            if slot.deadline <= search.now { search.found.append(number) }
+        }
+        set(place, earliest)
+    }
+
+    private func forEach(_ row: Int, ofChunk chunk: Int, _ body: (UInt32, EntrySlot) -> Void) {
+        let first = chunk * IndexLayout.chunkEntries + row * IndexLayout.entriesInDeadlineRow
+        for place in first..<first + IndexLayout.entriesInDeadlineRow {
+            let number = UInt32(truncatingIfNeeded: place + 1)
+            guard number <= index.usedEntries else { return }
+            if let slot = index.entry(number), slot.location != .none, slot.deadline != Deadline.never {
+                body(number, slot)
+            }
         }
     }
 
-    /// A search of all entries begins; deadlines that are given meanwhile are remembered apart.
-    func beginSweep() { set64(IndexLayout.newDeadlineOffset, 0) }
-
-    /// It found `earliest` among the entries that stay (0: none).
-    func endSweep(earliest: Int64) {
-        let new = Int64(bitPattern: word64(IndexLayout.newDeadlineOffset))
-        let next = earliest == Deadline.never ? new : new == Deadline.never ? earliest : min(new, earliest)
-        set64(IndexLayout.nextDeadlineOffset, UInt64(bitPattern: next))
+    /// Rows whose bound has passed.
+    func rowsDue(at now: Int64) -> Int {
+        (0..<chunks).reduce(0) { sum, chunk in
+            sum
+                + (0..<Deadlines.rows).count { row in
+                    self.row(row, ofChunk: chunk).map { isDue($0, now) } ?? false
+                }
+        }
     }
+
+    /// Entries that have expired and that nobody has removed yet: they are counted nowhere that people look. Needs no
+    /// lock, costs as ``due(at:most:rows:)``.
+    func overdue(at now: Int64) -> Removal {
+        var sum = Removal(entries: 0, bytes: 0)
+        guard isDue(index.base + IndexLayout.nextDeadlineOffset, now) else { return sum }
+        for chunk in 0..<chunks where isDue(group(chunk / IndexLayout.chunksInDeadlineGroup), now) {
+            guard let whole = whole(chunk), isDue(whole, now) else { continue }
+            for row in 0..<Deadlines.rows {
+                guard let place = self.row(row, ofChunk: chunk), isDue(place, now) else { continue }
+                forEach(row, ofChunk: chunk) { number, slot in
+                    guard slot.deadline <= now, !index.isHidden(number, slot) else { return }
+                    sum.entries += 1
+                    sum.bytes += UInt64(slot.valueBytes)
+                }
+            }
+        }
+        return sum
+    }
+}
+
+extension IndexMemory {
+    var deadlines: Deadlines { Deadlines(self) }
+
+    /// On the boot clock; 0: no entry has a deadline.
+    var nextDeadline: Int64 { deadlines.next }
 }

@@ -3,7 +3,7 @@ import CPlatform
 /// The order in which entries are given up, and what a use of one does to it: the least recently used goes first (S5).
 ///
 /// It owns the doubly linked list of all entries from most to least recent, ordered by their stamps (the entries' words 16
-/// to 28, the header's words 464 and 468). Invariants: each live entry is in it once and no other is; neighbours name each
+/// to 28, the header's words 464 and 468). Invariants: each entry is in it once, also one that is set aside; neighbours name each
 /// other; stamps fall from the front to the back once pending uses (`TouchRing.swift`) are applied. Whoever chooses
 /// victims goes through ``victims(sparing:)``, so another policy is another type with these methods.
 ///
@@ -15,7 +15,35 @@ struct EntryOrder {
     fileprivate init(_ index: IndexMemory) { self.index = index }
 
     @inline(__always) var mostRecent: UInt32 { index.word32(IndexLayout.recencyFirstOffset) }
-    @inline(__always) var leastRecent: UInt32 { index.word32(IndexLayout.recencyLastOffset) }
+    /// The old end of the list, what is set aside included.
+    @inline(__always) var oldEnd: UInt32 { index.word32(IndexLayout.recencyLastOffset) }
+    /// The least recent entry that is not set aside.
+    @inline(__always) var leastRecent: UInt32 {
+        index.word32(IndexLayout.setAsideCountOffset) == 0 ? oldEnd : leastVisible()
+    }
+
+    /// Goes on from where the last search ended, so that what is set aside is passed once, not with each eviction.
+    /// Invariant: nothing behind the entry that the header names is visible.
+    @inline(never)
+    private func leastVisible() -> UInt32 {
+        let known = index.word32(IndexLayout.leastVisibleOffset)
+        let found = visible(from: known == 0 ? oldEnd : known)
+        index.set32(IndexLayout.leastVisibleOffset, found)
+        return found
+    }
+
+    /// The first entry that is not set aside, from `number` on towards the more recent.
+    private func visible(from number: UInt32) -> UInt32 {
+        var number = number
+        var steps: UInt32 = 0
+        while let slot = index.entry(number), slot.isSetAside, !index.settle(number, slot),
+            steps <= index.usedEntries
+        {
+            number = slot.newer
+            steps += 1
+        }
+        return number
+    }
 
     // MARK: Prefetching
 
@@ -57,42 +85,13 @@ struct EntryOrder {
         index.set32(IndexLayout.recencyFirstOffset, number)
     }
 
-    /// Links entries where their stamps put them; `items` are sorted, oldest first. Costs a walk from the old end
-    /// up to the youngest of them.
-    func linkByRecency(_ items: [(recency: UInt64, number: UInt32)]) {
-        var newer = leastRecent
-        var steps = 0
-        let most = Int(index.usedEntries)
-        for item in items {
-            guard let slot = index.entry(item.number) else { continue }
-            while let candidate = index.entry(newer), candidate.recency < item.recency {
-                newer = candidate.newer
-                steps += 1
-                // A list that leads back into itself has no end.
-                if steps > most { return index.declareDamaged() }
-            }
-            let older: UInt32
-            if let candidate = index.entry(newer) {
-                older = candidate.older
-                candidate.older = item.number
-            } else {
-                older = mostRecent
-                index.set32(IndexLayout.recencyFirstOffset, item.number)
-            }
-            slot.newer = newer
-            slot.older = older
-            if let neighbour = index.entry(older) {
-                neighbour.newer = item.number
-            } else {
-                index.set32(IndexLayout.recencyLastOffset, item.number)
-            }
-        }
-    }
-
     @inline(__always)
     func unlinkFromRecency(_ number: UInt32, _ slot: EntrySlot) {
         let newer = slot.newer
         let older = slot.older
+        if index.word32(IndexLayout.leastVisibleOffset) == number {
+            index.set32(IndexLayout.leastVisibleOffset, newer)
+        }
         if let neighbour = index.entry(newer) {
             if neighbour.older != number { index.declareDamaged() }
             neighbour.older = older
@@ -126,12 +125,13 @@ struct EntryOrder {
         var order: [(recency: UInt64, number: UInt32)] = []
         order.reserveCapacity(min(entries, Int(index.usedEntries)))
         for number in 0..<index.usedEntries {
-            guard let slot = index.entry(number + 1), slot.isLive else { continue }
+            guard let slot = index.entry(number + 1), slot.location != .none else { continue }
             order.append((slot.recency, number + 1))
         }
         order.sort { $0.recency < $1.recency }
         index.set32(IndexLayout.recencyFirstOffset, 0)
         index.set32(IndexLayout.recencyLastOffset, 0)
+        index.set32(IndexLayout.leastVisibleOffset, 0)
         for item in order {
             if let slot = index.entry(item.number) { linkAsMostRecent(item.number, slot) }
         }
@@ -161,7 +161,9 @@ struct EntryOrder {
             let found = victims.number
             victims.number = slot.newer
             victims.left -= 1
-            if found != victims.sparing, !slot.isMemoryOnly { return (found, slot) }
+            if found != victims.sparing, !slot.isMemoryOnly, !slot.isSetAside || index.settle(found, slot) {
+                return (found, slot)
+            }
         }
         return nil
     }

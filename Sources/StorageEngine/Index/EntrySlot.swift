@@ -72,24 +72,22 @@ struct EntrySlot {
         get { cp_relaxed32(base + 56) & ~EntrySlot.flag }
         nonmutating set { cp_relaxed_store32(base + 56, newValue) }
     }
-    /// Whether the entry was removed and can still be brought back (S12): no look-up finds it, and it is in the
-    /// list of those instead of the recency list.
+    /// Whether the entry was removed and can still be brought back (S12). It keeps its places in bucket and recency
+    /// list; whether look-ups find it is what its action's line says (``IndexMemory/isHidden(_:_:)``).
     @inline(__always) var isSetAside: Bool { cp_relaxed32(base + 56) & EntrySlot.flag != 0 }
     func markSetAside(frameBytes: UInt32) { cp_relaxed_store32(base + 56, frameBytes | EntrySlot.flag) }
-    /// The reversible action that removed an entry that is set aside.
-    var group: UInt32 {
-        get { chainNext }
-        nonmutating set { chainNext = newValue }
-    }
     /// Low bits of the hash of the owner's name; 0: none.
     @inline(__always) var owner: UInt32 {
         get { cp_relaxed32(base + 60) }
         nonmutating set { cp_relaxed_store32(base + 60, newValue) }
     }
-    /// Whether look-ups find the entry.
+    /// Whether look-ups find the entry. (Those of one that is coming back do, too, until it is settled.)
     @inline(__always) var isLive: Bool { location != .none && !isSetAside }
     /// Whether a look-up must read this line before it believes the frame; cells say so.
-    @inline(__always) var needsLook: Bool { deadline != Deadline.never || isMemoryOnly }
+    @inline(__always)
+    var needsLook: Bool {
+        deadline != Deadline.never || isMemoryOnly || isSetAside
+    }
 
     /// Takes everything over but the location.
     func copy(_ other: EntrySlot) {

@@ -137,6 +137,24 @@ final class IndexMemory: @unchecked Sendable {
         return chunk + IndexLayout.residencyInChunkOffset + (place & 1023) * IndexLayout.residencyBytes
     }
 
+    /// The byte that says by which action the entry was set aside; `nil` past the capacity.
+    @inline(__always)
+    func markAddress(_ number: UInt32) -> UnsafeMutableRawPointer? {
+        guard number > 0, holds(number) else { return nil }
+        let place = Int(number) - 1
+        let chunk = base + IndexLayout.chunksOffset + (place >> 10) * IndexLayout.chunkBytes
+        return chunk + IndexLayout.marksInChunkOffset + (place & 1023)
+    }
+
+    /// The bounds of a chunk's deadlines: one for each 32 entries, then that of the chunk; `nil` past the capacity.
+    func deadlineRows(ofChunk chunk: Int) -> UnsafeMutableRawPointer? {
+        guard chunk >= 0, holds(UInt32(truncatingIfNeeded: (chunk + 1) * IndexLayout.chunkEntries)) else {
+            return nil
+        }
+        return base + IndexLayout.chunksOffset + chunk * IndexLayout.chunkBytes
+            + IndexLayout.deadlinesInChunkOffset
+    }
+
     /// The bucket of that number; `nil` past the capacity.
     @inline(__always)
     func bucket(_ number: UInt32) -> Bucket? {

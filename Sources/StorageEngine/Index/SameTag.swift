@@ -16,7 +16,7 @@ extension IndexMemory {
 
     private func isLive(_ number: UInt32, _ tag: UInt32) -> Bool {
         guard let slot = entry(number) else { return false }
-        return slot.tag == tag && slot.isLive
+        return slot.tag == tag && isVisible(number, slot)
     }
 
     /// `nil`: that can't be told just now.

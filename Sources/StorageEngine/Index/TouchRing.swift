@@ -136,11 +136,11 @@ extension IndexMemory {
             word = cp_load64(cell)
         }
         guard word & ~0xffff_ffff == lap, let slot = entry(UInt32(truncatingIfNeeded: word)),
-            slot.isLive, slot.recency < stamp
+            slot.recency < stamp
         else { return }
         let mark = cp_relaxed64(cell + 8)
-        guard slot.tag == UInt32(truncatingIfNeeded: mark) else { return }
         let number = UInt32(truncatingIfNeeded: word)
+        guard slot.tag == UInt32(truncatingIfNeeded: mark), isLive(number, slot) else { return }
         slot.recency = stamp
         slot.hits = mark & IndexMemory.stored != 0 ? 0 : slot.hits == .max ? .max : slot.hits + 1
         slot.accessed = Int64(bitPattern: cp_relaxed64(cell + 16))

@@ -1,136 +1,167 @@
 import CPlatform
 
-/// The reversible actions of the last minutes, and the list of entries that they removed (S12).
+/// The reversible actions of the last minutes (S12): 64 lines over mapped memory, and sums of what each has set aside.
 ///
-/// Guarded by the archive's lock for writing; a line is read by anyone who shows it. Layout: OnDiskFormat,
-/// "Undo".
-struct UndoLine {
-    private let base: UnsafeMutableRawPointer
+/// Guarded by the archive's lock for writing; read by anyone, each word atomically. Invariant: an entry's mark
+/// (``EntryMark``) names a line, and no line is given to another action while a mark names it. Layout: OnDiskFormat,
+/// "The table of reversible actions".
+struct UndoTable {
+    private let index: UnsafeMutableRawPointer
 
-    init(_ base: UnsafeMutableRawPointer) { self.base = base }
+    init(base: UnsafeMutableRawPointer) { index = base }
+
+    /// The line where an action of that number belongs, whatever is there now.
+    static func place(of group: UInt32) -> Int { Int(group) % IndexLayout.undoLines }
+
+    /// The one door to the table's bytes: a place outside is none of it, and the last line stands for it.
+    subscript(place: Int) -> UndoLine {
+        let place = min(max(place, 0), IndexLayout.undoLines - 1)
+        return UndoLine(
+            place: place, line: index + IndexLayout.undoTableOffset + place * IndexLayout.undoLineBytes,
+            sums: index + IndexLayout.undoSumsOffset + place * IndexLayout.undoSumBytes)
+    }
+
+    /// The line of an action, if the table still has it.
+    func line(of group: UInt32) -> UndoLine? {
+        guard group != 0 else { return nil }
+        let line = self[UndoTable.place(of: group)]
+        return line.group == group ? line : nil
+    }
+
+    /// Latest first.
+    var lines: [UndoLine] {
+        (0..<IndexLayout.undoLines).map { self[$0] }.filter { $0.group != 0 }
+            .sorted { $0.group > $1.group }
+    }
+
+    var isEmpty: Bool { (0..<IndexLayout.undoLines).allSatisfy { self[$0].group == 0 } }
+
+    /// Forgets all actions; the entries' marks are the caller's.
+    func clear() {
+        for place in 0..<IndexLayout.undoLines {
+            self[place].group = 0
+            self[place].clearSums()
+        }
+    }
+}
+
+/// One action's line, and what it has set aside. Guarded as ``UndoTable``.
+struct UndoLine {
+    let place: Int
+    private let line: UnsafeMutableRawPointer
+    private let sums: UnsafeMutableRawPointer
+
+    fileprivate init(place: Int, line: UnsafeMutableRawPointer, sums: UnsafeMutableRawPointer) {
+        self.place = place
+        self.line = line
+        self.sums = sums
+    }
 
     enum State: UInt32 {
         case free = 0
         case reversible = 1
+        /// What it removed is back.
         case undone = 2
+        /// What it removed is back, and the rest of it can still be undone: deadlines are.
+        case returning = 3
     }
 
     /// Number of the action; 0: the line is free.
     var group: UInt32 {
-        get { cp_load32(base) }
-        nonmutating set { cp_store32(base, newValue) }
+        get { cp_load32(line) }
+        nonmutating set { cp_store32(line, newValue) }
     }
+    /// One store of this word makes all that the action removed visible at once.
     var state: State {
-        get { State(rawValue: cp_relaxed32(base + 4)) ?? .free }
-        nonmutating set { cp_relaxed_store32(base + 4, newValue.rawValue) }
+        get { State(rawValue: cp_load32(line + 4)) ?? .free }
+        nonmutating set { cp_store32(line + 4, newValue.rawValue) }
     }
+    /// Whether look-ups find what the action removed.
+    var isBack: Bool { state == .undone || state == .returning }
     /// When the action began, microseconds since 1970.
     var time: Int64 {
-        get { Int64(bitPattern: cp_relaxed64(base + 8)) }
-        nonmutating set { cp_relaxed_store64(base + 8, UInt64(bitPattern: newValue)) }
+        get { signed(line + 8) }
+        nonmutating set { set(line + 8, newValue) }
     }
     /// When its grace is over, on the boot clock.
     var end: Int64 {
-        get { Int64(bitPattern: cp_relaxed64(base + 16)) }
-        nonmutating set { cp_relaxed_store64(base + 16, UInt64(bitPattern: newValue)) }
+        get { signed(line + 16) }
+        nonmutating set { set(line + 16, newValue) }
     }
-    /// How many bytes the archive has ever appended when its grace is over.
+    /// How many bytes the archive has ever appended when its grace is over; all ones: however many.
     var endBytes: UInt64 {
-        get { cp_relaxed64(base + 24) }
-        nonmutating set { cp_relaxed_store64(base + 24, newValue) }
+        get { cp_relaxed64(line + 24) }
+        nonmutating set { cp_relaxed_store64(line + 24, newValue) }
     }
     var entries: UInt64 {
-        get { cp_relaxed64(base + 32) }
-        nonmutating set { cp_relaxed_store64(base + 32, newValue) }
+        get { cp_relaxed64(line + 32) }
+        nonmutating set { cp_relaxed_store64(line + 32, newValue) }
     }
     var bytes: UInt64 {
-        get { cp_relaxed64(base + 40) }
-        nonmutating set { cp_relaxed_store64(base + 40, newValue) }
+        get { cp_relaxed64(line + 40) }
+        nonmutating set { cp_relaxed_store64(line + 40, newValue) }
     }
     var pid: UInt32 {
-        get { cp_relaxed32(base + 48) }
-        nonmutating set { cp_relaxed_store32(base + 48, newValue) }
+        get { cp_relaxed32(line + 48) }
+        nonmutating set { cp_relaxed_store32(line + 48, newValue) }
     }
     /// A ``ReversibleAction/Kind``.
     var kind: UInt32 {
-        get { cp_relaxed32(base + 52) }
-        nonmutating set { cp_relaxed_store32(base + 52, newValue) }
+        get { cp_relaxed32(line + 52) }
+        nonmutating set { cp_relaxed_store32(line + 52, newValue) }
     }
     /// The first frame of the action.
     var first: Location {
-        get { Location(raw: cp_relaxed64(base + 56)) }
-        nonmutating set { cp_relaxed_store64(base + 56, newValue.raw) }
+        get { Location(raw: cp_relaxed64(line + 56)) }
+        nonmutating set { cp_relaxed_store64(line + 56, newValue.raw) }
     }
-}
+    var isOfDeadlines: Bool { kind == ReversibleAction.Kind.deadline.rawValue }
 
-extension IndexMemory {
-    private func undoAddress(_ place: Int) -> UnsafeMutableRawPointer {
-        base + IndexLayout.undoTableOffset + min(max(place, 0), IndexLayout.undoLines - 1)
-            * IndexLayout.undoLineBytes
+    // MARK: Sums
+
+    /// Entries that would come back: set aside, not back yet, and not recorded anew since.
+    var pendingEntries: UInt64 {
+        get { cp_relaxed64(sums) }
+        nonmutating set { cp_relaxed_store64(sums, newValue) }
+    }
+    /// Sum of the sizes of their values.
+    var pendingBytes: UInt64 {
+        get { cp_relaxed64(sums + 8) }
+        nonmutating set { cp_relaxed_store64(sums + 8, newValue) }
+    }
+    /// Sum of the sizes of the frames of all entries whose marks name this line.
+    var frameBytes: UInt64 {
+        get { cp_relaxed64(sums + 16) }
+        nonmutating set { cp_relaxed_store64(sums + 16, newValue) }
+    }
+    /// Their number.
+    var marked: UInt64 {
+        get { cp_relaxed64(sums + 24) }
+        nonmutating set { cp_relaxed_store64(sums + 24, newValue) }
+    }
+    /// Bytes ever appended when the action's latest frame was.
+    var lastAppended: UInt64 {
+        get { cp_relaxed64(sums + 32) }
+        nonmutating set { cp_relaxed_store64(sums + 32, newValue) }
+    }
+    /// When it was undone, microseconds since 1970, and by which process.
+    var undone: Int64 {
+        get { signed(sums + 40) }
+        nonmutating set { set(sums + 40, newValue) }
+    }
+    var undoer: UInt32 {
+        get { cp_relaxed32(sums + 48) }
+        nonmutating set { cp_relaxed_store32(sums + 48, newValue) }
     }
 
-    /// The line of an action, if the table still has it.
-    func undoLine(of group: UInt32) -> UndoLine? {
-        guard group != 0 else { return nil }
-        let line = UndoLine(undoAddress(Int(group) % IndexLayout.undoLines))
-        return line.group == group ? line : nil
-    }
-
-    /// The line where an action of that number belongs, whatever is there now.
-    func undoLinePlace(of group: UInt32) -> UndoLine {
-        UndoLine(undoAddress(Int(group) % IndexLayout.undoLines))
-    }
-
-    /// Latest first.
-    var undoLines: [UndoLine] {
-        (0..<IndexLayout.undoLines).map { UndoLine(undoAddress($0)) }.filter { $0.group != 0 }
-            .sorted { $0.group > $1.group }
-    }
-
-    // MARK: The list of entries that are set aside, latest first; each needs the lock
-
-    var setAsideNewest: UInt32 { word32(IndexLayout.setAsideNewestOffset) }
-    var setAsideOldest: UInt32 { word32(IndexLayout.setAsideOldestOffset) }
-    var setAsideCount: UInt32 { word32(IndexLayout.setAsideCountOffset) }
-
-    func linkAsNewestSetAside(_ number: UInt32, _ slot: EntrySlot) {
-        let first = setAsideNewest
-        slot.newer = 0
-        slot.older = first
-        if let previous = entry(first) {
-            previous.newer = number
-        } else {
-            set32(IndexLayout.setAsideOldestOffset, number)
+    func clearSums() {
+        for offset in stride(from: 0, to: IndexLayout.undoSumBytes, by: 8) {
+            cp_relaxed_store64(sums + offset, 0)
         }
-        set32(IndexLayout.setAsideNewestOffset, number)
-        set32(IndexLayout.setAsideCountOffset, setAsideCount &+ 1)
     }
 
-    func unlinkFromSetAside(_ slot: EntrySlot) {
-        let newer = slot.newer
-        let older = slot.older
-        if let neighbour = entry(newer) {
-            neighbour.older = older
-        } else {
-            set32(IndexLayout.setAsideNewestOffset, older)
-        }
-        if let neighbour = entry(older) {
-            neighbour.newer = newer
-        } else {
-            set32(IndexLayout.setAsideOldestOffset, newer)
-        }
-        set32(IndexLayout.setAsideCountOffset, setAsideCount &- min(setAsideCount, 1))
-    }
-
-    /// Numbers of the entries that are set aside, oldest first.
-    func setAsideNumbers() -> [UInt32] {
-        var numbers: [UInt32] = []
-        var number = setAsideOldest
-        while let slot = entry(number), slot.isSetAside, numbers.count < Int(min(setAsideCount, usedEntries))
-        {
-            numbers.append(number)
-            number = slot.newer
-        }
-        return numbers
+    private func signed(_ place: UnsafeMutableRawPointer) -> Int64 { Int64(bitPattern: cp_relaxed64(place)) }
+    private func set(_ place: UnsafeMutableRawPointer, _ value: Int64) {
+        cp_relaxed_store64(place, UInt64(bitPattern: value))
     }
 }

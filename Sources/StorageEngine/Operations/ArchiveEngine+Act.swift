@@ -14,6 +14,7 @@ extension ArchiveEngine {
         // One moment for all: by it entries that expire meanwhile are known to belong to this action.
         var deadline = Deadline.never
         if case .setLifetime(let lifetime) = action { deadline = ArchiveEngine.deadline(in: lifetime) }
+        try clearNextLine()
         for start in stride(from: 0, to: entries.count, by: ArchiveEngine.actionBatch) {
             guard start == 0 || progress(start) else { break }
             let batch = entries[start..<min(start + ArchiveEngine.actionBatch, entries.count)]
@@ -34,7 +35,7 @@ extension ArchiveEngine {
                 break
             }
         }
-        outcome.action = index.undoLine(of: group).flatMap { isReversible($0) ? describe($0) : nil }
+        outcome.action = index.undo.line(of: group).flatMap { isReversible($0) ? describe($0) : nil }
         return outcome
     }
 
@@ -90,27 +91,62 @@ extension ArchiveEngine {
         }
     }
 
-    /// Deletes every entry so that it can be undone.
+    /// Deletes every entry that is there when it begins, so that it can be undone: some at a time, others get at the
+    /// archive in between. What is recorded meanwhile stays.
     func deleteAllReversibly() throws(StorageError) -> PlanOutcome {
         guard kind != .log else {
             throw .wrongKind(archive: name, kind: kind, operation: "delete reversibly")
         }
-        try acquire()
-        defer { release() }
-        _ = index.takeStampAndDrain()
-        let group = nextGroup()
-        var numbers: [UInt32] = []
-        numbers.reserveCapacity(min(entryCount, Int(index.usedEntries)))
-        // Least recent first: the latest set aside is the most recent.
-        var number = index.order.leastRecent
-        while let slot = index.entry(number), numbers.count < listedEntries {
-            numbers.append(number)
-            number = slot.newer
+        var outcome = PlanOutcome(entries: 0, bytes: 0, skipped: [], action: nil)
+        try clearNextLine()
+        let stamp = index.stampsTaken
+        let sequence = index.word64(IndexLayout.sequenceOffset)
+        var group: UInt32 = 0
+        var next: UInt32 = 0
+        var known: UInt32 = 0
+        var isDone = false
+        while !isDone {
+            try acquire()
+            defer { release() }
+            _ = index.takeStampAndDrain()
+            if group == 0 { group = nextGroup() }
+            // Entries have got lower numbers meanwhile: those that were not looked at may be anywhere.
+            if index.usedEntries < known { next = 0 }
+            known = index.usedEntries
+            var numbers: [UInt32] = []
+            let end = min(known, next + ArchiveEngine.slotsAtOnce)
+            while next < end, numbers.count < ArchiveEngine.actionBatch {
+                next += 1
+                guard let slot = index.entry(next), index.isLive(next, slot) else { continue }
+                // Used since; perhaps recorded since.
+                if slot.recency >= stamp, withFrame(at: slot.location, { $0.sequence }) ?? 0 > sequence {
+                    continue
+                }
+                numbers.append(next)
+            }
+            let removal = try removeBatch(numbers, .delete, .person, group: group)
+            outcome.entries += removal.entries
+            outcome.bytes += removal.bytes
+            isDone = next >= known
         }
-        let removal = try removeBatch(numbers, .delete, .person, group: group)
-        return PlanOutcome(
-            entries: removal.entries, bytes: removal.bytes, skipped: [],
-            action: index.undoLine(of: group).map(describe))
+        outcome.action = index.undo.line(of: group).map(describe)
+        return outcome
+    }
+
+    /// Entries that are looked at under one hold of the lock.
+    private static let slotsAtOnce: UInt32 = 8192
+
+    /// Gives up, some at a time, what the action before has set aside whose line the next one takes.
+    private func clearNextLine() throws(StorageError) {
+        while true {
+            try acquire()
+            defer { release() }
+            let group = max(1, index.word32(IndexLayout.nextGroupOffset))
+            let line = index.undo[UndoTable.place(of: group)]
+            guard line.marked > 0 else { return }
+            if line.state == .reversible { line.end = 0 }
+            forgetSetAside(most: ArchiveEngine.actionBatch)
+        }
     }
 
     private func nextGroup() -> UInt32 {

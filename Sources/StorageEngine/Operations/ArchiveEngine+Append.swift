@@ -97,6 +97,7 @@ extension ArchiveEngine {
         index.setLiveFrames(ofSegment: number, 0)
         adjust(IndexLayout.segmentBytesOffset, by: size)
         if oldestSegment == 0 { index.set32(IndexLayout.oldestSegmentOffset, number) }
+        noteRoom()
         log.write(content, pin, at: SegmentHeader.bytes)
         return Location(segment: number, offset: SegmentHeader.bytes)
     }

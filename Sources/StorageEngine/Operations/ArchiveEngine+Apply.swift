@@ -7,7 +7,7 @@ extension ArchiveEngine {
     @inline(__always)
     func applyPut(
         _ content: FrameContent, tag: UInt32, number: UInt32, at location: Location,
-        isTouchPending: Bool = false
+        isTouchPending: Bool = false, supersedes: Bool = true
     ) -> UInt32 {
         let frameBytes = content.frameBytes
         var number = number
@@ -19,7 +19,7 @@ extension ArchiveEngine {
             }
             adjust(IndexLayout.valueBytesOffset, by: content.value.count - Int(slot.valueBytes))
             adjustLive(slot.location, by: -Int(slot.frameBytes))
-            fill(slot, content, frameBytes: frameBytes)
+            fill(number, slot, content, frameBytes: frameBytes)
             index.setLocation(number, slot, location)
             index.forgetResidency(number)
             if isTouchPending {
@@ -31,12 +31,13 @@ extension ArchiveEngine {
                 index.order.linkAsMostRecent(number, slot)
             }
         } else {
+            if supersedes, index.setAsideCount != 0 { supersede(content.key, tag: tag) }
             index.beginStructureChange()
             // Room was reserved before the frame was written.
             number = index.allocateEntry()
             crashPoint(.entryAllocated)
             if let slot = index.entry(number) {
-                fill(slot, content, frameBytes: frameBytes)
+                fill(number, slot, content, frameBytes: frameBytes)
                 slot.recency = content.recency
                 slot.tag = tag
                 slot.location = location
@@ -53,21 +54,21 @@ extension ArchiveEngine {
     }
 
     @inline(__always)
-    func fill(_ slot: EntrySlot, _ content: FrameContent, frameBytes: Int) {
+    func fill(_ number: UInt32, _ slot: EntrySlot, _ content: FrameContent, frameBytes: Int) {
+        if content.deadline != Deadline.never { index.deadlines.expect(content.deadline, of: number) }
         slot.valueBytes = UInt32(content.value.count)
         slot.frameBytes = UInt32(frameBytes)
         slot.accessed = content.time
         slot.deadline = content.deadline
         slot.owner = content.ownerTag
         slot.hits = 0
-        if content.deadline != Deadline.never { index.expect(content.deadline) }
         if content.residentBytes != 0 { slot.setMemoryOnly(bytes: content.residentBytes) }
     }
 
     /// Takes an entry out of the index.
     @inline(__always)
     func remove(_ number: UInt32) {
-        guard let slot = index.entry(number), slot.isLive else { return }
+        guard let slot = index.entry(number), index.isLive(number, slot) else { return }
         if !slot.isPlausible { index.declareDamaged() }
         index.beginStructureChange()
         index.removeFromBucket(number, slot)

@@ -31,11 +31,18 @@ extension ArchiveEngine {
         if isSparse { compact() }
     }
 
+    /// Whether the index has several times the lines that are used: given back when nobody writes.
+    var isIndexWasted: Bool {
+        let used = Int(index.word32(IndexLayout.entryHighWaterOffset))
+        return used > 4 * (entryCount + Int(index.setAsideCount)) + 4 * IndexLayout.chunkEntries
+    }
+
+    func compactWasted() { compact() }
+
     /// Ends every grace and removes the oldest segments that nothing lives in any more. Needs the lock, and that
     /// touches are drained.
     func giveUpRoom() throws(StorageError) {
-        for line in index.undoLines { line.group = 0 }
-        forgetSetAside(most: .max)
+        forgetSetAside(most: .max, evenReversible: true)
         try dropDeadSegments()
         compact()
     }
@@ -81,6 +88,8 @@ extension ArchiveEngine {
             while free <= last, index.entry(free)?.location != Location.none { free += 1 }
             guard free <= last, let place = index.entry(free) else { return index.declareDamaged() }
             place.copy(slot)
+            index.setMark(free, index.mark(number + 1))
+            index.setMark(number + 1, .none)
             index.residency.move(from: number + 1, to: free)
             // The new line first: whoever dies here leaves the entry twice, and repairing keeps one.
             place.location = slot.location

@@ -56,10 +56,10 @@ extension ArchiveEngine {
 
     /// Changes the deadline in the index. Needs the lock.
     func setDeadline(of number: UInt32, _ slot: EntrySlot, to deadline: Int64) {
+        if deadline != Deadline.never { index.deadlines.expect(deadline, of: number) }
         slot.deadline = deadline
         // Its cell says whether the entry's line has to be looked at.
         index.setLocation(number, slot, slot.location)
-        if deadline != Deadline.never { index.expect(deadline) }
     }
 
     /// The deadline of something that lives as long as this from now on.

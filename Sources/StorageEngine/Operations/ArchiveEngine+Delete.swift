@@ -29,6 +29,7 @@ extension ArchiveEngine {
         index.add(.deletes)
         reclaim(forAppended: Frame.bytes(key: key.count, extension: 0, value: 0))
         compactIfSparse()
+        noteRoom()
         return .deleted
     }
 
@@ -59,13 +60,14 @@ extension ArchiveEngine {
             index.entry(number + 1)?.location = .none
             index.entry(number + 1)?.frameBytes = 0
             index.forgetResidency(number + 1)
+            index.setMark(number + 1, .none)
         }
+        index.deadlines.clear()
         crashPoint(.entriesCleared)
         for number in 0..<index.usedBuckets { index.bucket(number)?.clear() }
         for offset in [
             IndexLayout.entryHighWaterOffset, IndexLayout.freeHeadOffset, IndexLayout.recencyFirstOffset,
-            IndexLayout.recencyLastOffset, IndexLayout.setAsideNewestOffset, IndexLayout.setAsideOldestOffset,
-            IndexLayout.setAsideCountOffset,
+            IndexLayout.recencyLastOffset, IndexLayout.leastVisibleOffset, IndexLayout.setAsideCountOffset,
         ] {
             index.set32(offset, 0)
         }
@@ -73,12 +75,12 @@ extension ArchiveEngine {
         index.set32(IndexLayout.bucketCountOffset, IndexMemory.firstBuckets)
         for offset in [
             IndexLayout.entryCountOffset, IndexLayout.valueBytesOffset, IndexLayout.liveFrameBytesOffset,
-            IndexLayout.nextDeadlineOffset, IndexLayout.newDeadlineOffset,
+            IndexLayout.setAsideBytesOffset,
         ] {
             index.set64(offset, 0)
         }
         for slot in 0..<UInt32(SegmentLayout.slots) { index.setLiveFrames(ofSegment: slot, 0) }
-        for line in index.undoLines { line.group = 0 }
+        index.undo.clear()
         index.endStructureChange()
     }
 }

@@ -1,55 +1,157 @@
 import CPlatform
+import Synchronization
 
-/// What happens in the background, in every process that gave entries a lifetime or removed some reversibly:
-/// expired entries go soon after their deadline although nobody looks them up, and what can no longer be undone is
-/// given up. Ends by itself when there is nothing left to wait for.
+/// What happens in the background, in every process that has the archive open for writing and knows of something to
+/// do: expired entries go soon after their deadline although nobody looks them up, what can no longer be undone is
+/// given up, what an undo brought back is settled, and dead room is given back when nobody writes. Each look does one
+/// slice under the lock, and takes the lock only when it is free. It ends by itself when there is nothing left to wait
+/// for; an archive in which nothing is due wakes nobody but once a minute while a deadline or a grace is pending.
 extension ArchiveEngine {
-    /// Nanoseconds between two looks; others may have brought the next deadline nearer.
-    private static let longestPause: Int64 = 1_000_000_000
-    private static let shortestPause: Int64 = 10_000_000
+    /// Between two slices, nanoseconds.
+    private static let shortestPause: Int64 = 2_000_000
+    /// Others may write, and end a grace by that, or become quiet.
+    private static let usualPause: Int64 = 1_000_000_000
+    /// Another process may have given an entry a nearer deadline and died; and a machine that slept is late by this.
+    private static let sharedPause: Int64 = 5_000_000_000
+    private static let longestPause: Int64 = 60_000_000_000
+    /// Bytes that others may append in a second while the archive counts as quiet.
+    private static let quietBytes: UInt64 = 1 << 20
 
-    /// Begins it if it is not running.
+    /// What the duty remembers between two looks. Guarded by ``ArchiveEngine/housekeeping``.
+    struct House {
+        var ticket: Upkeep.Ticket?
+        /// When the present second began, on the monotonic clock, and what had been appended then.
+        var second: Int64 = 0
+        var appended: UInt64 = 0
+        /// Whether nobody wrote much in the last second.
+        var isQuiet = false
+    }
+
+    /// Called after each change (``ArchiveEngine/settle()``): begins the duty, or wakes it for a nearer deadline.
+    @inline(never)
+    func mindHouse() {
+        let due = houseDue.load(ordering: .relaxed)
+        let next = index.nextDeadline
+        let isNearer = next != Deadline.never && next < due.subtractingSaturating(1000)
+        let isWanted = due == .max && (index.setAsideCount > 0 || isRoomDue.load(ordering: .relaxed))
+        // What can't be begun now, for want of a thread, is begun by a later change.
+        if isNearer || isWanted { try? beginHousekeeping() }
+    }
+
     func beginHousekeeping() throws(StorageError) {
         #if DEBUG
         // The thread would go by the real clock, and a test that moves time by hand does not expect it.
         guard Clock.hand == nil else { return }
         #endif
-        let result: Result<Void, StorageError> = housekeeping.withLock { ticket in
-            guard ticket == nil else { return .success(()) }
+        let result: Result<Void, StorageError> = housekeeping.withLock { house in
+            houseDue.store(Clock.boot(), ordering: .relaxed)
+            if let ticket = house.ticket {
+                Upkeep.shared.hasten(ticket, to: ArchiveEngine.shortestPause)
+                return .success(())
+            }
             return Result { () throws(StorageError) in
-                ticket = try Upkeep.shared.register(after: ArchiveEngine.shortestPause) { [weak self] in
+                house.ticket = try Upkeep.shared.register(after: ArchiveEngine.shortestPause) { [weak self] in
                     self?.keepHouse()
                 }
             }
         }
+        if case .failure = result { houseDue.store(.max, ordering: .relaxed) }
         try result.get()
     }
 
     func endHousekeeping() {
-        housekeeping.withLock { ticket in
-            if let known = ticket { Upkeep.shared.cancel(known) }
-            ticket = nil
+        housekeeping.withLock { house in
+            if let known = house.ticket { Upkeep.shared.cancel(known) }
+            house.ticket = nil
+            houseDue.store(.max, ordering: .relaxed)
         }
     }
 
     /// Nanoseconds until it is due again; `nil` when there is nothing left to do.
     private func keepHouse() -> Int64? {
-        let next = index.nextDeadline
-        guard next != Deadline.never || index.setAsideCount > 0 else {
-            housekeeping.withLock { $0 = nil }
+        let pause = keepHouseOnce()
+        return housekeeping.withLock { house in
+            guard pause == nil else {
+                houseDue.store(Clock.boot().addingSaturating((pause ?? 0) / 1000), ordering: .relaxed)
+                return pause
+            }
+            // Whoever changes something looks at this word afterwards; so what has come since the look is seen here.
+            houseDue.store(.max, ordering: .sequentiallyConsistent)
+            guard index.nextDeadline == Deadline.never, index.setAsideCount == 0,
+                !isRoomDue.load(ordering: .relaxed)
+            else {
+                houseDue.store(Clock.boot(), ordering: .relaxed)
+                return ArchiveEngine.shortestPause
+            }
+            house.ticket = nil
             return nil
         }
+    }
+
+    private func keepHouseOnce() -> Int64? {
+        let isQuiet = lookAtWriting()
         // Whoever holds the lock may have been stopped, and others need this thread.
-        guard acquireIfFree() else { return ArchiveEngine.shortestPause }
-        forgetSetAside(most: 4096)
+        guard acquireIfFree() else { return 10_000_000 }
+        _ = index.takeStampAndDrain()
+        let before = index.word64(IndexLayout.appendedBytesOffset)
+        let expired = try? expireSome()
+        var isBusy = expired ?? 0 > 0
+        if !isBusy { isBusy = forgetSetAside(most: ArchiveEngine.actionBatch) }
+        if !isBusy, isQuiet { isBusy = giveRoomBack() }
+        let own = index.word64(IndexLayout.appendedBytesOffset) &- before
+        housekeeping.withLock { $0.appended &+= own }
+        let pause = isBusy ? ArchiveEngine.shortestPause : untilNext(failed: expired == nil)
         release()
-        let left = next == Deadline.never ? .max : next.subtractingSaturating(Clock.boot())
-        if left <= 0 {
-            _ = try? removeExpired()
-            try? settle()
-            return ArchiveEngine.shortestPause
+        if own > 0 { try? settle() }
+        return pause
+    }
+
+    /// Expires what is due, as much as one hold of the lock is for; how much was looked at.
+    private func expireSome() throws(StorageError) -> Int {
+        let next = index.nextDeadline
+        guard next != Deadline.never, next <= Clock.boot() else { return 0 }
+        let due = index.deadlines.due(
+            at: Clock.boot(), most: ArchiveEngine.actionBatch, rows: ArchiveEngine.rowsAtOnce)
+        guard !due.numbers.isEmpty else { return due.isDone ? 0 : 1 }
+        return try expire(due.numbers).entries
+    }
+
+    /// Whether others wrote little in the second before this one.
+    private func lookAtWriting() -> Bool {
+        let appended = index.word64(IndexLayout.appendedBytesOffset)
+        return housekeeping.withLock { house in
+            let now = cp_monotonic_time()
+            guard now &- house.second >= ArchiveEngine.usualPause else { return house.isQuiet }
+            house.isQuiet =
+                house.second != 0 && appended &- min(appended, house.appended) < ArchiveEngine.quietBytes
+            house.second = now
+            house.appended = appended
+            return house.isQuiet
         }
-        let pause = left > ArchiveEngine.longestPause / 1000 ? ArchiveEngine.longestPause : left * 1000
-        return max(ArchiveEngine.shortestPause, pause)
+    }
+
+    /// Nanoseconds until something is due; `nil`: nothing is. Needs the lock.
+    private func untilNext(failed: Bool) -> Int64? {
+        if failed { return ArchiveEngine.usualPause }
+        var left = Int64.max
+        if isRoomWasted {
+            left = ArchiveEngine.usualPause
+        } else {
+            isRoomDue.store(false, ordering: .relaxed)
+        }
+        let now = Clock.boot()
+        func wait(until moment: Int64) {
+            let nanoseconds = moment.subtractingSaturating(now).multipliedReportingOverflow(by: 1000)
+            left = min(left, nanoseconds.overflow ? .max : nanoseconds.partialValue)
+        }
+        if index.nextDeadline != Deadline.never { wait(until: index.nextDeadline) }
+        for line in index.undo.lines where line.marked > 0 {
+            wait(until: line.end)
+            if line.endBytes != .max { left = min(left, ArchiveEngine.usualPause) }
+        }
+        guard left != .max else { return nil }
+        let isShared = index.attachedSlots.count > 1
+        let longest = isShared ? ArchiveEngine.sharedPause : ArchiveEngine.longestPause
+        return max(ArchiveEngine.shortestPause, min(left, longest))
     }
 }

@@ -75,6 +75,7 @@ extension ArchiveEngine {
         }
         reclaim(forAppended: 0)
         compactIfSparse()
+        noteRoom()
     }
 
     /// Brings the index in line with the descriptor, which is the truth: whoever changed it last may have died before

@@ -51,7 +51,11 @@ extension ArchiveEngine {
     @inline(__always)
     func findToChange(_ key: UnsafeRawBufferPointer, tag: UInt32) throws(StorageError) -> FoundEntry? {
         guard let entry = try find(key, tag: tag, forChange: true) else { return nil }
-        if entry.slot.location == entry.location, entry.slot.tag == tag { return entry }
+        if entry.slot.location == entry.location, entry.slot.tag == tag {
+            // Back by an undo that is not through yet: whoever changes it handles it first.
+            if entry.needsLook, entry.slot.isSetAside { index.settle(entry.number, entry.slot) }
+            return entry
+        }
         letGo(entry)
         index.declareDamaged()
         throw .corrupted(
@@ -80,7 +84,10 @@ extension ArchiveEngine {
             if forChange { cp_prefetch(slot.base) }
             if var found = compare(key, number, slot, location, &unreadable) {
                 found.needsLook = cell & Bucket.look != 0
-                return .found(found)
+                if !found.needsLook || !index.isHidden(number, slot) { return .found(found) }
+                log.unpin(found.pin)
+                // Moved between the looks at its cell and at its line.
+                if slot.location != location { unreadable = location }
             }
         }
         if bucket.overflow != 0 {
@@ -102,7 +109,7 @@ extension ArchiveEngine {
         var chain = ChainWalk(index, from: bucket.overflow)
         while let slot = chain.next() {
             let location = slot.location
-            if slot.tag == tag, slot.isLive,
+            if slot.tag == tag, index.isVisible(chain.number, slot),
                 var found = compare(key, chain.number, slot, location, &unreadable)
             {
                 found.needsLook = slot.needsLook
@@ -157,7 +164,9 @@ extension ArchiveEngine {
             if attempt < 100 { cp_pause() } else { sched_yield() }
         }
         for number in 0..<index.usedEntries {
-            if let slot = index.entry(number + 1), slot.tag == tag, slot.isLive { return number + 1 }
+            if let slot = index.entry(number + 1), slot.tag == tag, index.isVisible(number + 1, slot) {
+                return number + 1
+            }
         }
         return nil
     }
@@ -169,10 +178,14 @@ extension ArchiveEngine {
             let cell = bucket.cell(place)
             guard Bucket.mark(in: cell) == mark, cell != 0 else { continue }
             let number = bucket.number(place)
-            if let slot = index.entry(number), slot.tag == tag, slot.isLive { return number }
+            if let slot = index.entry(number), slot.tag == tag, index.isVisible(number, slot) {
+                return number
+            }
         }
         var chain = ChainWalk(index, from: bucket.overflow)
-        while let slot = chain.next() { if slot.tag == tag, slot.isLive { return chain.number } }
+        while let slot = chain.next() {
+            if slot.tag == tag, index.isVisible(chain.number, slot) { return chain.number }
+        }
         isAstray = chain.isRing
         return nil
     }
@@ -203,7 +216,7 @@ extension ArchiveEngine {
         for number in 0..<index.usedEntries {
             guard let slot = index.entry(number + 1), slot.tag == tag else { continue }
             let location = slot.location
-            guard slot.isLive, let pin = log.pin(location.segment) else { continue }
+            guard index.isVisible(number + 1, slot), let pin = log.pin(location.segment) else { continue }
             if let frame = log.frame(pin, at: location.offset), equal(frame.key, key) {
                 return FoundEntry(
                     number: number + 1, slot: slot, location: location, frame: frame, pin: pin,

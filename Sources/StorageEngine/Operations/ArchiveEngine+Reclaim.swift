@@ -20,11 +20,14 @@ extension ArchiveEngine {
         return boundBytes - index.size(IndexLayout.indexBytesOffset) - margin
     }
 
-    /// What S3 grants the archive's files.
+    /// What S3 grants the archive's files: what can be undone has room of its own beside the limit.
     @inline(__always) var boundBytes: Int {
         let limit = Double(
             diskLimit.map { min($0, ArchiveConfiguration.maximumDiskLimit) } ?? valueBytes + valueBytes / 2)
-        return Int(1.25 * (limit + 128 * Double(entryCount)) + 1_048_576)
+        let undo = min(
+            index.size(IndexLayout.setAsideBytesOffset), Int(clamping: ArchiveConfiguration.maximumDiskLimit))
+        let entries = entryCount + Int(index.setAsideCount)
+        return Int(1.25 * (limit + Double(undo) + 128 * Double(entries)) + 1_048_576)
     }
 
     /// What the segments take at least. Where the rule leaves no more (long keys, tiny values), reclaiming must not
@@ -66,21 +69,64 @@ extension ArchiveEngine {
                     continue
                 }
             }
-            let segment = oldestSegment
-            if index.liveFrames(ofSegment: segment) == 0 {
-                // Looked at once a segment, and with each change only while it holds one back.
-                guard !isNeededToUndo(segment),
-                    let next = try? log.nextSegment(after: segment, upTo: head.segment)
-                else { return }
-                dropSegments(before: next)
-                work += 4096
-                continue
-            }
-            guard let done = reclaimNextFrames(of: segment, share: used > hard ? 65_536 : share) else {
-                return
-            }
+            guard let done = reclaimStep(share: used > hard ? 65_536 : share) else { return }
             work += done
         }
+    }
+
+    /// Goes on reclaiming the oldest segment; bytes of work, or `nil` when that can't be done now.
+    private func reclaimStep(share: Int) -> Int? {
+        let segment = oldestSegment
+        guard index.liveFrames(ofSegment: segment) == 0 else {
+            return reclaimNextFrames(of: segment, share: share)
+        }
+        // Looked at once a segment, and with each change only while it holds one back.
+        guard !isNeededToUndo(segment),
+            let next = try? log.nextSegment(after: segment, upTo: head.segment)
+        else { return nil }
+        dropSegments(before: next)
+        return oldestSegment > segment ? 4096 : nil
+    }
+
+    // MARK: When nobody writes
+
+    /// What the segments may take when nobody writes: half as much again as what lives in them, and some segments.
+    private var quietSegmentBytes: Int {
+        let live = index.size(IndexLayout.liveFrameBytesOffset)
+        return max(live + live / 2 + 2 * segmentTarget + 65_536, leastSegmentBytes)
+    }
+
+    /// Whether more of the log is dead than may stay when nobody writes (S14).
+    var isRoomWasted: Bool {
+        // A log's messages go by its own rule.
+        guard kind != .log else { return false }
+        return
+            (oldestSegment < head.segment && index.size(IndexLayout.segmentBytesOffset) > quietSegmentBytes)
+            || isIndexWasted
+    }
+
+    /// Lets the background look if too much room is dead.
+    @inline(__always)
+    func noteRoom() {
+        if isRoomWasted, !isRoomDue.load(ordering: .relaxed) { isRoomDue.store(true, ordering: .relaxed) }
+    }
+
+    /// Reclaims a slice; `true` when it did something. Needs the lock.
+    func giveRoomBack() -> Bool {
+        guard kind != .log, index.word32(IndexLayout.stateOffset) == IndexLayout.State.ready.rawValue
+        else { return false }
+        var work = 0
+        while work < 1 << 17, oldestSegment < head.segment,
+            index.size(IndexLayout.segmentBytesOffset) > quietSegmentBytes
+        {
+            guard let done = reclaimStep(share: 65_536) else { break }
+            work += max(done, 1)
+        }
+        if work == 0, isIndexWasted {
+            compactWasted()
+            return true
+        }
+        return work > 0
     }
 
     /// A frame that the cleaner looks at.
@@ -140,7 +186,11 @@ extension ArchiveEngine {
                         index.declareDamaged()
                         return nil
                     }
-                    guard move(candidate.frame, candidate.number, slot, kept: nil) else { return nil }
+                    let isKept =
+                        slot.isSetAside
+                        ? carryOn(candidate.frame, candidate.number, slot)
+                        : move(candidate.frame, candidate.number, slot, kept: nil)
+                    guard isKept else { return nil }
                 }
                 let end = candidate.offset + candidate.frame.bytes
                 index.set64(IndexLayout.cleanerOffset, Location(segment: segment, offset: end).raw)
@@ -165,7 +215,6 @@ extension ArchiveEngine {
             return nil
         }
         guard let next = found else {
-            guard carryOnSetAside(in: pin.segment) else { return nil }
             return abandon(pin.segment) ? 4096 : nil
         }
         index.set64(IndexLayout.cleanerOffset, Location(segment: pin.segment, offset: next).raw)
@@ -215,12 +264,11 @@ extension ArchiveEngine {
         let bytes = content.frameBytes
         adjustLive(slot.location, by: -Int(slot.frameBytes))
         if slot.isSetAside {
-            slot.markSetAside(frameBytes: UInt32(bytes))
-            slot.location = location
+            index.resizeSetAside(number, slot, to: UInt32(bytes))
         } else {
             slot.frameBytes = UInt32(bytes)
-            index.setLocation(number, slot, location)
         }
+        index.setLocation(number, slot, location)
         adjustLive(location, by: bytes)
         crashPoint(content.kind == .kept ? .keptApplied : .moveApplied)
         commit(location, bytes: bytes)

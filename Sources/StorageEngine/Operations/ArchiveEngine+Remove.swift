@@ -2,7 +2,7 @@
 /// time, so that nobody waits for the lock longer than that takes.
 extension ArchiveEngine {
     /// Entry numbers that are looked at under one hold of the lock.
-    private static let sliceEntries: UInt32 = 8192
+    private static let sliceEntries: UInt32 = 1024
     /// Locations that one frame names.
     private static let batchEntries = 1024
 
@@ -16,7 +16,7 @@ extension ArchiveEngine {
         for start in stride(from: 0, to: numbers.count, by: ArchiveEngine.batchEntries) {
             let batch = numbers[start..<min(start + ArchiveEngine.batchEntries, numbers.count)]
             let slots = batch.compactMap { number in index.entry(number).map { (number, $0) } }
-                .filter { $0.1.isLive }
+                .filter { index.isLive($0.0, $0.1) }
             guard !slots.isEmpty else { continue }
             let note = RemovalNote(
                 group: group, cause: cause, kind: group == 0 ? nil : kind == .expiry ? .expire : .delete,
@@ -48,11 +48,13 @@ extension ArchiveEngine {
                     }
                 }
             }
+            keepWithinBudget(group)
             try withinGrace(of: group) { () throws(StorageError) in
                 reclaim(forAppended: Frame.bytes(key: 0, extension: size, value: 0))
             }
         }
         index.add(kind == .expiry ? .expirations : .deletes, UInt64(removal.entries))
+        noteRoom()
         // Entries keep their numbers while a slice of them is looked at.
         return removal
     }
@@ -77,9 +79,11 @@ extension ArchiveEngine {
             var chosen: [UInt32] = []
             while first < end {
                 first += 1
-                if let slot = index.entry(first), slot.isLive, isChosen(slot) { chosen.append(first) }
+                if let slot = index.entry(first), index.isLive(first, slot), isChosen(slot) {
+                    chosen.append(first)
+                }
             }
-            let part = kind == .expiry ? try expire(chosen) : try removeBatch(chosen, kind, cause)
+            let part = try removeBatch(chosen, kind, cause)
             removal.entries += part.entries
             removal.bytes += part.bytes
             isDone = first >= used
@@ -92,11 +96,13 @@ extension ArchiveEngine {
 
     /// Removes expired entries; those that a person's action gave their deadline are set aside. Needs the lock.
     func expire(_ numbers: [UInt32]) throws(StorageError) -> Removal {
-        let actions = index.undoLines.isEmpty ? [:] : deadlinesOfActions()
+        let actions = index.undo.isEmpty ? [:] : deadlinesOfActions()
         guard !actions.isEmpty else { return try removeBatch(numbers, .expiry, .deadline) }
         var removal = Removal(entries: 0, bytes: 0)
         let parts = Dictionary(grouping: numbers) { action(expiring: $0, among: actions) }
         for (group, part) in parts {
+            // It gets its deadline back in a moment.
+            if index.undo.line(of: group)?.state == .returning { continue }
             let done = try removeBatch(part, .expiry, .deadline, group: group)
             removal.entries += done.entries
             removal.bytes += done.bytes
@@ -104,27 +110,38 @@ extension ArchiveEngine {
         return removal
     }
 
-    /// Removes what has expired. Costs nothing while no deadline can have passed.
+    /// Removes what has expired, some at a time. Costs nothing while no deadline can have passed, else in proportion to
+    /// what expires (``Deadlines``).
     func removeExpired() throws(StorageError) -> Removal {
-        let now = Clock.boot()
-        let next = index.nextDeadline
-        guard next != Deadline.never, next <= now else { return Removal(entries: 0, bytes: 0) }
-        try acquire()
-        index.beginSweep()
-        release()
-        var earliest = Deadline.never
-        let removal = try removeAll(.expiry, .deadline) { slot in
-            let deadline = slot.deadline
-            guard deadline != Deadline.never else { return false }
-            if deadline <= now { return true }
-            earliest = earliest == Deadline.never ? deadline : min(earliest, deadline)
-            return false
+        var removal = Removal(entries: 0, bytes: 0)
+        while let part = try removeSomeExpired() {
+            removal.entries += part.entries
+            removal.bytes += part.bytes
         }
+        guard removal.entries > 0 else { return removal }
         try acquire()
-        index.endSweep(earliest: earliest)
-        release()
+        defer { release() }
+        _ = index.takeStampAndDrain()
+        compactIfSparse()
         return removal
     }
+
+    /// As much as one hold of the lock is for; `nil` when nothing is due any more, or can't be removed now.
+    func removeSomeExpired() throws(StorageError) -> Removal? {
+        let now = Clock.boot()
+        let next = index.nextDeadline
+        guard next != Deadline.never, next <= now else { return nil }
+        try acquire()
+        defer { release() }
+        _ = index.takeStampAndDrain()
+        let due = index.deadlines.due(
+            at: now, most: ArchiveEngine.actionBatch, rows: ArchiveEngine.rowsAtOnce)
+        let removal = try expire(due.numbers)
+        return due.isDone || (!due.numbers.isEmpty && removal.entries == 0) ? nil : removal
+    }
+
+    /// Rows of 32 entries that are looked at under one hold of the lock.
+    static let rowsAtOnce = 512
 
     /// Removes an entry that a look-up found expired, if the lock is free: another will do it otherwise, and no
     /// look-up waits (F6).
@@ -133,7 +150,9 @@ extension ArchiveEngine {
         guard acquireIfFree() else { return }
         defer { release() }
         _ = index.takeStampAndDrain()
-        guard entry.slot.location == entry.location, entry.slot.isLive, look(at: entry) == .expired else {
+        guard entry.slot.location == entry.location, index.isLive(entry.number, entry.slot),
+            look(at: entry) == .expired
+        else {
             return
         }
         if entry.slot.isMemoryOnly {

@@ -1,89 +1,16 @@
 import CPlatform
 
-/// Reversible actions (S12). What a person deletes or expires is set aside: no look-up finds it and it counts
-/// against no limit, but its line in the index and its frame in the log stay until the grace is over. So undoing
-/// links lines again and copies nothing. Which frames say so: OnDiskFormat, "Undo".
+/// Undoing reversible actions (S12). What was removed comes back by one frame and one word; nothing is copied, and
+/// all that has to be done before and after is done in slices, between which others get at the archive.
 extension ArchiveEngine {
-    static let graceMicroseconds: Int64 = 600_000_000
-    private static let leastGraceBytes: UInt64 = 64 << 10
-    /// Entries that one action handles under one hold of the lock.
+    /// Entries that are handled under one hold of the lock.
     static let actionBatch = 256
-
-    // MARK: Setting aside. Needs the lock; is also what a replay of the log does
-
-    /// Takes an entry out of every look-up, and notes it in the line of its action.
-    func setAside(_ number: UInt32, _ slot: EntrySlot, note removal: RemovalNote, at location: Location) {
-        guard slot.isLive else { return }
-        note(removal, first: location, bytes: UInt64(slot.valueBytes))
-        index.beginStructureChange()
-        index.removeFromBucket(number, slot)
-        index.order.unlinkFromRecency(number, slot)
-        index.forgetResidency(number)
-        crashPoint(.setAsideUnlinked)
-        adjust(IndexLayout.valueBytesOffset, by: -Int(slot.valueBytes))
-        adjust(IndexLayout.entryCountOffset, by: -1)
-        slot.group = removal.group
-        slot.markSetAside(frameBytes: slot.frameBytes)
-        index.linkAsNewestSetAside(number, slot)
-        crashPoint(.setAsideLinked)
-        index.endStructureChange()
-    }
-
-    /// Counts an entry into its action's line, and makes the line if it is the first.
-    func note(_ removal: RemovalNote, first: Location, bytes: UInt64) {
-        let line = index.undoLinePlace(of: removal.group)
-        if line.group != removal.group {
-            let now = Clock.read()
-            let past = min(
-                max(0, now.wall.subtractingSaturating(removal.time)), ArchiveEngine.graceMicroseconds)
-            let room = max(ArchiveEngine.leastGraceBytes, (diskLimit ?? valueBytes) / 20)
-            line.group = removal.group
-            line.state = .reversible
-            line.time = removal.time
-            line.end = now.boot.addingSaturating(ArchiveEngine.graceMicroseconds - past)
-            line.endBytes = index.word64(IndexLayout.appendedBytesOffset) &+ room
-            line.entries = 0
-            line.bytes = 0
-            // A replay of the log does not know.
-            line.pid = processSlot == nil ? 0 : UInt32(bitPattern: pid)
-            line.kind = (removal.kind ?? .delete).rawValue
-            line.first = first
-            if index.word32(IndexLayout.nextGroupOffset) <= removal.group {
-                index.set32(IndexLayout.nextGroupOffset, removal.group &+ 1)
-            }
-        }
-        // What expires because of an action was counted when its deadline was set.
-        guard removal.kind == .deadline || line.kind != ReversibleAction.Kind.deadline.rawValue else {
-            return
-        }
-        line.entries &+= 1
-        line.bytes &+= bytes
-    }
-
-    /// Does what is part of an action: what that writes, and the reclaiming that it pays for, doesn't shorten the time
-    /// in which the action can be undone.
-    func withinGrace<Result>(
-        of group: UInt32, _ body: () throws(StorageError) -> Result
-    ) throws(StorageError) -> Result {
-        guard group != 0 else { return try body() }
-        let before = index.word64(IndexLayout.appendedBytesOffset)
-        let left = index.undoLine(of: group).map { $0.endBytes &- before }
-        // Nor does it end meanwhile: reclaiming may move far more than that.
-        if left != nil { index.undoLine(of: group)?.endBytes = .max }
-        defer {
-            let after = index.word64(IndexLayout.appendedBytesOffset)
-            if let line = index.undoLine(of: group) {
-                line.endBytes = left.map { $0 &+ after } ?? line.endBytes &+ after &- before
-            }
-        }
-        return try body()
-    }
 
     /// Whether an action can still be undone. What deadlines were before is in the log alone.
     func isReversible(_ line: UndoLine) -> Bool {
-        line.group != 0 && line.state == .reversible && Clock.boot() < line.end
-            && index.word64(IndexLayout.appendedBytesOffset) < line.endBytes
-            && (line.kind != ReversibleAction.Kind.deadline.rawValue || line.first.segment >= oldestSegment)
+        line.group != 0 && (line.state == .reversible || line.state == .returning) && Clock.boot() < line.end
+            && (line.endBytes == .max || index.word64(IndexLayout.appendedBytesOffset) < line.endBytes)
+            && (!line.isOfDeadlines || line.first.segment >= oldestSegment)
     }
 
     func describe(_ line: UndoLine) -> ReversibleAction {
@@ -93,169 +20,268 @@ extension ArchiveEngine {
             time: Timestamp(microseconds: line.time), entries: Int(clamping: line.entries), bytes: line.bytes,
             pid: Int32(bitPattern: line.pid),
             end: Timestamp(microseconds: Clock.wall(atBoot: line.end)),
-            bytesLeft: line.endBytes > appended ? line.endBytes - appended : 0)
+            bytesLeft: line.endBytes == .max ? nil : line.endBytes > appended ? line.endBytes - appended : 0)
     }
 
     /// Latest first.
     func reversibleActions() -> [ReversibleAction] {
-        index.undoLines.filter(isReversible).map(describe)
+        index.undo.lines.filter(isReversible).map(describe)
     }
 
-    // MARK: Undoing
-
     /// Takes back an action, the latest when none is named; `nil` when there is none that could be. What was removed
-    /// comes back in one step, deadlines some at a time: then `progress` is told how much of it is done, 0 to 1, and
-    /// ends it by `false`.
+    /// comes back at once, for everybody and for good: that can't be stopped. Deadlines come back some at a time: then
+    /// `progress` is told how much of it is done, 0 to 1, and ends it by `false`.
     func undo(_ group: UInt32?, progress: (Double) -> Bool) throws(StorageError) -> UndoOutcome? {
         // Most of it while nobody waits for the lock.
         try synchronizeBeforeRestoring()
-        try acquire()
-        var isHeld = true
-        defer { if isHeld { release() } }
-        try synchronizeBeforeRestoring()
-        _ = index.takeStampAndDrain()
-        let lines = index.undoLines.filter(isReversible)
+        let lines = index.undo.lines.filter(isReversible)
         guard let line = lines.first(where: { group == nil || $0.group == group }) else { return nil }
-        var outcome = UndoOutcome(
+        let outcome = UndoOutcome(
             action: describe(line), entries: 0, bytes: 0, skipped: [], skippedCount: 0, evicted: 0)
-        let isDeadlines = line.kind == ReversibleAction.Kind.deadline.rawValue
-        let back = try restore(line, isAll: !isDeadlines)
-        crashPoint(.restoreCommitted)
-        if isDeadlines {
-            // What expired by it is back, and counted here with the others.
-            guard try undoDeadlines(line, &outcome, &isHeld, progress) else { return outcome }
-        } else {
-            outcome.entries = back.entries
-            outcome.bytes = back.bytes
-            outcome.skipped = back.skipped
-            outcome.skippedCount = back.skippedCount
+        if line.isOfDeadlines {
+            return try undoDeadlines(line, outcome, progress)
         }
-        if let limit = diskLimit { outcome.evicted = try evict(downTo: limit) }
-        if isDeadlines { _ = try restore(line, isAll: true) }
-        line.state = .undone
-        reclaim(forAppended: Int(clamping: outcome.bytes))
-        return outcome
+        return try undoRemoval(line, outcome)
     }
 
     /// A `restore` frame leaves out what was recorded anew before it. If a power loss kept the frame without those
     /// records, replaying it would bring back what was deleted for good.
-    private func synchronizeBeforeRestoring() throws(StorageError) {
+    func synchronizeBeforeRestoring() throws(StorageError) {
         if level != .process { try synchronize(upTo: head) }
     }
 
-    /// Logs that what an action removed is back, and brings it back. Unless that is all that there was to undo, the
-    /// action remains one that can be undone: whoever dies before the rest is done leaves it to be done again.
-    func restore(_ line: UndoLine, isAll: Bool) throws(StorageError) -> UndoOutcome {
+    // MARK: What was removed
+
+    private func undoRemoval(_ line: UndoLine, _ begun: UndoOutcome) throws(StorageError) -> UndoOutcome? {
+        var outcome = begun
+        let group = outcome.action.id
+        guard try commitReturn(of: line, group, isAll: true, &outcome) else { return nil }
+        crashPoint(.restoreCommitted)
+        try finishReturn(of: line, group) { outcome.skip($0) }
+        // Of some, which reclaiming has met since, not even the keys are left.
+        outcome.skippedCount = max(
+            outcome.skippedCount, outcome.action.entries - min(outcome.action.entries, outcome.entries))
+        return outcome
+    }
+
+    /// Makes room for what an action removed, in slices, and brings it back; `false` when it can no longer be undone:
+    /// another process may have been quicker.
+    func commitReturn(
+        of line: UndoLine, _ group: UInt32, isAll: Bool, _ outcome: inout UndoOutcome
+    ) throws(StorageError) -> Bool {
+        var order: ReturnOrder?
+        var isOrderWanted = false
+        while true {
+            // A sort of all of them, while nobody waits for it.
+            if isOrderWanted { order = ReturnOrder(index, line) }
+            try acquire()
+            defer { release() }
+            _ = index.takeStampAndDrain()
+            guard line.group == group, line.state == .reversible, isReversible(line) else { return false }
+            let wanted = valueBytes &+ line.pendingBytes
+            if let limit = diskLimit, wanted > limit {
+                isOrderWanted = order.map { index.usedEntries < $0.used } ?? true
+                guard !isOrderWanted, let known = order else { continue }
+                order = try makeRoom(wanted - limit, for: line, known, &outcome)
+                continue
+            }
+            try synchronizeBeforeRestoring()
+            outcome.entries += Int(clamping: line.pendingEntries)
+            outcome.bytes &+= line.pendingBytes
+            if isAll || line.pendingEntries > 0 { try restore(line, isAll: isAll) }
+            return true
+        }
+    }
+
+    /// Logs that what an action removed is back, and makes it visible. Unless that is all that there was to undo, the
+    /// action remains one that can be undone: whoever dies before the rest is done leaves it to be done again. Needs
+    /// the lock.
+    func restore(_ line: UndoLine, isAll: Bool) throws(StorageError) {
         let note = RemovalNote(
             group: line.group, cause: .undo, kind: isAll ? nil : .deadline, time: Clock.wall())
-        var back = UndoOutcome.nothing
         try withExtension(bytes: FrameExtension.partBytes(RemovalNote.bytes)) {
             (writer) throws(StorageError) in
             writer.append(note)
-            try appendBare(.restore, extensionBytes: writer.written) { location, time in
+            try appendBare(.restore, extensionBytes: writer.written) { _, time in
                 crashPoint(.restoreFrameWritten)
-                bringBack(note, time: time, &back)
+                giveBack(line, isAll: isAll, time: time)
+                crashPoint(.broughtBack)
             }
         }
-        return back
     }
 
-    /// Puts the entries of an action back where they were, their places in the recency order included. Entries
-    /// whose key was recorded anew stay set aside. Needs the lock; is also what a replay does.
-    func bringBack(_ note: RemovalNote, time: Int64, _ outcome: inout UndoOutcome) {
-        var back: [(recency: UInt64, number: UInt32)] = []
-        // A death while an entry was being copied leaves it twice; its copy, which is younger, comes back.
-        let numbers = index.setAsideNumbers().filter { index.entry($0)?.group == note.group }
-            .sorted { index.entry($0)?.location ?? .none > index.entry($1)?.location ?? .none }
-        for number in numbers {
+    /// All that an action has set aside is visible from here on, its places in the recency order included, but for
+    /// entries whose key was recorded anew. Needs the lock.
+    private func giveBack(_ line: UndoLine, isAll: Bool, time: Int64) {
+        index.beginReturn()
+        line.undone = time
+        line.undoer = UInt32(bitPattern: pid)
+        line.state = isAll ? .undone : .returning
+        adjust(IndexLayout.valueBytesOffset, by: Int(clamping: line.pendingBytes))
+        adjust(IndexLayout.entryCountOffset, by: Int(clamping: line.pendingEntries))
+        line.pendingBytes = 0
+        line.pendingEntries = 0
+        index.endReturn()
+    }
+
+    /// What a replay does with a `restore` frame.
+    func bringBack(_ note: RemovalNote, time: Int64) {
+        guard let line = index.undo.line(of: note.group) else { return }
+        let isAll = note.kind != .deadline
+        if !note.keepsOut { letBackIn(line) }
+        giveBack(line, isAll: isAll, time: time)
+        giveUp(line)
+        if !isAll { line.state = .reversible }
+    }
+
+    /// What a `restore` frame of the time before the rule that superseded entries stay out brought back.
+    private func letBackIn(_ line: UndoLine) {
+        for number in index.marked(by: line) where index.mark(number).isSuperseded {
             guard let slot = index.entry(number) else { continue }
-            switch present(instead: slot) {
-            case .none: break
-            case .itself:
-                forget(number, slot)
-                continue
-            case .another(let key):
-                outcome.skip(key)
-                continue
+            let isFree = withFrame(at: slot.location) { frame -> Bool in
+                guard let present = try? find(frame.key, tag: slot.tag) else { return true }
+                letGo(present)
+                return false
             }
-            index.beginStructureChange()
-            index.unlinkFromSetAside(slot)
-            // Takes the mark away.
-            slot.frameBytes = slot.frameBytes
-            index.insertIntoBucket(number, slot)
-            crashPoint(.broughtBack)
-            adjust(IndexLayout.valueBytesOffset, by: Int(slot.valueBytes))
-            adjust(IndexLayout.entryCountOffset, by: 1)
-            index.endStructureChange()
-            if slot.deadline != Deadline.never { index.expect(slot.deadline) }
-            back.append((slot.recency, number))
-            outcome.entries += 1
-            outcome.bytes += UInt64(slot.valueBytes)
-            guard !isRebuilding else { continue }
-            index.note(
-                .restore, .undo, tag: slot.tag, bytes: Int(slot.valueBytes), location: slot.location,
-                pid: pid,
-                time: time)
-        }
-        back.sort { $0.recency < $1.recency }
-        index.order.linkByRecency(back)
-        crashPoint(.restoreLinked)
-        if note.kind != .deadline { index.undoLine(of: note.group)?.state = .undone }
-    }
-
-    private enum Present {
-        case none, itself
-        /// Or its own bytes can't be read.
-        case another(key: String)
-    }
-
-    /// What look-ups find under the key of an entry that is set aside.
-    private func present(instead slot: EntrySlot) -> Present {
-        withFrame(at: slot.location) { frame -> Present in
-            guard let present = try? find(frame.key, tag: slot.tag) else { return .none }
-            defer { letGo(present) }
-            if present.frame.sequence == frame.sequence { return .itself }
-            return .another(key: String(decoding: frame.key, as: UTF8.self))
-        } ?? .another(key: "?")
-    }
-
-    // MARK: The end of the grace
-
-    /// Gives up entries whose action can no longer be undone, the oldest first, at most `most`. Needs the lock.
-    func forgetSetAside(most: Int) {
-        var left = most
-        while left > 0, let slot = index.entry(index.setAsideOldest), slot.isSetAside {
-            if let line = index.undoLine(of: slot.group), isReversible(line) { return }
-            forget(index.setAsideOldest, slot)
-            left -= 1
+            if isFree == true { index.readmit(number, slot) }
         }
     }
 
-    func forget(_ number: UInt32, _ slot: EntrySlot) {
-        index.unlinkFromSetAside(slot)
-        crashPoint(.setAsideForgotten)
-        adjustLive(slot.location, by: -Int(slot.frameBytes))
-        index.freeEntry(number, slot)
-    }
-
-    /// Copies what is set aside in a segment that is being reclaimed; `false` when there is no room to.
-    func carryOnSetAside(in segment: UInt32) -> Bool {
-        guard index.setAsideCount > 0 else { return true }
-        forgetSetAside(most: .max)
-        for number in index.setAsideNumbers() {
-            guard let slot = index.entry(number), slot.location.segment == segment else { continue }
-            guard let line = index.undoLine(of: slot.group), isReversible(line) else {
-                forget(number, slot)
-                continue
+    /// Makes what is back entries like all others, slice by slice. Whoever dies meanwhile leaves it as it is: it is
+    /// found all the same, and is settled by whoever changes it, or in the background.
+    func finishReturn(of line: UndoLine, _ group: UInt32, skip: (String) -> Void) throws(StorageError) {
+        let lines: UInt64 = 1 << UInt64(line.place)
+        var next: UInt32 = 0
+        var known: UInt32 = 0
+        var isDone = false
+        while !isDone {
+            try acquire()
+            defer { release() }
+            guard line.group == group, line.isBack else { return }
+            // Entries have got lower numbers meanwhile.
+            if index.usedEntries < known { next = 0 }
+            known = index.usedEntries
+            for _ in 0..<ArchiveEngine.actionBatch {
+                let (found, seen) = index.nextMarked(above: next, lines: lines, most: 1 << 20)
+                next = seen
+                guard let found, let slot = index.entry(found) else {
+                    isDone = next >= index.usedEntries
+                    break
+                }
+                if index.settle(found, slot) { continue }
+                skip(withFrame(at: slot.location) { String(decoding: $0.key, as: UTF8.self) } ?? "?")
+                forget(found, slot)
             }
-            let note = RemovalNote(
-                group: slot.group, cause: .person,
-                kind: ReversibleAction.Kind(rawValue: line.kind), time: line.time)
-            let moved = withFrame(at: slot.location) { move($0, number, slot, kept: note) }
-            if moved == nil { forget(number, slot) }
-            if moved == false { return false }
+            if isDone, line.state == .returning { line.state = .reversible }
+            if isDone { reclaim(forAppended: 0) }
         }
-        return true
+    }
+
+    // MARK: Room for it
+
+    /// The entries of an action, the least recent first, as they were when the undo began.
+    struct ReturnOrder {
+        var items: [(recency: UInt64, number: UInt32)]
+        var next = 0
+        /// Entry numbers that were in use: fewer of them mean that entries have got others.
+        let used: UInt32
+
+        init(_ index: IndexMemory, _ line: UndoLine) {
+            used = index.usedEntries
+            items = index.marked(by: line).compactMap { number in
+                index.entry(number).map { ($0.recency, number) }
+            }
+            items.sort { $0.recency < $1.recency }
+        }
+    }
+
+    /// Gives up the least recent of all, present or coming back, until the rest has room, some at a time and before
+    /// anything comes back: so the limit holds at every moment (S3, S5). Needs the lock.
+    private func makeRoom(
+        _ excess: UInt64, for line: UndoLine, _ known: ReturnOrder, _ outcome: inout UndoOutcome
+    ) throws(StorageError) -> ReturnOrder {
+        var order = known
+        var left = excess
+        var victims: [(number: UInt32, slot: EntrySlot)] = []
+        var walk = index.order.victims()
+        var present = walk.next()
+        while left > 0, victims.count < ArchiveEngine.actionBatch {
+            let coming = next(in: &order, of: line)
+            let slot: EntrySlot
+            if let coming, coming.slot.recency < present?.slot.recency ?? .max {
+                slot = coming.slot
+                victims.append((coming.number, slot))
+                order.next += 1
+            } else if let oldest = present {
+                slot = oldest.slot
+                victims.append(oldest)
+                present = walk.next()
+            } else {
+                break
+            }
+            left -= min(left, UInt64(slot.valueBytes))
+        }
+        guard !victims.isEmpty else {
+            // The totals are not what they were.
+            index.declareDamaged()
+            throw .corrupted(
+                path: folder.path + "/" + ArchiveOpening.indexName, offset: IndexLayout.valueBytesOffset,
+                reason: "it counts more than it lists; it is built anew when all have closed the archive")
+        }
+        try giveUpForRoom(victims, &outcome)
+        return order
+    }
+
+    private func next(in order: inout ReturnOrder, of line: UndoLine) -> (number: UInt32, slot: EntrySlot)? {
+        while order.next < order.items.count {
+            let item = order.items[order.next]
+            let mark = index.mark(item.number)
+            if let slot = index.entry(item.number), slot.isSetAside, slot.recency == item.recency, mark.isSet,
+                mark.place == line.place, !mark.isSuperseded
+            {
+                return (item.number, slot)
+            }
+            order.next += 1
+        }
+        return nil
+    }
+
+    private func giveUpForRoom(
+        _ victims: [(number: UInt32, slot: EntrySlot)], _ outcome: inout UndoOutcome
+    ) throws(StorageError) {
+        let size = FrameExtension.evictionBytes(victims.count) + FrameExtension.partBytes(RemovalNote.bytes)
+        var evicted = 0
+        var entries = 0
+        var bytes: UInt64 = 0
+        try withExtension(bytes: size) { (writer) throws(StorageError) in
+            if let part = writer.part(.evictions, bytes: 8 * victims.count) {
+                for (place, victim) in victims.enumerated() {
+                    part.storeBytes(of: victim.slot.location.raw, toByteOffset: 8 * place, as: UInt64.self)
+                }
+            }
+            writer.append(RemovalNote(group: 0, cause: .limit, kind: nil, time: Clock.wall()))
+            try appendBare(.evict, extensionBytes: writer.written) { _, time in
+                for (number, slot) in victims {
+                    evicted += 1
+                    index.note(
+                        .eviction, .limit, tag: slot.tag, bytes: Int(slot.valueBytes),
+                        location: slot.location, pid: pid, time: time)
+                    if slot.isSetAside {
+                        entries += 1
+                        bytes &+= UInt64(slot.valueBytes)
+                        forget(number, slot)
+                    } else {
+                        remove(number)
+                    }
+                    crashPoint(.restoreRoomMade)
+                }
+                index.addLocked(.evictions, UInt64(victims.count))
+            }
+        }
+        outcome.evicted += evicted
+        outcome.entries += entries
+        outcome.bytes &+= bytes
+        reclaim(forAppended: Frame.bytes(key: 0, extension: size, value: 0))
     }
 }
 

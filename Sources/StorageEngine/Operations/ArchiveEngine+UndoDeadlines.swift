@@ -4,8 +4,7 @@ extension ArchiveEngine {
     /// what the action did, unless it was recorded later.
     func deadlinesOfActions() -> [Int64: (group: UInt32, sequence: UInt64)] {
         var groups: [Int64: (group: UInt32, sequence: UInt64)] = [:]
-        for line in index.undoLines
-        where line.kind == ReversibleAction.Kind.deadline.rawValue && isReversible(line) {
+        for line in index.undo.lines where line.isOfDeadlines && isReversible(line) {
             let (deadline, sequence) =
                 withFrame(at: line.first) {
                     (FrameExtension.deadline(.deadline, of: $0)?.resolved(now: Clock.read()), $0.sequence)
@@ -27,9 +26,8 @@ extension ArchiveEngine {
     /// Whether what an action's deadlines were before is in this segment or behind it: nothing copies those frames, so
     /// the segment stays until the grace is over.
     func isNeededToUndo(_ segment: UInt32) -> Bool {
-        index.undoLines.contains { line in
-            line.kind == ReversibleAction.Kind.deadline.rawValue && line.first.segment <= segment
-                && isReversible(line)
+        index.undo.lines.contains { line in
+            line.isOfDeadlines && line.first.segment <= segment && isReversible(line)
         }
     }
 
@@ -43,48 +41,89 @@ extension ArchiveEngine {
     }
 
     /// Gives the entries of an action the deadlines that they had, except where they were changed or recorded anew
-    /// since. Others get at the archive every few hundred entries. `false` when it was ended before its end: the
-    /// action then remains one that can be undone.
+    /// since. Others get at the archive every few hundred entries. Ended before its end, it remains an action that can
+    /// be undone. `nil` when it no longer can.
     func undoDeadlines(
-        _ line: UndoLine, _ outcome: inout UndoOutcome, _ isHeld: inout Bool, _ progress: (Double) -> Bool
-    ) throws(StorageError) -> Bool {
-        let group = line.group
+        _ line: UndoLine, _ begun: UndoOutcome, _ progress: (Double) -> Bool
+    ) throws(StorageError) -> UndoOutcome? {
+        var outcome = begun
+        let group = outcome.action.id
+        // Reads the log from the action on: nobody has to wait for that.
         let changes = try deadlineChanges(of: line)
+        guard try returnExpired(of: line, group, &outcome) else { return nil }
         // Those that others removed or changed between two parts: perhaps they expired by this very action.
         var missed: [DeadlineChange] = []
         var done = 0
         while changes.count - done > ArchiveEngine.actionBatch {
-            for change in changes[done..<done + ArchiveEngine.actionBatch] {
-                let isUndone = try undo(change, &outcome)
-                if !isUndone { missed.append(change) }
+            let part = changes[done..<done + ArchiveEngine.actionBatch]
+            guard try undo(part, of: line, group, &missed, &outcome) else {
+                outcome.isComplete = false
+                return outcome
             }
             done += ArchiveEngine.actionBatch
-            let goesOn = try giveWay(&isHeld) { progress(Double(done) / Double(changes.count)) }
-            guard goesOn, line.group == group, line.state == .reversible else {
+            guard progress(Double(done) / Double(changes.count)) else {
                 outcome.isComplete = false
-                return false
+                return outcome
             }
         }
-        if done > 0 { _ = try restore(line, isAll: false) }
-        for change in missed + changes[done...] {
+        var isThere = true
+        if done > 0 { isThere = try returnExpired(of: line, group, &outcome) }
+        guard isThere, try finish(missed + changes[done...], of: line, group, &outcome) else {
+            outcome.isComplete = false
+            return outcome
+        }
+        return outcome
+    }
+
+    /// What expired by the action is back, so that it can get its deadline back.
+    private func returnExpired(
+        of line: UndoLine, _ group: UInt32, _ outcome: inout UndoOutcome
+    ) throws(StorageError) -> Bool {
+        // Counted when its deadline is back.
+        var back = UndoOutcome.nothing
+        defer { outcome.evicted += back.evicted }
+        guard try commitReturn(of: line, group, isAll: false, &back) else { return false }
+        crashPoint(.restoreCommitted)
+        try finishReturn(of: line, group) { _ in }
+        return true
+    }
+
+    private func undo(
+        _ part: ArraySlice<DeadlineChange>, of line: UndoLine, _ group: UInt32,
+        _ missed: inout [DeadlineChange], _ outcome: inout UndoOutcome
+    ) throws(StorageError) -> Bool {
+        try acquire()
+        defer { release() }
+        _ = index.takeStampAndDrain()
+        guard line.group == group, isReversible(line) else { return false }
+        for change in part {
             let isUndone = try undo(change, &outcome)
-            if !isUndone { outcome.skip(change.key) }
+            if !isUndone { missed.append(change) }
         }
         return true
     }
 
-    /// Lets the lock go for a moment, in which `body` runs; says whether it is held again when this throws.
-    private func giveWay<Result>(_ isHeld: inout Bool, _ body: () -> Result) throws(StorageError) -> Result {
-        release()
-        isHeld = false
-        let result = body()
+    /// The last part, with which the action is undone.
+    private func finish(
+        _ changes: [DeadlineChange], of line: UndoLine, _ group: UInt32, _ outcome: inout UndoOutcome
+    ) throws(StorageError) -> Bool {
         try acquire()
-        isHeld = true
+        defer { release() }
         _ = index.takeStampAndDrain()
-        return result
+        guard line.group == group, isReversible(line) else { return false }
+        for change in changes {
+            let isUndone = try undo(change, &outcome)
+            if !isUndone { outcome.skip(change.key) }
+        }
+        if let limit = diskLimit { outcome.evicted += try evict(downTo: limit) }
+        giveUp(line)
+        try restore(line, isAll: true)
+        crashPoint(.restoreCommitted)
+        reclaim(forAppended: 0)
+        return true
     }
 
-    /// What an action did to deadlines, by the word of the log up to its head. Needs the lock.
+    /// What an action did to deadlines, by the word of the log up to its head.
     private func deadlineChanges(of line: UndoLine) throws(StorageError) -> [DeadlineChange] {
         var changes: [DeadlineChange] = []
         var place = line.first
@@ -119,8 +158,7 @@ extension ArchiveEngine {
     /// How much each change of deadlines was about, made anew: whoever died in one may have counted its last frame
     /// already, which is behind the head and is replayed. Needs the lock and whole buckets.
     func recountDeadlineActions() throws(StorageError) {
-        for line in index.undoLines
-        where line.kind == ReversibleAction.Kind.deadline.rawValue && isReversible(line) {
+        for line in index.undo.lines where line.isOfDeadlines && isReversible(line) {
             line.entries = 0
             line.bytes = 0
             for change in try deadlineChanges(of: line) {

@@ -35,8 +35,12 @@ final class ArchiveEngine: Sendable {
     let stuckAt = Atomic<UInt64>(.max)
     /// What this process does to keep the archive's durability.
     let syncing: Syncing
-    /// The duty that removes what expired, while there is one.
-    let housekeeping = Guarded<Upkeep.Ticket?>(nil)
+    /// The duty that removes what expired and gives room back, while there is one.
+    let housekeeping = Guarded<House>(House())
+    /// When it looks next, on the boot clock; `.max`: there is none.
+    let houseDue = Atomic<Int64>(.max)
+    /// Whether more room was dead than may stay, when that was last looked at.
+    let isRoomDue = Atomic<Bool>(false)
 
     /// How long a user of the archive waits for its lock before it gives up.
     static let patienceNanoseconds: Int64 = 10_000_000_000

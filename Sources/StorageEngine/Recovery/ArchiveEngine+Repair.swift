@@ -17,7 +17,7 @@ extension ArchiveEngine {
         crashPoint(.repairReplayed)
         index.drainTouches(before: index.stampsTaken)
         // Last: what was replayed is younger than uses that were still pending.
-        index.order.sort(entries: entryCount)
+        index.order.sort(entries: entryCount + Int(index.setAsideCount))
         crashPoint(.repairSorted)
         // Whoever died may have been changing the configuration.
         try followDescriptor()
@@ -27,65 +27,101 @@ extension ArchiveEngine {
     /// Chains, recency, free list and totals from the entries alone; those that it does not keep are freed.
     func relink<Failure>(keeping keeps: (EntrySlot) throws(Failure) -> Bool) throws(Failure) {
         let highWater = index.usedEntries
-        var live: [(recency: UInt64, number: UInt32)] = []
-        var setAside: [(group: UInt32, recency: UInt64, number: UInt32)] = []
-        var setAsideLocations = Set<Location>()
+        var linked: [(recency: UInt64, number: UInt32)] = []
+        var live = 0
         var valueBytes = 0
         for number in 0..<index.usedBuckets { index.bucket(number)?.clear() }
         for slot in 0..<UInt32(SegmentLayout.slots) { index.setLiveFrames(ofSegment: slot, 0) }
         for offset in [
             IndexLayout.freeHeadOffset, IndexLayout.recencyFirstOffset, IndexLayout.recencyLastOffset,
-            IndexLayout.setAsideNewestOffset, IndexLayout.setAsideOldestOffset,
-            IndexLayout.setAsideCountOffset,
+            IndexLayout.leastVisibleOffset,
         ] {
             index.set32(offset, 0)
         }
         index.set64(IndexLayout.liveFrameBytesOffset, 0)
+        index.deadlines.clear()
+        beginRecountOfSetAside()
         for number in (0..<highWater).reversed() {
             guard let slot = index.entry(number + 1) else { continue }
             // A death while entries were being given other numbers leaves one of them twice.
-            guard try keeps(slot),
-                slot.isSetAside
-                    ? setAsideLocations.insert(slot.location).inserted
-                    : entry(at: slot.location, tag: slot.tag) == nil
+            guard try keeps(slot), recountSetAside(number + 1, slot),
+                entry(at: slot.location, tag: slot.tag) == nil
             else {
+                index.setMark(number + 1, .none)
                 index.freeEntry(number + 1, slot)
                 continue
             }
+            if slot.deadline != Deadline.never { index.deadlines.expect(slot.deadline, of: number + 1) }
             adjustLive(slot.location, by: Int(slot.frameBytes))
-            if slot.isSetAside {
-                setAside.append((slot.group, slot.recency, number + 1))
+            index.insertIntoBucket(number + 1, slot)
+            linked.append((slot.recency, number + 1))
+            guard !slot.isSetAside else {
+                countSetAside(number + 1, slot)
                 continue
             }
-            index.insertIntoBucket(number + 1, slot)
-            live.append((slot.recency, number + 1))
+            live += 1
             valueBytes += Int(slot.valueBytes)
         }
-        relink(setAside)
-        live.sort { $0.recency < $1.recency }
-        for item in live {
+        linked.sort { $0.recency < $1.recency }
+        for item in linked {
             if let slot = index.entry(item.number) { index.order.linkAsMostRecent(item.number, slot) }
         }
-        index.set64(IndexLayout.entryCountOffset, UInt64(live.count))
+        index.set64(IndexLayout.entryCountOffset, UInt64(live))
         index.set64(IndexLayout.valueBytesOffset, UInt64(valueBytes))
-        if let newest = live.last { raiseStamps(above: newest.recency) }
+        if let newest = linked.last { raiseStamps(above: newest.recency) }
+        for line in index.undo.lines where line.state == .returning { line.state = .reversible }
+        index.endReturn()
     }
 
-    /// The list of what is set aside, and how many entries each action has there.
-    private func relink(_ setAside: [(group: UInt32, recency: UInt64, number: UInt32)]) {
-        for line in index.undoLines where line.kind != ReversibleAction.Kind.deadline.rawValue {
+    // MARK: What is set aside, and how many entries each action has there
+
+    private func beginRecountOfSetAside() {
+        index.set32(IndexLayout.setAsideCountOffset, 0)
+        index.set64(IndexLayout.setAsideBytesOffset, 0)
+        for line in index.undo.lines {
+            line.pendingEntries = 0
+            line.pendingBytes = 0
+            line.frameBytes = 0
+            line.marked = 0
+            // An undone action tells how much it was; of others what is there is counted.
+            guard !line.isOfDeadlines, line.state == .reversible else { continue }
             line.entries = 0
             line.bytes = 0
         }
-        for item in setAside.sorted(by: { ($0.group, $0.recency) < ($1.group, $1.recency) }) {
-            guard let slot = index.entry(item.number) else { continue }
-            index.linkAsNewestSetAside(item.number, slot)
-            guard let line = index.undoLine(of: item.group),
-                line.kind != ReversibleAction.Kind.deadline.rawValue
-            else { continue }
-            line.entries += 1
-            line.bytes &+= UInt64(slot.valueBytes)
+    }
+
+    /// Brings an entry's flag and mark in line; `false` when it is set aside for nothing.
+    private func recountSetAside(_ number: UInt32, _ slot: EntrySlot) -> Bool {
+        let mark = index.mark(number)
+        guard slot.isSetAside else {
+            if mark != .none { index.setMark(number, .none) }
+            return true
         }
+        let line = index.undo[mark.place]
+        guard mark.isSet, line.group != 0 else { return false }
+        guard line.isBack else { return true }
+        guard !mark.isSuperseded else { return false }
+        slot.frameBytes = slot.frameBytes
+        index.setMark(number, .none)
+        return true
+    }
+
+    private func countSetAside(_ number: UInt32, _ slot: EntrySlot) {
+        let mark = index.mark(number)
+        let line = index.undo[mark.place]
+        line.marked += 1
+        line.frameBytes &+= UInt64(slot.frameBytes)
+        index.set32(IndexLayout.setAsideCountOffset, index.setAsideCount &+ 1)
+        index.set64(
+            IndexLayout.setAsideBytesOffset,
+            index.word64(IndexLayout.setAsideBytesOffset) &+ UInt64(slot.frameBytes))
+        if !mark.isSuperseded {
+            line.pendingEntries += 1
+            line.pendingBytes &+= UInt64(slot.valueBytes)
+        }
+        guard !line.isOfDeadlines else { return }
+        line.entries += 1
+        line.bytes &+= UInt64(slot.valueBytes)
     }
 
     /// Sizes and tag of an entry from its frame; `false` when it names none.

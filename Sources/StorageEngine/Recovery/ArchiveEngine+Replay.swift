@@ -27,6 +27,7 @@ extension ArchiveEngine {
                 }
                 // Whoever recorded it died before it was marked as held.
                 if let number = entry(at: location, tag: tag), index.residency[number] == 0 { remove(number) }
+                if index.setAsideCount != 0 { supersede(frame.key, tag: tag) }
                 break
             }
             var content = content(of: frame)
@@ -55,10 +56,7 @@ extension ArchiveEngine {
         case .deadline:
             try replayDeadline(frame, at: location, tag: tag)
         case .restore:
-            if let note = RemovalNote(of: frame) {
-                var outcome = UndoOutcome.nothing
-                bringBack(note, time: frame.time, &outcome)
-            }
+            if let note = RemovalNote(of: frame) { bringBack(note, time: frame.time) }
         case .kept:
             try replayKept(frame, at: location, tag: tag)
         case .message:
@@ -67,10 +65,11 @@ extension ArchiveEngine {
             break
         }
         if frame.kind == .deadline || frame.kind == .evict, let note = RemovalNote(of: frame),
-            let line = index.undoLine(of: note.group)
+            let line = index.undo.line(of: note.group)
         {
             // What an action itself wrote doesn't shorten its grace.
-            line.endBytes &+= UInt64(frame.bytes)
+            line.lastAppended = index.word64(IndexLayout.appendedBytesOffset) &+ UInt64(frame.bytes)
+            if line.endBytes != .max { line.endBytes &+= UInt64(frame.bytes) }
         }
         adjust(IndexLayout.appendedBytesOffset, by: frame.bytes)
         let sequence = min(frame.sequence, Frame.latestStamp)
@@ -124,6 +123,8 @@ extension ArchiveEngine {
             let number = entry(at: location, tag: UInt32(truncatingIfNeeded: hash(frame.key))),
             let slot = index.entry(number)
         else { return }
+        // Given up before its grace was over, for the room that an undo needs.
+        guard index.isLive(number, slot) else { return note?.group ?? 0 == 0 ? forget(number, slot) : () }
         // However long ago that was: a restore may follow in the log.
         if let note, note.group != 0, !slot.isMemoryOnly {
             setAside(number, slot, note: note, at: place)
@@ -142,32 +143,32 @@ extension ArchiveEngine {
         }
     }
 
-    /// An entry that was set aside and had to be copied: it is set aside again.
+    /// An entry that was set aside and had to be copied: it is set aside again, in place of what it was copied from.
     private func replayKept(_ frame: Frame, at location: Location, tag: UInt32) throws(StorageError) {
         guard let note = RemovalNote(of: frame), note.group != 0 else { return }
-        if !isRebuilding {
-            // Whoever died while copying it may have got this far.
-            let isThere = index.setAsideNumbers().contains { index.entry($0)?.location == location }
-            guard !isThere else { return }
+        // Whoever died while copying it may have got this far.
+        guard entry(at: location, tag: tag) == nil else { return }
+        // An entry that is there is a later one.
+        var isOlder = false
+        if let present = try find(frame.key, tag: tag) {
+            letGo(present)
+            isOlder = true
+        }
+        for (number, slot) in hidden(frame.key, tag: tag) where !index.mark(number).isSuperseded {
+            let sequence = withFrame(at: slot.location) { $0.sequence } ?? 0
+            if sequence == frame.sequence { forget(number, slot) }
+            if sequence < frame.sequence { index.supersede(number, slot) }
+            isOlder = isOlder || sequence > frame.sequence
         }
         try index.reserveEntry()
         var content = content(of: frame)
         let traits = frame.traits
         content.take(traits, ownerTag: ownerTag(traits.owner))
-        index.beginStructureChange()
-        let number = index.allocateEntry()
-        if let slot = index.entry(number) {
-            fill(slot, content, frameBytes: frame.bytes)
-            slot.recency = content.recency
-            slot.tag = tag
-            slot.group = note.group
-            slot.markSetAside(frameBytes: UInt32(frame.bytes))
-            slot.location = location
-            index.linkAsNewestSetAside(number, slot)
-            adjustLive(location, by: frame.bytes)
-            self.note(note, first: location, bytes: UInt64(frame.valueBytes))
-        }
-        index.endStructureChange()
+        // As a put, and as its removal.
+        let number = applyPut(content, tag: tag, number: 0, at: location, supersedes: false)
+        guard let slot = index.entry(number) else { return }
+        setAside(number, slot, note: note, at: location)
+        if isOlder { index.supersede(number, slot) }
     }
 
     /// Fills an empty index from all segments of the log, oldest first. `isRoomy`: there is room for as many entries as
@@ -213,7 +214,8 @@ extension ArchiveEngine {
             crashPoint(.rebuildSegmentDone)
         }
         index.set64(IndexLayout.segmentBytesOffset, UInt64(segmentBytes))
-        index.order.sort(entries: entryCount)
+        index.order.sort(entries: entryCount + Int(index.setAsideCount))
+        judgeGraces()
         forgetSetAside(most: .max)
         compactAfterRebuild()
         return findings

@@ -87,9 +87,13 @@ package final class EntryScan {
         let index = engine.index
         for _ in 0..<patience {
             let used = index.usedEntries
-            let isChanging = index.word64(IndexLayout.structureOffset) & 1 != 0
+            let returns = index.returns
+            let isChanging = index.word64(IndexLayout.structureOffset) & 1 != 0 || returns & 1 != 0
             let items = look(at: engine, order)
-            if !isChanging, index.word64(IndexLayout.structureOffset) & 1 == 0, index.usedEntries >= used {
+            // What an undo brings back is there as a whole or not at all.
+            if !isChanging, index.word64(IndexLayout.structureOffset) & 1 == 0, index.returns == returns,
+                index.usedEntries >= used
+            {
                 return items
             }
             sched_yield()
@@ -112,7 +116,7 @@ package final class EntryScan {
         for number in 0..<index.usedEntries {
             guard let slot = index.entry(number + 1) else { break }
             let location = slot.location
-            guard location != .none, !slot.isSetAside else { continue }
+            guard location != .none, !index.isHidden(number + 1, slot) else { continue }
             let tag = slot.tag
             if order == .recency { stamps.append(recency(of: slot, pending[number + 1])) }
             items.append(ScanItem(location: location, number: number + 1, tag: tag))
@@ -162,7 +166,7 @@ package final class EntryScan {
     private func line(of item: ScanItem) -> (number: UInt32, slot: EntrySlot, location: Location)? {
         if let slot = index.entry(item.number) {
             let location = slot.location
-            if isSame(slot, location, item) { return (item.number, slot, location) }
+            if isSame(item.number, slot, location, item) { return (item.number, slot, location) }
         }
         return renumberedLine(of: item)
     }
@@ -174,12 +178,14 @@ package final class EntryScan {
             return nil
         }
         let location = slot.location
-        return isSame(slot, location, item) ? (number, slot, location) : nil
+        return isSame(number, slot, location, item) ? (number, slot, location) : nil
     }
 
     @inline(__always)
-    private func isSame(_ slot: EntrySlot, _ location: Location, _ item: ScanItem) -> Bool {
-        location != .none && slot.tag == item.tag && !slot.isSetAside
+    private func isSame(
+        _ number: UInt32, _ slot: EntrySlot, _ location: Location, _ item: ScanItem
+    ) -> Bool {
+        location != .none && slot.tag == item.tag && !index.isHidden(number, slot)
     }
 
     /// What comes soon is not beside what is looked at, in either order.

@@ -21,9 +21,9 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     // Frames without a value: delete, deleteAll, evict
     case bareFrameWritten, bareApplied, entryUnlinked, entriesCleared, limitsSet
     // Removing many, and setting aside
-    case removalFrameWritten, setAsideUnlinked, setAsideLinked, setAsideForgotten
+    case removalFrameWritten, setAsideMarked, setAsideLinked, setAsideForgotten, superseded
     // Bringing back
-    case restoreFrameWritten, broughtBack, restoreLinked, restoreCommitted
+    case restoreFrameWritten, broughtBack, restoreCommitted, restoreSettled, restoreRoomMade
     // Deadlines, and entries that are in memory only
     case deadlineWritten, deadlineSet, residentRecorded
     // Messages

@@ -43,6 +43,7 @@ struct PlannedChange: Sendable {
         guard plan.entries > 0 else {
             throw CommandFailure(nothing(archive.name, plan), status: .nothing)
         }
+        if asks { try warnOfUndo(plan, archive) }
         if asks, !isConfirmed(plan, archive.name) {
             throw CommandFailure(words.refused, status: .nothing)
         }
@@ -65,7 +66,18 @@ struct PlannedChange: Sendable {
         let output = OutputWriter()
         try output.write(words.would(HumanText.entries(plan.entries, bytes: plan.bytes)) + "\n")
         try output.flush()
+        try warnOfUndo(plan, archive)
         if plan.entries == 0 { throw CommandFailure(nil, status: .nothing) }
+    }
+
+    /// Says beforehand when it can't be undone for as long as usual.
+    private func warnOfUndo(_ plan: RemovalPlan, _ archive: Archive) throws(StorageError) {
+        if case .setLifetime = action { return }
+        let budget = try archive.undoBudget()
+        guard UndoBudget.cost(entries: plan.entries, valueBytes: plan.bytes) > budget.left else { return }
+        Narration.say(
+            "this is more than the \(HumanText.size(budget.left)) that are kept for undo now: it can be undone for ten minutes, "
+                + "or until 5 % of the limit has been written")
     }
 
     private func isConfirmed(_ plan: RemovalPlan, _ name: String) -> Bool {

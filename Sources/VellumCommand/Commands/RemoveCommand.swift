@@ -7,9 +7,9 @@ struct RemoveCommand: ParsableCommand {
         abstract: "Deletes entries.",
         discussion: """
             Asks first on a terminal; elsewhere it takes --yes. An entry that is recorded anew while the question \
-            stands is left alone. What was deleted can be brought back with vellum undo for ten minutes, or until 5 % \
-            of the archive's limit has been written, whichever ends first, and until a put finds the disk full: then the \
-            room of what was deleted is needed.
+            stands is left alone. What was deleted can be brought back with vellum undo for ten minutes, and until a put \
+            finds the disk full: then the room of what was deleted is needed. What is more than the archive keeps for \
+            that (--dry-run says so) only until 5 % of the archive's limit has been written.
 
             Example: vellum rm City 1642911 --dry-run
             """)

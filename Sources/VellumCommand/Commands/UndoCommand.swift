@@ -8,14 +8,19 @@ struct UndoCommand: ParsableCommand {
         abstract: "Brings back what the last rm or expire took away.",
         discussion: """
             Also what was deleted or expired in the browser, by whichever process: values, deadlines, owners and places \
-            in the LRU order come back. An action can be undone for ten minutes, or until 5 % of the archive's limit has \
-            been written, whichever ends first. A put that finds the disk full ends that time too: what was taken away \
-            is then given up for its room. Entries that were recorded anew meanwhile stay as they are; where the \
-            limit leaves no room for all, the least recently used are evicted. Exit code 1 if nothing came back.
+            in the LRU order come back, in one step that can't be stopped (deadlines in parts). An action can be undone for \
+            ten minutes; one that took away more than the archive's undo budget keeps, or that changed deadlines, no \
+            longer than until bytesLeft bytes have been written. A put that finds the disk full ends that time too: what \
+            was taken away is then given up for its room. Entries that were recorded anew stay as they are, or stay away \
+            if they have gone again; where the limit leaves no room for all, the least recently used are evicted. Exit \
+            code 1 if nothing came back.
+
+            The budget is as large as the archive's limit (a collection's: as its values), at least 4 MiB, at most 64 MiB \
+            or an eighth of the limit.
 
             --json prints one object: id, action, entries, bytes, skipped, skippedCount, evicted; with --list one \
             array of objects: id, time, action, entries, bytes, pid, process, end, bytesLeft. After end it is too late, and \
-            as soon as the archive's log has grown by bytesLeft bytes.
+            as soon as the archive's log has grown by bytesLeft bytes, if there is such a bound.
 
             Example: vellum undo City --list
             """)
@@ -54,8 +59,8 @@ struct UndoCommand: ParsableCommand {
         guard let outcome = try archive.undo(id) else {
             throw CommandFailure(
                 id.map { "action \($0) of \(archive.name) can't be undone; undo --list shows what can be" }
-                    ?? "there is nothing to undo in \(archive.name); undo ends after ten minutes, with 5 % of the limit written, or "
-                    + "when a put finds the disk full",
+                    ?? "there is nothing to undo in \(archive.name); undo ends after ten minutes, when a put "
+                    + "finds the disk full, or, for what was too much for its budget, with what is written",
                 status: .nothing)
         }
         if json { try printJSON(outcome) }
@@ -109,7 +114,7 @@ struct UndoCommand: ParsableCommand {
                 .count(UInt64(action.entries)), .bytes(action.bytes),
                 action.pid == 0 ? .absent : .count(UInt64(clamping: action.pid)),
                 Cell(names.name(of: action.pid, in: archive)), .deadline(action.end, now: now),
-                .bytes(action.bytesLeft),
+                Cell(bytes: action.bytesLeft),
             ])
         }
         try printer.finish()

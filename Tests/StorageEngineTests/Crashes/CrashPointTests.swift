@@ -16,7 +16,7 @@ import Testing
     /// Later in an operation: halfway through what an undo does key by key, or between its parts.
     static let halfway: [(CrashPoint, passing: Int)] = [
         (.deadlineWritten, 7), (.deadlineSet, 5), (.deadlineSet, 8), (.restoreCommitted, 10),
-        (.broughtBack, 20),
+        (.restoreSettled, 20),
         (.setAsideLinked, 30), (.keptApplied, 3), (.compactMoved, 10), (.messageCounted, 200),
     ]
 

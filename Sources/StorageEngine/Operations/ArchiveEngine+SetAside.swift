@@ -1,0 +1,245 @@
+import CPlatform
+
+/// Setting aside what a person removes, and giving it up when its grace is over (S12). What it is to be set aside:
+/// `EntryMarks.swift`. Everything here needs the archive's lock.
+extension ArchiveEngine {
+    static let graceMicroseconds: Int64 = 600_000_000
+    private static let leastGraceBytes: UInt64 = 64 << 10
+    /// What an entry that is set aside takes besides its frame, as its action's budget counts it.
+    static let setAsideLineBytes: UInt64 = 128
+
+    /// Takes an entry out of every look-up, and notes it in the line of its action. Also what a replay does.
+    func setAside(_ number: UInt32, _ slot: EntrySlot, note removal: RemovalNote, at location: Location) {
+        guard index.isLive(number, slot) else { return }
+        note(removal, first: location, bytes: UInt64(slot.valueBytes))
+        index.forgetResidency(number)
+        index.setAside(number, slot, by: index.undo[UndoTable.place(of: removal.group)])
+        adjust(IndexLayout.valueBytesOffset, by: -Int(slot.valueBytes))
+        adjust(IndexLayout.entryCountOffset, by: -1)
+        crashPoint(.setAsideLinked)
+    }
+
+    /// Counts an entry into its action's line, and makes the line if it is the first.
+    func note(_ removal: RemovalNote, first: Location, bytes: UInt64) {
+        let line = index.undo[UndoTable.place(of: removal.group)]
+        if line.group != removal.group {
+            // So many actions later nobody can undo that one any more.
+            giveUp(line)
+            begin(line, removal, first: first)
+        }
+        // What expires because of an action was counted when its deadline was set.
+        guard removal.kind == .deadline || !line.isOfDeadlines else { return }
+        line.entries += 1
+        line.bytes &+= bytes
+    }
+
+    private func begin(_ line: UndoLine, _ removal: RemovalNote, first: Location) {
+        let now = Clock.read()
+        let past = min(max(0, now.wall.subtractingSaturating(removal.time)), ArchiveEngine.graceMicroseconds)
+        let appended = index.word64(IndexLayout.appendedBytesOffset)
+        line.group = 0
+        line.clearSums()
+        line.state = .reversible
+        line.time = removal.time
+        line.end = now.boot.addingSaturating(ArchiveEngine.graceMicroseconds - past)
+        // A change of deadlines keeps the log from its first frame on; what is removed keeps what it takes alone.
+        line.endBytes = removal.kind == .deadline ? appended &+ undoBudget : .max
+        line.lastAppended = appended
+        line.entries = 0
+        line.bytes = 0
+        // A replay of the log does not know.
+        line.pid = processSlot == nil ? 0 : UInt32(bitPattern: pid)
+        line.kind = (removal.kind ?? .delete).rawValue
+        line.first = first
+        line.group = removal.group
+        if index.word32(IndexLayout.nextGroupOffset) <= removal.group {
+            index.set32(IndexLayout.nextGroupOffset, removal.group &+ 1)
+        }
+    }
+
+    /// Does what is part of an action: what that writes, and the reclaiming that it pays for, doesn't shorten the time
+    /// in which the action can be undone.
+    func withinGrace<Result>(
+        of group: UInt32, _ body: () throws(StorageError) -> Result
+    ) throws(StorageError) -> Result {
+        guard group != 0 else { return try body() }
+        let before = index.word64(IndexLayout.appendedBytesOffset)
+        let left = index.undo.line(of: group).flatMap { $0.endBytes == .max ? nil : $0.endBytes &- before }
+        // Nor does it end meanwhile: reclaiming may move far more than that.
+        if left != nil { index.undo.line(of: group)?.endBytes = .max }
+        defer {
+            if let line = index.undo.line(of: group) {
+                let after = index.word64(IndexLayout.appendedBytesOffset)
+                line.lastAppended = after
+                if let left {
+                    line.endBytes = left &+ after
+                } else if line.endBytes != .max {
+                    line.endBytes &+= after &- before
+                }
+            }
+        }
+        return try body()
+    }
+
+    // MARK: The budget
+
+    /// Bytes that what can be undone may take beside the archive's limit for as long as the grace lasts: as many as
+    /// the limit, at least 4 MiB and at most 64 MiB or an eighth of it. A collection has no limit: the values that it
+    /// holds, what is set aside included, stand in its place.
+    var undoBudget: UInt64 {
+        let setAside = index.undo.lines.reduce(0) { $0 &+ $1.pendingBytes }
+        let limit = min(diskLimit ?? valueBytes &+ setAside, ArchiveConfiguration.maximumDiskLimit)
+        return max(4 << 20, min(limit, 64 << 20), limit / 8)
+    }
+
+    /// What an action takes of it.
+    private func cost(_ line: UndoLine) -> UInt64 {
+        line.frameBytes &+ ArchiveEngine.setAsideLineBytes &* line.marked
+    }
+
+    /// What is left of the budget now.
+    var undoBudgetLeft: UInt64 {
+        let used = index.undo.lines.filter { isReversible($0) && $0.endBytes == .max }.reduce(0) {
+            $0 &+ cost($1)
+        }
+        let budget = undoBudget
+        return budget - min(budget, used)
+    }
+
+    /// An action that does not fit into the budget beside those that were promised their ten minutes before can be
+    /// undone until a twentieth of the limit has been written.
+    func keepWithinBudget(_ group: UInt32) {
+        guard let line = index.undo.line(of: group), !line.isOfDeadlines, line.endBytes == .max else {
+            return
+        }
+        let used = index.undo.lines.filter { isReversible($0) && $0.endBytes == .max }
+            .reduce(0) { $0 &+ cost($1) }
+        guard used > undoBudget else { return }
+        let room = max(ArchiveEngine.leastGraceBytes, (diskLimit ?? valueBytes) / 20)
+        line.endBytes = line.lastAppended &+ room
+    }
+
+    /// After a replay, which meets the actions of all times: who was promised what.
+    func judgeGraces() {
+        let now = Clock.boot()
+        let lines = index.undo.lines.filter { $0.state == .reversible && now < $0.end && !$0.isOfDeadlines }
+        var used: UInt64 = 0
+        let budget = undoBudget
+        for line in lines.reversed() {
+            guard used &+ cost(line) > budget else {
+                used &+= cost(line)
+                continue
+            }
+            let room = max(ArchiveEngine.leastGraceBytes, (diskLimit ?? valueBytes) / 20)
+            line.endBytes = line.lastAppended &+ room
+        }
+    }
+
+    // MARK: Recorded anew
+
+    /// The key is being recorded: what was set aside of it stays out for good (S12).
+    @inline(never)
+    func supersede(_ key: UnsafeRawBufferPointer, tag: UInt32) {
+        for (number, slot) in hidden(key, tag: tag) {
+            index.supersede(number, slot)
+            crashPoint(.superseded)
+        }
+    }
+
+    /// Entries of that key that look-ups don't find. One whose frame can't be read now counts as one of them: it is
+    /// better kept out than brought back over what was recorded later.
+    func hidden(_ key: UnsafeRawBufferPointer, tag: UInt32) -> [(UInt32, EntrySlot)] {
+        guard let bucket = index.bucket(of: tag) else { return [] }
+        var found: [(UInt32, EntrySlot)] = []
+        func look(_ number: UInt32) {
+            guard let slot = index.entry(number), slot.tag == tag, index.isHidden(number, slot) else {
+                return
+            }
+            if withFrame(at: slot.location, { $0.key.elementsEqual(key) }) ?? true {
+                found.append((number, slot))
+            }
+        }
+        for place in 0..<Bucket.cells where bucket.cell(place) & Bucket.look != 0 {
+            look(bucket.number(place))
+        }
+        var chain = ChainWalk(index, from: bucket.overflow)
+        while chain.next() != nil { look(chain.number) }
+        return found
+    }
+
+    // MARK: The end of the grace
+
+    /// Gives up entries whose action can no longer be undone, and settles what is back, at most `most`. `true` when
+    /// there may be more.
+    @discardableResult
+    func forgetSetAside(most: Int, evenReversible: Bool = false) -> Bool {
+        guard index.setAsideCount > 0 else { return false }
+        var lines: UInt64 = 0
+        for place in 0..<IndexLayout.undoLines {
+            let line = index.undo[place]
+            guard line.marked > 0 else { continue }
+            if evenReversible || line.isBack || !isReversible(line) { lines |= 1 << UInt64(place) }
+        }
+        guard lines != 0 else { return false }
+        var left = most
+        // Some hundred bytes of marks for each entry that may be handled.
+        var words = most > 1 << 20 ? UInt32.max : UInt32(most) * 512
+        var number = index.word32(IndexLayout.undoSweepOffset)
+        var isSecondLap = false
+        while left > 0, words > 0 {
+            let (found, seen) = index.nextMarked(above: number, lines: lines, most: words)
+            words -= min(words, max(1, seen &- min(number, seen)))
+            number = seen
+            guard let found, let slot = index.entry(found) else {
+                if number < index.usedEntries, words > 0 { break }
+                guard !isSecondLap, words > 0 else { break }
+                isSecondLap = true
+                number = 0
+                continue
+            }
+            if !index.settle(found, slot) { forget(found, slot) }
+            left -= 1
+        }
+        index.set32(IndexLayout.undoSweepOffset, number >= index.usedEntries ? 0 : number)
+        if evenReversible { for line in index.undo.lines where line.marked == 0 { line.group = 0 } }
+        return true
+    }
+
+    /// Gives up an entry that is set aside.
+    func forget(_ number: UInt32, _ slot: EntrySlot) {
+        index.beginStructureChange()
+        index.removeFromBucket(number, slot)
+        index.order.unlinkFromRecency(number, slot)
+        index.unmark(number, slot)
+        crashPoint(.setAsideForgotten)
+        adjustLive(slot.location, by: -Int(slot.frameBytes))
+        index.freeEntry(number, slot)
+        index.endStructureChange()
+    }
+
+    /// Ends an action whose line is to be another's.
+    func giveUp(_ line: UndoLine) {
+        guard line.marked > 0 else { return }
+        for number in index.marked(by: line) {
+            guard let slot = index.entry(number), !index.settle(number, slot) else { continue }
+            forget(number, slot)
+        }
+    }
+
+    /// Copies or gives up an entry that is set aside in a segment that is being reclaimed; `false` when there is no
+    /// room to.
+    func carryOn(_ frame: Frame, _ number: UInt32, _ slot: EntrySlot) -> Bool {
+        if index.settle(number, slot) { return move(frame, number, slot, kept: nil) }
+        let mark = index.mark(number)
+        let line = index.undo[mark.place]
+        // The put that superseded it may be gone from the log, so it must not be there either.
+        guard mark.isSet, !mark.isSuperseded, isReversible(line) else {
+            forget(number, slot)
+            return true
+        }
+        let note = RemovalNote(
+            group: line.group, cause: .person, kind: ReversibleAction.Kind(rawValue: line.kind),
+            time: line.time)
+        return move(frame, number, slot, kept: note)
+    }
+}

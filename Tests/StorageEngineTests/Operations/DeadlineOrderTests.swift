@@ -1,0 +1,103 @@
+import StorageEngine
+import Testing
+
+/// Expired entries: in the order of their deadlines, gone without anyone asking, counted nowhere.
+@Suite struct DeadlineOrderTests {
+    private func withArchive(
+        _ kind: ArchiveKind = .collection, _ body: (TemporaryFolder, ClockHand, Archive) throws -> Void
+    ) throws {
+        let hand = ClockHand()
+        try Clock.$hand.withValue(hand) {
+            let folder = try TemporaryFolder()
+            let archive = try Store.open(at: folder.store).archive(
+                named: "Life",
+                orCreate: ArchiveConfiguration(kind: kind, diskLimit: kind == .cache ? 1_000_000 : nil))
+            try body(folder, hand, archive)
+        }
+    }
+
+    /// What broke: each passing deadline cost a walk over the whole index. Work is counted in rows of 32 entries.
+    @Test func whatExpiresCostsItsOwnRowsAlone() throws {
+        try withArchive { _, hand, archive in
+            for number in 0..<40_000 {
+                try archive.put(
+                    [1], forKey: "k\(number)", attributes: EntryAttributes(lifetime: .seconds(1 + number)))
+            }
+            for second in 1...20 {
+                hand.pass(.seconds(1))
+                #expect(try archive.removeExpired().entries == 1)
+                let rows = try archive.rowsDue(within: .seconds(1))
+                #expect(rows <= 1, "second \(second)")
+            }
+            #expect(try archive.status().entries == 39_980)
+            #expect(try archive.invariantViolations() == [])
+        }
+    }
+
+    /// What broke: expired entries that nobody touched were in `ls`, `check` and `stats` for good; for observers of a
+    /// store that nobody writes they still are in the files, and nowhere else.
+    @Test func noFigureCountsWhatHasExpired() throws {
+        try withArchive { folder, hand, archive in
+            for number in 0..<300 {
+                try archive.put(
+                    [1, 2], forKey: "k\(number)",
+                    attributes: EntryAttributes(lifetime: number % 3 == 0 ? .seconds(5) : nil))
+            }
+            archive.close()
+            hand.pass(.seconds(6))
+            let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "Life")
+            #expect(try observer.status().entries == 200)
+            #expect(try observer.status().diskBytes == 400)
+            #expect(try observer.entries().count == 200)
+            #expect(try observer.owners().map(\.entries) == [200])
+            let report = try observer.check()
+            #expect(report.clean && report.entries == 200 && report.valueBytes == 400)
+            try folder.removeIndex("Life")
+            let again = try Store.open(at: folder.store).archive(named: "Life")
+            #expect(try again.status().entries == 200)
+            #expect(try again.removeExpired() == Removal(entries: 100, bytes: 200))
+            #expect(try again.status().entries == 200)
+        }
+    }
+
+    /// Bounds stay right when entries get other numbers, deadlines come nearer and go, and values are stored anew.
+    @Test func boundsFollowEveryChange() throws {
+        try withArchive(.cache) { folder, hand, archive in
+            for number in 0..<9_000 {
+                try archive.put(
+                    [1], forKey: "k\(number)", attributes: EntryAttributes(lifetime: .seconds(100 + number)))
+            }
+            for number in 0..<8_500 { try archive.delete("k\(number)") }
+            try archive.setLimits(disk: 400, memory: nil)
+            try archive.setLifetime(.seconds(3), forKey: "k8900")
+            try archive.setLifetime(nil, forKey: "k8901")
+            try archive.put([1], forKey: "k8902")
+            #expect(try archive.invariantViolations() == [])
+            hand.pass(.seconds(4))
+            #expect(try archive.removeExpired().entries == 1)
+            hand.pass(.seconds(20_000))
+            #expect(try archive.removeExpired().entries == 397)
+            #expect(Set(try archive.entries().keys) == ["k8901", "k8902"])
+            #expect(try archive.removeExpired().entries == 0)
+            #expect(try archive.invariantViolations() == [])
+        }
+    }
+
+    /// With the real clock: a process that only has the archive open, and changes nothing, removes what expires.
+    @Test func whoeverHasItOpenRemovesIt() async throws {
+        let folder = try TemporaryFolder()
+        let store = try Store.open(at: folder.store)
+        let first = try store.archive(named: "Life", orCreate: ArchiveConfiguration())
+        for number in 0..<50 {
+            try first.put(
+                [1], forKey: "k\(number)", attributes: EntryAttributes(lifetime: .milliseconds(400)))
+        }
+        store.close()
+        let idle = try Store.open(at: folder.store).archive(named: "Life")
+        for _ in 0..<1_000 where try idle.status().expirations < 50 {
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        #expect(try idle.status().expirations == 50)
+        #expect(try idle.check().clean)
+    }
+}
