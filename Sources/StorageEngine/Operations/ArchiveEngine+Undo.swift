@@ -204,7 +204,7 @@ extension ArchiveEngine {
         var left = excess
         var victims: [(number: UInt32, slot: EntrySlot)] = []
         var walk = index.order.victims()
-        var present = walk.next()
+        var present = index.order.next(&walk)
         while left > 0, victims.count < ArchiveEngine.actionBatch {
             let coming = next(in: &order, of: line)
             let slot: EntrySlot
@@ -215,7 +215,7 @@ extension ArchiveEngine {
             } else if let oldest = present {
                 slot = oldest.slot
                 victims.append(oldest)
-                present = walk.next()
+                present = index.order.next(&walk)
             } else {
                 break
             }
