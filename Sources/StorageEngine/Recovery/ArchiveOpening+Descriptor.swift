@@ -2,8 +2,8 @@
 extension ArchiveOpening {
     /// That the descriptor names another archive than its folder: a folder that was renamed or copied.
     static func nameProblem(_ other: String, in folder: OpenFile) -> String {
-        "\(folder.path)/\(Descriptor.fileName): says the name \"\(other.unicodeScalars.map { $0.escaped(asASCII: false) }.joined())\", "
-            + "which is not its folder's"
+        "\(folder.path)/\(Descriptor.fileName): names the archive \"\(other.unicodeScalars.map { $0.escaped(asASCII: false) }.joined())\", "
+            + "and its folder does not"
     }
 
     static func replaceDescriptor(_ descriptor: Descriptor, in folder: OpenFile) throws(StorageError) {
