@@ -193,7 +193,8 @@ public final class Store: Sendable {
             if let archive = archives[name], !archive.isClosed { return archive }
             try prepare()
             let archive = try Archive(
-                name: name, store: folder, mode: mode, options: options, doorbell: doorbell, follower: follower)
+                name: name, store: folder, mode: mode, options: options, doorbell: doorbell,
+                follower: follower)
             archives[name] = archive
             return archive
         }
