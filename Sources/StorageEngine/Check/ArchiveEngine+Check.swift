@@ -181,7 +181,7 @@ private struct CheckPass {
         account.note(frame, isNew: frame.location >= begin)
         while next < references.count, references[next].location < frame.location { next += 1 }
         guard next < references.count, references[next].location == frame.location,
-            frame.header.kind == .put || frame.header.kind == .move, !frame.key.isEmpty
+            !frame.key.isEmpty
         else { return }
         let key = account.hash(of: frame)
         keys[next] = key
