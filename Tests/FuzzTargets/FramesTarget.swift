@@ -19,7 +19,9 @@ package struct FramesTarget: FuzzTarget {
         let visit = Visit(store)
         let observed = visit.look(mode: .readOnly)
         let rebuilt = visit.look(mode: .readWrite)
-        if let observed, let rebuilt, observed != rebuilt { return "an observer lists other entries than a writer" }
+        if let observed, let rebuilt, observed != rebuilt {
+            return "an observer lists other entries than a writer"
+        }
         if let rebuilt, let expected = log.reader.comparable {
             let found = rebuilt.filter { expected.unsure.contains($0.key) == false }
             if found != expected.entries {
@@ -33,7 +35,9 @@ package struct FramesTarget: FuzzTarget {
         // The promise is 100 ms and 1 µs a byte, in a release build, for one of these.
         let seconds = Self.processorTime() - start
         if seconds > 5 + 20e-6 * Double(log.bytes) { return "\(log.bytes) bytes took \(seconds) s" }
-        if store.indexBytes > 4 * log.bytes + (4 << 20) { return "\(log.bytes) bytes made an index of \(store.indexBytes)" }
+        if store.indexBytes > 4 * log.bytes + (4 << 20) {
+            return "\(log.bytes) bytes made an index of \(store.indexBytes)"
+        }
         return visit.objection
     }
 
@@ -109,7 +113,8 @@ struct HandmadeLog {
             absurd(4, sequence), absurd(8, sequence), absurd(16, 1 << 50),
             kind == 8 ? absurd(32, 0) : absurd(32, 1 << 50),
         ] {
-            frame += FuzzStore.little(UInt32(truncatingIfNeeded: word))
+            frame +=
+                FuzzStore.little(UInt32(truncatingIfNeeded: word))
                 + FuzzStore.little(UInt32(truncatingIfNeeded: word >> 32))
         }
         frame += parts + key + value
@@ -130,7 +135,9 @@ struct HandmadeLog {
         var parts: [UInt8] = []
         for _ in 0..<(cursor.byte() & 3) {
             let choice = cursor.byte()
-            let tag = kind == 4 && choice & 1 == 0 ? 1 : [4, 7, 11].contains(kind) && choice & 3 == 1 ? 5 : choice % 9
+            let tag =
+                kind == 4 && choice & 1 == 0
+                ? 1 : [4, 7, 11].contains(kind) && choice & 3 == 1 ? 5 : choice % 9
             var content: [UInt8] = []
             switch tag {
             case 1:

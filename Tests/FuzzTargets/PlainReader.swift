@@ -18,7 +18,8 @@ struct PlainReader {
 
     mutating func apply(_ kind: UInt8, _ key: [UInt8], _ value: [UInt8], _ parts: [UInt8], place: UInt64) {
         guard !isLog, [3, 4, 7].contains(kind) || !key.isEmpty else { return }
-        let isReversible = (first(5, in: parts).map { $0.count >= 16 && $0.prefix(4) != [0, 0, 0, 0] }) ?? false
+        let isReversible =
+            (first(5, in: parts).map { $0.count >= 16 && $0.prefix(4) != [0, 0, 0, 0] }) ?? false
         if [1, 4, 5, 9].contains(kind), let removed = first(1, in: parts) {
             for start in stride(from: removed.startIndex, to: removed.endIndex - 7, by: 8) {
                 let named = removed[start..<start + 8].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }

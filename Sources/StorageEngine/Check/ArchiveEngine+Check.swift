@@ -233,6 +233,9 @@ private struct CheckPass {
                 "the index counts \(totals.entries) entries of \(totals.bytes) bytes, the log \(live.count) of \(live.bytes)"
             )
         }
+        if engine.index.word32(IndexLayout.stateOffset) == IndexLayout.State.damaged.rawValue {
+            note("the index contradicts itself; it is built anew when all processes have closed the archive")
+        }
         for violation in engine.undisturbedViolations(since: begin) { note("the index: \(violation)") }
         findings.entries = isQuiet ? live.count : totals.entries
         findings.valueBytes = isQuiet ? live.bytes : totals.bytes

@@ -128,4 +128,24 @@ import Testing
         }
         #expect(time < 30, "\(time) s")
     }
+
+    /// What is kept of a damaged segment for the next search must not hide what was appended to it since.
+    @Test func messagesBehindDamageInALivingLogAreFound() throws {
+        let archive = try HandmadeArchive(kind: 3)
+        var bytes = HandmadeArchive.header(1)
+        for number in 0..<4 {
+            let message = HandmadeFrame(
+                kind: 8, value: [UInt8(number)], sequence: UInt64(number + 1),
+                created: number == 0 ? 0 : 1 << 32 | 8)
+            bytes += message.bytes(segment: 1, offset: bytes.count)
+        }
+        bytes[64 + 56 + 50] ^= 1
+        try archive.write(bytes + [UInt8](repeating: 0, count: 60_000), HandmadeArchive.segmentName(1))
+        let log = try archive.open()
+        for number in 4..<300 {
+            _ = try log.append([UInt8(number & 255)])
+            let batch = try log.messages(after: nil, most: 1_000)
+            try #require(batch.messages.count == number, "\(number)")
+        }
+    }
 }
