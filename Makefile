@@ -9,7 +9,7 @@ DURATION ?= 60
 # Seconds after which `test` is ended, build excluded.
 TEST_TIMEOUT ?= 900
 # What `fuzz` feeds, and for how many seconds each.
-TARGET ?= segment index descriptor cbor json query terminal import
+TARGET ?= segment frames index descriptor cbor json query terminal import
 SECONDS ?= 60
 
 SWIFT ?= swift

@@ -83,6 +83,21 @@ final class FuzzStore {
         return sealed(bytes)
     }
 
+    /// Gives a frame the checksum that is right at that place.
+    static func seal(_ frame: inout [UInt8], segment: UInt32, offset: Int) {
+        let start =
+            Checksum.crc32c(identity + little(segment))
+            &+ UInt32(truncatingIfNeeded: offset >> 3) &* 0x9E37_79B1
+        let sum = frame.withUnsafeBytes { ~cp_crc32c(~start, $0.baseAddress! + 4, $0.count - 4) }
+        frame.replaceSubrange(0..<4, with: little(sum))
+    }
+
+    /// Bytes that the index's file takes.
+    var indexBytes: Int {
+        var facts = stat()
+        return stat(folder + "/index", &facts) == 0 ? Int(facts.st_blocks) * 512 : 0
+    }
+
     static func little(_ word: UInt32) -> [UInt8] { withUnsafeBytes(of: word.littleEndian) { Array($0) } }
 
     static func store(_ word: UInt64, _ bytes: inout [UInt8], at offset: Int) {

@@ -17,8 +17,8 @@ package protocol FuzzTarget {
 package enum FuzzTargets {
     package static var all: [any FuzzTarget.Type] {
         [
-            SegmentTarget.self, IndexTarget.self, DescriptorTarget.self, CBORTarget.self, JSONTarget.self,
-            QueryTarget.self, TerminalTarget.self,
+            SegmentTarget.self, FramesTarget.self, IndexTarget.self, DescriptorTarget.self, CBORTarget.self,
+            JSONTarget.self, QueryTarget.self, TerminalTarget.self,
         ]
     }
 }

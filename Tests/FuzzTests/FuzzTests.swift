@@ -26,11 +26,30 @@ import Testing
         let seeds = try type.seeds()
         for input in seeds { try feed(input, to: &target, "\(name), a seed") }
         let onDisk = ["segment", "index", "descriptor"].contains(name)
-        for number in 0..<(onDisk ? 150 : 5_000) {
+        for number in 0..<(name == FramesTarget.name ? 12 : onDisk ? 150 : 5_000) {
             let input = try Mutator.mutate(#require(seeds.randomElement(using: &random)), using: &random)
             try feed(input, to: &target, "\(name), seed \(seed), input \(number)")
         }
         #expect(!seeds.isEmpty)
+    }
+
+    /// Archives of frames with right checksums and absurd fields, for as long as a soak gives; each a new one.
+    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak")) func framesSoak() throws {
+        var random = SeededGenerator(seed: Soak.seed)
+        var target: any FuzzTarget = try FramesTarget()
+        let end = Soak.end(share: 0.03)
+        var count = 0
+        while Date() < end {
+            let size = Int.random(in: 1...4_000, using: &random)
+            let input = (0..<size).map { _ in UInt8.random(in: 0...255, using: &random) }
+            try feed(input, to: &target, "frames, VELLUM_SEED=\(Soak.seed), input \(count)")
+            count += 1
+        }
+        #expect(count > 0)
+        var figures = Figures("R14 frames with absurd fields")
+        figures.add("seed", text: "\(Soak.seed)")
+        figures.add("archives", count)
+        figures.report()
     }
 
     /// Every file in `Inputs/TARGET` once failed; its name says how.

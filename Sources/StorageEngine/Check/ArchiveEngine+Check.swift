@@ -181,7 +181,7 @@ private struct CheckPass {
         account.note(frame, isNew: frame.location >= begin)
         while next < references.count, references[next].location < frame.location { next += 1 }
         guard next < references.count, references[next].location == frame.location,
-            frame.header.kind == .put || frame.header.kind == .move, !frame.key.isEmpty
+            !frame.key.isEmpty
         else { return }
         let key = account.hash(of: frame)
         keys[next] = key
@@ -232,6 +232,9 @@ private struct CheckPass {
             note(
                 "the index counts \(totals.entries) entries of \(totals.bytes) bytes, the log \(live.count) of \(live.bytes)"
             )
+        }
+        if engine.index.word32(IndexLayout.stateOffset) == IndexLayout.State.damaged.rawValue {
+            note("the index contradicts itself; it is built anew when all processes have closed the archive")
         }
         for violation in engine.undisturbedViolations(since: begin) { note("the index: \(violation)") }
         // What has expired and waits to be removed is intact, and counted nowhere that people look.

@@ -133,7 +133,8 @@ extension Frame {
             traits.memoryInterval = max(0, bytes.loadUnaligned(as: Int64.self))
         }
         traits.owner = owner
-        if let bytes = FrameExtension.part(.resident, of: self), bytes.count >= 8 {
+        // In any other frame it means nothing: the value is there.
+        if kind == .resident, let bytes = FrameExtension.part(.resident, of: self), bytes.count >= 8 {
             traits.residentBytes = bytes.loadUnaligned(as: UInt64.self)
         }
         return traits

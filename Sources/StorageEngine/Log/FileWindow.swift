@@ -34,6 +34,9 @@ struct FileWindow {
         }
     }
 
+    /// Has the bytes read anew when they are next shown.
+    mutating func forget() { storage = [] }
+
     func byte(_ offset: Int) -> UInt8 { storage[offset - start] }
 
     /// A little-endian number of the file.

@@ -36,9 +36,24 @@ final class FrameSearch: @unchecked Sendable {
         sums = FileWindow(file)
     }
 
+    /// Up to where bytes were known not to change when they were read.
+    private var settled = 0
+
+    /// What was read from behind a limit may have been written since; nothing that is kept of it may be used.
+    private func settle(upTo limit: Int) {
+        guard limit > settled else { return }
+        if settled > 0 {
+            for window in [\FrameSearch.candidates, \.begins, \.ends, \.sums] {
+                self[keyPath: window].forget()
+            }
+        }
+        settled = limit
+    }
+
     /// The header of the intact frame that is at `offset` and ends at `limit` at the latest.
     func frame(at offset: Int, before limit: Int = .max) throws(StorageError) -> FrameHeader? {
         let end = min(limit, bytes)
+        settle(upTo: end)
         guard offset >= SegmentHeader.bytes, offset <= end - Frame.headerBytes else { return nil }
         try candidates.show(offset..<offset + Frame.headerBytes)
         guard candidates.byte(offset + 12) != 0, let header = FrameHeader(candidates, at: offset),
@@ -82,6 +97,7 @@ final class FrameSearch: @unchecked Sendable {
     func next(after offset: Int, before limit: Int = .max) throws(StorageError) -> Int? {
         if let known = known[offset], known < limit { return known }
         let limit = min(limit, bytes)
+        settle(upTo: limit)
         if let none, none.from <= offset, none.limit == limit { return nil }
         var candidate = offset + 8
         while candidate <= limit - Frame.headerBytes {

@@ -1,0 +1,63 @@
+/// What a log means, by the words of OnDiskFormat and nothing else: a map from keys to values. For one thread.
+struct PlainReader {
+    private struct Entry {
+        var value: [UInt8]
+        var place: UInt64
+    }
+
+    private let isLog: Bool
+    private let isLimited: Bool
+    private var entries: [[UInt8]: Entry] = [:]
+    /// Keys of which the page says more than this knows: what is in memory only, has a deadline, or can be undone.
+    private var unsure: Set<[UInt8]> = []
+
+    init(isLog: Bool, isLimited: Bool) {
+        self.isLog = isLog
+        self.isLimited = isLimited
+    }
+
+    mutating func apply(_ kind: UInt8, _ key: [UInt8], _ value: [UInt8], _ parts: [UInt8], place: UInt64) {
+        guard !isLog, [3, 4, 7].contains(kind) || !key.isEmpty else { return }
+        let isReversible =
+            (first(5, in: parts).map { $0.count >= 16 && $0.prefix(4) != [0, 0, 0, 0] }) ?? false
+        if [1, 4, 5, 9].contains(kind), let removed = first(1, in: parts) {
+            for start in stride(from: removed.startIndex, to: removed.endIndex - 7, by: 8) {
+                let named = removed[start..<start + 8].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+                guard let found = entries.first(where: { $0.value.place == named }) else { continue }
+                entries[found.key] = nil
+                if kind == 4, isReversible { unsure.insert(found.key) }
+            }
+        }
+        switch kind {
+        case 1, 5:
+            entries[key] = Entry(value: value, place: place)
+            if first(2, in: parts) != nil || first(7, in: parts) != nil { unsure.insert(key) }
+        case 2: entries[key] = nil
+        case 3: entries = [:]
+        case 6, 9, 11: unsure.insert(key)
+        default: break
+        }
+    }
+
+    /// The first part of a tag; a part that is cut off ends the extension.
+    private func first(_ tag: UInt8, in parts: [UInt8]) -> ArraySlice<UInt8>? {
+        var offset = 0
+        while offset + 4 <= parts.count {
+            let end = offset + 4 + Int(parts[offset + 2]) + Int(parts[offset + 3]) << 8
+            guard end <= parts.count else { return nil }
+            if parts[offset] == tag { return parts[offset + 4..<end] }
+            offset = end
+        }
+        return nil
+    }
+
+    /// The entries that are sure, and the keys that aren't; nil where a limit decides.
+    var comparable: (entries: [String: [UInt8]], unsure: Set<String>)? {
+        guard !isLog, !isLimited else { return nil }
+        var sure: [String: [UInt8]] = [:]
+        for (key, entry) in entries where !unsure.contains(key) {
+            sure[String(decoding: key, as: UTF8.self)] = entry.value
+        }
+        return (sure, Set(unsure.map { String(decoding: $0, as: UTF8.self) }))
+    }
+}
