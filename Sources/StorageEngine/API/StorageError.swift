@@ -23,6 +23,9 @@ public enum StorageError: Error, Sendable, Hashable {
     case noSpace(path: String)
     /// The value alone is larger than the archive's limit. Nothing was evicted.
     case valueTooLarge(bytes: Int, limit: UInt64, archive: String)
+    /// The changes of a batch are together larger than the archive's limit, or than one batch may be. Nothing was
+    /// changed or evicted.
+    case batchTooLarge(bytes: Int, limit: UInt64, archive: String)
     case invalidKey(reason: String)
     case invalidArchiveName(reason: String)
     case invalidConfiguration(reason: String)
@@ -63,6 +66,9 @@ extension StorageError: CustomStringConvertible {
         case .valueTooLarge(let bytes, let limit, let archive):
             "a value of \(bytes) bytes is larger than the limit of archive \"\(archive)\" (\(limit) bytes); "
                 + "raise the limit or store less (nothing was evicted)"
+        case .batchTooLarge(let bytes, let limit, let archive):
+            "a batch of \(bytes) bytes is larger than the \(limit) bytes that archive \"\(archive)\" takes at once; "
+                + "store it in parts, or raise the archive's limit (nothing was changed or evicted)"
         case .invalidKey(let reason): "invalid key: \(reason)"
         case .invalidArchiveName(let reason): "invalid archive name: \(reason)"
         case .invalidConfiguration(let reason): "invalid archive configuration: \(reason)"

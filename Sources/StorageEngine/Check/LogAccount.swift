@@ -51,7 +51,7 @@ struct LogAccount {
         case .deleteAll: removeAll(isNew: isNew)
         case .kept: if group != 0 { setAside[group, default: [:]][key] = word }
         case .restore: restore(group, isNew: isNew)
-        case .deadline, .evict, .void: break
+        case .deadline, .evict, .batch, .void: break
         }
     }
 
@@ -61,7 +61,7 @@ struct LogAccount {
         case .put, .move, .resident, .kept, .delete, .deadline: kind != .log && !frame.key.isEmpty
         case .evict, .restore: kind != .log
         case .message: kind == .log
-        case .deleteAll, .void, nil: true
+        case .deleteAll, .batch, .void, nil: true
         }
     }
 

@@ -20,6 +20,9 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     case bucketSplit, indexExtended
     // Frames without a value: delete, deleteAll, evict
     case bareFrameWritten, bareApplied, entryUnlinked, entriesCleared, limitsSet
+    // Batches
+    case batchBegun, batchWritten, batchMarked, batchEntryChanged, batchDecided, batchCommitted
+    case batchEntryFilled, batchVictimRemoved, batchHeadMoved
     // Removing many, and setting aside
     case removalFrameWritten, setAsideUnlinked, setAsideLinked, setAsideForgotten
     // Bringing back
