@@ -68,7 +68,8 @@ package enum CrashPoint: String, CaseIterable, Sendable {
             return present.left == 1 ? present.signal : nil
         }
         guard let signal else { return }
-        kill(getpid(), signal)
+        // To this thread, so that it goes no further.
+        raise(signal)
         // The signal may take a moment, and nothing may happen meanwhile.
         while signal == SIGKILL { pause() }
     }
