@@ -332,6 +332,27 @@ extension ArchiveEngine {
         body(entry)
     }
 
+    /// As an access that leaves the value alone: whether there is an entry, which becomes the most recent.
+    func touch(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
+        try ArchiveEngine.validate(key: key)
+        guard let processSlot else { throw .readOnly(operation: "touch") }
+        let tag = UInt32(truncatingIfNeeded: hash(key))
+        guard let entry = try find(key, tag: tag) else {
+            processSlot.addMiss()
+            return false
+        }
+        defer { letGo(entry) }
+        guard !isExpired(entry) else {
+            processSlot.addMiss()
+            removeIfExpired(entry, tag: tag)
+            return false
+        }
+        processSlot.addHit()
+        let touch = index.touch(entry.number, tag: tag, time: Clock.wall())
+        if touch != .published { touchSlowly(touch, entry.number, tag: tag) }
+        return true
+    }
+
     @inline(never)
     func touchSlowly(_ touch: IndexMemory.Touch, _ number: UInt32, tag: UInt32) {
         guard touch == .ringFull else {
