@@ -141,8 +141,14 @@ import Testing
             guard let key = list.key(at: place) else { continue }
             listed[key] = try list.withValue(at: place) { Array($0) }
         }
-        let isSame = listed == expected
+        let isSame = try listed == expected && contents(archive.snapshot()) == expected
         #expect(isSame, "\(comment), listed: \(listed.mapValues(\.first))")
+    }
+
+    private func contents(_ snapshot: ArchiveSnapshot) throws -> [String: [UInt8]] {
+        var contents: [String: [UInt8]] = [:]
+        for number in 0..<snapshot.count { contents[try snapshot.key(at: number)] = try snapshot.value(at: number) }
+        return contents
     }
 
     @Test(arguments: [LockingMode.robustMutex, .fileLock])
