@@ -38,6 +38,11 @@ public final class ArchiveSnapshot: Sendable {
     /// Number of entries, or of messages.
     public var count: Int { items.count }
 
+    /// Sum of the sizes of all values, in bytes. Looks at every entry.
+    public var valueBytes: UInt64 {
+        items.reduce(0) { $0 + UInt64(segments.uncheckedFrame(at: $1.location)?.valueBytes ?? 0) }
+    }
+
     /// Room on disk that the files take in which its values are, in bytes.
     public var pinnedBytes: Int { segments.bytes }
 

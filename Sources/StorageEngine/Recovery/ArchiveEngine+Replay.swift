@@ -36,7 +36,8 @@ extension ArchiveEngine {
             }
             let present = try find(frame.key, tag: tag)
             if let present { letGo(present) } else { try index.reserveEntry() }
-            applyPut(content, tag: tag, number: present?.number ?? 0, at: location)
+            let number = applyPut(content, tag: tag, number: present?.number ?? 0, at: location)
+            if let hits = frame.hits { index.entry(number)?.hits = hits }
         case .delete:
             if let present = try find(frame.key, tag: tag) {
                 letGo(present)
