@@ -12,8 +12,9 @@ extension ArchiveEngine {
         do throws(StorageError) {
             return try apply(batch)
         } catch {
-            guard case .noSpace = error, try makeRoom() else { throw error }
-            return try apply(batch)
+            guard case .noSpace = error else { throw error }
+            let bytes = batch.valueBytes + batch.bytes.count + 120 * batch.changes.count
+            return try makingRoom(for: bytes, refusal: error) { () throws(StorageError) in try apply(batch) }
         }
     }
 
@@ -94,15 +95,11 @@ extension ArchiveEngine {
             spared.insert(change.number)
         }
         var victims: [UInt32] = []
-        var number = index.leastRecent
-        var steps = 0
-        while bytes > limit, let slot = index.entry(number), steps <= entryCount {
-            steps += 1
-            if !slot.isMemoryOnly, !spared.contains(number) {
-                victims.append(number)
-                bytes -= Int(slot.valueBytes)
-            }
-            number = slot.newer
+        var order = index.order.victims()
+        while bytes > limit, let (number, slot) = order.next() {
+            guard !spared.contains(number) else { continue }
+            victims.append(number)
+            bytes -= Int(slot.valueBytes)
         }
         guard bytes <= limit else {
             index.declareDamaged()

@@ -7,8 +7,12 @@ extension ArchiveEngine {
         do throws(StorageError) {
             return try putOnce(request, key: key, ifSequence: sequence, keepsTraits: keepsTraits)
         } catch {
-            guard case .noSpace = error, try makeRoom() else { throw error }
-            return try putOnce(request, key: key, ifSequence: sequence, keepsTraits: keepsTraits)
+            guard case .noSpace = error else { throw error }
+            let bytes = Frame.bytes(
+                key: key.count, extension: request.traits.bytes, value: request.value.count)
+            return try makingRoom(for: bytes, refusal: error) { () throws(StorageError) in
+                try putOnce(request, key: key, ifSequence: sequence, keepsTraits: keepsTraits)
+            }
         }
     }
 

@@ -103,13 +103,13 @@ extension ArchiveEngine {
             // Its cell says whether the line has to be looked at.
             index.setLocation(step.number, slot, step.location)
             index.forgetResidency(step.number)
-            index.unlinkFromRecency(step.number, slot)
+            index.order.unlinkFromRecency(step.number, slot)
             slot.recency = content.recency
         } else {
             adjust(IndexLayout.valueBytesOffset, by: content.value.count)
             adjust(IndexLayout.entryCountOffset, by: 1)
         }
-        index.linkAsMostRecent(step.number, slot)
+        index.order.linkAsMostRecent(step.number, slot)
         adjustLive(step.location, by: bytes)
     }
 

@@ -61,6 +61,8 @@ struct SnapshotBuilder {
         guard try pin(segments, upTo: begin) else { return nil }
         if engine.kind == .log { return try messages(segments, from: first, upTo: begin) }
         let found = look()
+        // What was in older segments was moved, of which the log tells, or given up on a full disk, of which it doesn't.
+        let oldest = engine.oldestSegment
         guard let end = try end(behind: found.last) else { return nil }
         guard index.word64(IndexLayout.renumberingsOffset) == renumberings else { return nil }
         // What was begun behind the first end is all there, or the log has gone round.
@@ -70,7 +72,7 @@ struct SnapshotBuilder {
         var overlay = SnapshotOverlay(engine, found.items, segments)
         guard try overlay.apply(from: begin, to: end) else { return nil }
         let now = Clock.read()
-        return result(overlay.items(atBoot: now.boot), segments, now)
+        return result(overlay.items(atBoot: now.boot, from: oldest), segments, now)
     }
 
     private func result(_ items: [SnapshotItem], _ segments: PinnedSegments, _ now: Clock.Reading) -> Result {
@@ -272,10 +274,10 @@ private struct SnapshotOverlay {
     }
 
     /// What there is, without what has expired.
-    func items(atBoot now: Int64) -> [SnapshotItem] {
+    func items(atBoot now: Int64, from oldest: UInt32) -> [SnapshotItem] {
         var kept: [SnapshotItem] = []
         kept.reserveCapacity(items.count)
-        for (place, item) in items.enumerated() where !removed[place] {
+        for (place, item) in items.enumerated() where !removed[place] && item.location.segment >= oldest {
             if item.deadline != Deadline.never, item.deadline <= now { continue }
             kept.append(item)
         }

@@ -1,6 +1,12 @@
 import StorageEngine
 import TestSupport
 
+#if canImport(Glibc)
+import Glibc
+#else
+import Darwin
+#endif
+
 private func batch(_ number: UInt64) -> Batch {
     var batch = Batch()
     for (key, value) in NumberedBatches.changes(number) {
@@ -22,7 +28,7 @@ extension WorkerCommand {
             try archive.apply(batch(number))
             say("applied \(number)")
         }
-        if let point { CrashPoint.arm(point, passing: arguments.number(5), stops: true) }
+        if let point { CrashPoint.arm(point, passing: arguments.number(5), signal: SIGSTOP) }
         try archive.apply(batch(number + 1))
         say("done")
     }
