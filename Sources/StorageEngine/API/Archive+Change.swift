@@ -48,7 +48,8 @@ extension Archive {
     /// As ``update(_:forKey:encoding:attributes:)``, but only if the value is still the one that was seen (its
     /// ``CurrentEntry/sequence``), whatever other processes do meanwhile; `nil`: only if there is no entry.
     public func put(
-        _ value: [UInt8], forKey key: String, ifSequence sequence: UInt64?, encoding: ValueEncoding = .unknown,
+        _ value: [UInt8], forKey key: String, ifSequence sequence: UInt64?,
+        encoding: ValueEncoding = .unknown,
         attributes: EntryAttributes = .none
     ) throws(StorageError) -> ConditionalPut {
         try store(value, forKey: key, ifSequence: sequence, encoding, attributes)

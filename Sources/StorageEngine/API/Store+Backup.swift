@@ -81,7 +81,9 @@ extension Store {
         let copy = try target.archive(named: archive.name, orCreate: making)
         let engine = try copy.engine()
         var damaged: [String] = []
-        let isDone = try engine.copy(snapshot) { damaged.append("\(archive.name): \($0)") } progress: { done in
+        let isDone = try engine.copy(snapshot) {
+            damaged.append("\(archive.name): \($0)")
+        } progress: { done in
             progress(BackupProgress(archive: archive.name, done: done, total: snapshot.count))
         }
         guard isDone else { return false }
@@ -90,7 +92,8 @@ extension Store {
         report.damaged += damaged
         report.archives.append(
             BackupReport.ArchiveCopy(
-                name: archive.name, time: snapshot.time, entries: engine.entryCount, bytes: engine.valueBytes))
+                name: archive.name, time: snapshot.time, entries: engine.entryCount, bytes: engine.valueBytes)
+        )
         copy.close()
         return true
     }
@@ -134,7 +137,9 @@ private struct BackupPlace {
         }
         // What a killed backup left.
         let found = try partial.names()
-        guard found.isEmpty || found.contains(StoreMarker.fileName) || found.allSatisfy({ $0.hasPrefix(StoreMarker.fileName) })
+        guard
+            found.isEmpty || found.contains(StoreMarker.fileName)
+                || found.allSatisfy({ $0.hasPrefix(StoreMarker.fileName) })
         else {
             throw .notAStore(path: partialPath, reason: "it is needed for the backup and holds other files")
         }

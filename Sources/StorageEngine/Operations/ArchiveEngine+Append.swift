@@ -120,7 +120,8 @@ extension ArchiveEngine {
             return (Location(segment: pin.segment, offset: SegmentHeader.bytes), pin)
         }
         guard let pin = try log.pinIfPresent(place.segment) else {
-            throw .corrupted(path: log.path(of: place.segment), offset: 0, reason: "the newest segment is gone")
+            throw .corrupted(
+                path: log.path(of: place.segment), offset: 0, reason: "the newest segment is gone")
         }
         if place.offset + bytes + SegmentLayout.reserveBytes > log.fileBytes(pin) {
             do throws(StorageError) {

@@ -220,7 +220,8 @@ extension ArchiveEngine {
                 }
                 steps.append(
                     BatchStep(
-                        isPut: change.value != nil, tag: change.tag, number: change.number, location: location))
+                        isPut: change.value != nil, tag: change.tag, number: change.number, location: location
+                    ))
             }
         }
         crashPoint(.batchWritten)

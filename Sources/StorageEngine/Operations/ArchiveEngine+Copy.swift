@@ -23,7 +23,11 @@ extension ArchiveEngine {
                     damaged(error)
                     continue
                 }
-                if kind == .log { try copy(message: frame) } else { try copy(frame, snapshot.item(at: number)) }
+                if kind == .log {
+                    try copy(message: frame)
+                } else {
+                    try copy(frame, snapshot.item(at: number))
+                }
             }
         }
         return progress(order.count)

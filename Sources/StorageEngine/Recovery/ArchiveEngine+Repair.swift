@@ -124,7 +124,9 @@ extension ArchiveEngine {
     private func takeBack(_ slot: EntrySlot) throws(StorageError) {
         let open = index.word64(IndexLayout.batchOpenOffset)
         let location = slot.location
-        guard open != 0, location.raw >= open, let pin = try log.pinIfPresent(location.segment) else { return }
+        guard open != 0, location.raw >= open, let pin = try log.pinIfPresent(location.segment) else {
+            return
+        }
         defer { log.unpin(pin) }
         guard let frame = try log.frameIfPresent(pin, at: location.offset), let part = BatchPart(of: frame)
         else { return }

@@ -96,7 +96,8 @@ extension ArchiveRepair {
         }
         for batch in dropped {
             note(
-                "\(log.path(of: number)): the batch from byte \(batch.first.offset) on is not whole and never counted")
+                "\(log.path(of: number)): the batch from byte \(batch.first.offset) on is not whole and never counted"
+            )
         }
         stretches = ArchiveRepair.united(stretches + dropped.map { $0.first.offset..<$0.end.offset })
         var tail = result.isBlankBehind ? nil : result.end..<log.writtenEnd(pin)

@@ -140,7 +140,9 @@ struct SnapshotBuilder {
         var end = engine.head
         if last == .none { return end }
         while end <= last {
-            if end.segment < last.segment { end = Location(segment: last.segment, offset: SegmentHeader.bytes) }
+            if end.segment < last.segment {
+                end = Location(segment: last.segment, offset: SegmentHeader.bytes)
+            }
             guard let pin = try log.pinIfPresent(end.segment) else { return nil }
             defer { log.unpin(pin) }
             guard let frame = log.validFrame(pin, at: end.offset) else { return nil }

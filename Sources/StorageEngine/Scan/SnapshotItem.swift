@@ -55,7 +55,9 @@ final class PinnedSegments: @unchecked Sendable {
                 frames.append((frame, place))
                 place = place.advanced(by: frame.bytes)
             }
-            guard number == end.segment ? place == end : log.isBlank(pin, from: place.offset) else { return nil }
+            guard number == end.segment ? place == end : log.isBlank(pin, from: place.offset) else {
+                return nil
+            }
         }
         return pins[end.segment] == nil ? nil : frames
     }

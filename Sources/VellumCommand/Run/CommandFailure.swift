@@ -32,7 +32,9 @@ extension StorageError {
     var exitStatus: ExitStatus {
         switch self {
         case .noSuchArchive, .valueTooLarge, .batchTooLarge: .nothing
-        case .backupExists, .invalidKey, .invalidArchiveName, .invalidConfiguration, .invalidOwner, .wrongKind: .usage
+        case .backupExists, .invalidKey, .invalidArchiveName, .invalidConfiguration, .invalidOwner,
+            .wrongKind:
+            .usage
         default: .storeFailure
         }
     }

@@ -43,7 +43,9 @@ import Testing
                     lifetime: number % 3 == 0 ? .seconds(1000 + number) : nil,
                     memoryLifetime: number % 4 == 0 ? .seconds(7) : nil, owner: number % 5 == 0 ? "ö" : nil))
         }
-        for number in stride(from: 79, to: 30, by: -7) { for _ in 0..<number % 4 { _ = try cache.access("key \(number)") } }
+        for number in stride(from: 79, to: 30, by: -7) {
+            for _ in 0..<number % 4 { _ = try cache.access("key \(number)") }
+        }
         try cache.update([1], forKey: "key 60")
         let collection = try store.archive(
             named: "C", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil, durability: .full))
@@ -55,7 +57,10 @@ import Testing
         _ = try store.archive(named: "Empty", orCreate: ArchiveConfiguration())
         var steps = 0
         let looking = try Store.open(at: folder.store, mode: .readOnly)
-        let report = try #require(try looking.backUp(to: place) { _ in steps += 1; return true })
+        let report = try #require(
+            try looking.backUp(to: place) { _ in
+                steps += 1; return true
+            })
         #expect(report.archives.map(\.name) == ["C", "Empty", "L", "Städte/1"] && report.damaged.isEmpty)
         #expect(report.archives.map(\.entries) == [2000, 0, 50, try cache.status().entries])
         #expect(steps > 8)
@@ -69,7 +74,8 @@ import Testing
             #expect(try copied.archive(named: "L").check().clean)
             #expect(try copied.archive(named: "Empty").status().entries == 0)
             copied.close()
-            for name in try FileManager.default.contentsOfDirectory(atPath: place) where name != "vellum-store" {
+            for name in try FileManager.default.contentsOfDirectory(atPath: place)
+            where name != "vellum-store" {
                 try FileManager.default.removeItem(atPath: place + "/" + name + "/index")
             }
         }
@@ -83,12 +89,15 @@ import Testing
     @Test func itReplacesNothingAndLeavesNothing() throws {
         let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration())
         try archive.put([1], forKey: "a")
-        #expect(throws: StorageError.backupExists(path: folder.store)) { try store.backUp(to: folder.store + "/") }
+        #expect(throws: StorageError.backupExists(path: folder.store)) {
+            try store.backUp(to: folder.store + "/")
+        }
         #expect(throws: StorageError.self) { try store.backUp(archives: ["None"], to: place) }
         #expect(try store.backUp(to: place) { _ in false } == nil)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["store"])
         // What a killed backup left is used again; what is none of a backup's stays.
-        try FileManager.default.createDirectory(atPath: place + ".partial/A.archive", withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(
+            atPath: place + ".partial/A.archive", withIntermediateDirectories: true)
         FileManager.default.createFile(atPath: place + ".partial/vellum-store", contents: Data("half".utf8))
         #expect(try store.backUp(to: place)?.archives.count == 1)
         #expect(try Store.open(at: place).archive(named: "A").peek("a") == [1])
@@ -102,7 +111,9 @@ import Testing
     /// A damaged entry costs itself, and is named.
     @Test func damageIsTold() throws {
         let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration())
-        for number in 0..<10 { try archive.put([UInt8](repeating: UInt8(number), count: 300), forKey: "\(number)") }
+        for number in 0..<10 {
+            try archive.put([UInt8](repeating: UInt8(number), count: 300), forKey: "\(number)")
+        }
         let path = folder.archivePath("A", "00000001.segment")
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
         try file.seek(toOffset: 1200)

@@ -42,7 +42,9 @@ import Testing
         batch.update(bytes("second"), forKey: "updated")
         batch.delete("deleted")
         batch.delete("never there")
-        batch.put(bytes("kept"), forKey: "owned", attributes: EntryAttributes(lifetime: .seconds(3600), owner: "me"))
+        batch.put(
+            bytes("kept"), forKey: "owned", attributes: EntryAttributes(lifetime: .seconds(3600), owner: "me")
+        )
         batch.put(bytes("lost"), forKey: "twice")
         batch.delete("expired")
         batch.put(bytes("counts"), forKey: "twice")

@@ -16,13 +16,17 @@ import Testing
 
     private func contents(_ snapshot: ArchiveSnapshot) throws -> [String: [UInt8]] {
         var contents: [String: [UInt8]] = [:]
-        for number in 0..<snapshot.count { contents[try snapshot.key(at: number)] = try snapshot.value(at: number) }
+        for number in 0..<snapshot.count {
+            contents[try snapshot.key(at: number)] = try snapshot.value(at: number)
+        }
         return contents
     }
 
     @Test func itStaysWhatItWas() throws {
         let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 200_000))
-        try archive.put([1], forKey: "a", encoding: .text, attributes: EntryAttributes(lifetime: .seconds(90), owner: "me"))
+        try archive.put(
+            [1], forKey: "a", encoding: .text,
+            attributes: EntryAttributes(lifetime: .seconds(90), owner: "me"))
         try archive.put([2], forKey: "b")
         try archive.put([3], forKey: "expired", attributes: EntryAttributes(lifetime: .zero))
         try archive.put([4], forKey: "deleted")
@@ -101,7 +105,8 @@ import Testing
             }
             var found = try contents(snapshot)
             found["clock"] = nil
-            let single = found.removeValue(forKey: "single")?.withUnsafeBytes { NumberedBatches.number($0) } ?? 1
+            let single =
+                found.removeValue(forKey: "single")?.withUnsafeBytes { NumberedBatches.number($0) } ?? 1
             #expect(single == clock + 1 || single == max(clock, 2) - 1, "clock \(clock), single \(single)")
             let isSame = found == model
             #expect(isSame, "seed \(seed), clock \(clock): \(found.count) entries for \(model.count)")

@@ -121,7 +121,9 @@ import Testing
     ]
 
     private func isStopped(_ pid: pid_t) -> Bool {
-        guard let line = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8) else { return true }
+        guard let line = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8) else {
+            return true
+        }
         return line.split(separator: ")").last?.split(separator: " ").first == "T"
     }
 
@@ -147,7 +149,9 @@ import Testing
 
     private func contents(_ snapshot: ArchiveSnapshot) throws -> [String: [UInt8]] {
         var contents: [String: [UInt8]] = [:]
-        for number in 0..<snapshot.count { contents[try snapshot.key(at: number)] = try snapshot.value(at: number) }
+        for number in 0..<snapshot.count {
+            contents[try snapshot.key(at: number)] = try snapshot.value(at: number)
+        }
         return contents
     }
 

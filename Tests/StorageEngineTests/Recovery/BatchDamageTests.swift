@@ -51,7 +51,8 @@ import Testing
         #expect(try archive.invariantViolations() == [])
         if repaired { #expect(try archive.check().clean) }
         return (
-            present, try archive.peek("key 0"), try archive.peek("before") != nil, try archive.peek("after") != nil
+            present, try archive.peek("key 0"), try archive.peek("before") != nil,
+            try archive.peek("after") != nil
         )
     }
 
