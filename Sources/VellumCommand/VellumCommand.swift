@@ -22,6 +22,7 @@ struct VellumCommand: ParsableCommand {
             ResizeCommand.self,
             StatsCommand.self, WatchCommand.self, WhyCommand.self,
             ImportCommand.self, ExportCommand.self, AppendCommand.self, TailCommand.self, CheckCommand.self,
+            BackupCommand.self,
             WorkloadCommand.self,
         ],
         defaultSubcommand: BrowseCommand.self)

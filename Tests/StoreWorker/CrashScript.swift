@@ -76,6 +76,27 @@ struct CrashScript {
         StoreWorker.say("<")
     }
 
+    /// Puts and deletes as one change.
+    mutating func apply(puts: [String], deletes: [String], _ size: Int) throws {
+        var batch = Batch()
+        var stored: [String: (version: UInt64, size: Int)] = [:]
+        for key in puts {
+            version += 1
+            StoreWorker.say("= \(key) \(version) \(size)")
+            batch.put(StoreWorker.value(version: version, size: size), forKey: key)
+            stored[key] = (version, size)
+        }
+        for key in deletes {
+            StoreWorker.say("= \(key) delete 0")
+            batch.delete(key)
+        }
+        StoreWorker.say("> @ whole 0")
+        try archive.apply(batch)
+        for key in deletes { present[key] = nil }
+        present.merge(stored) { $1 }
+        StoreWorker.say("<")
+    }
+
     mutating func deleteAll() throws {
         StoreWorker.say("> * delete 0")
         try archive.deleteAll()

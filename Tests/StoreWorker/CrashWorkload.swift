@@ -54,6 +54,13 @@ enum CrashWorkload {
         let removed = try cache.deleteAllReversibly()
         for number in 0..<5 { try put("cached \(number)", 2000) }
         _ = try cache.undo(removed.action?.id)
+        var batch = Batch()
+        for number in 0..<3 {
+            version += 1
+            StoreWorker.say("? cached \(number) \(version) 3000")
+            batch.put(StoreWorker.value(version: version, size: 3000), forKey: "cached \(number)")
+        }
+        try cache.apply(batch)
         _ = try cache.withHashed("cached 29") { (key) throws(StorageError) in
             try cache.recordInMemoryOnly(key, bytes: 1000)
         }
@@ -108,6 +115,11 @@ enum CrashWorkload {
         var script = CrashScript(archive)
         for number in 0..<30 { try script.put("old \(number % 20)", 50 * number) }
         for number in 0..<5 { try script.delete("old \(number)") { try archive.delete($0) } }
+        for round in 0..<3 {
+            try script.apply(
+                puts: (0..<8).map { "old \(5 + 2 * $0 + round % 2)" } + ["fresh \(round)"],
+                deletes: ["old \(21 + round)", "fresh \(round - 1)"], 400)
+        }
         // Segments are begun, extended, reclaimed and removed.
         for number in 0..<45 {
             try script.put("large \(number % 5)", 50_000)

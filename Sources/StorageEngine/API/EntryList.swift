@@ -163,10 +163,13 @@ extension ArchiveEngine {
         let living = !index.residency.isUsed ? 0 : livingLines
         var references: [EntryReference] = []
         references.reserveCapacity(min(entryCount, Int(index.usedEntries)))
+        let settled = head
         for number in 0..<index.usedEntries {
             guard let slot = index.entry(number + 1) else { break }
-            let location = slot.location
-            guard location != .none, !index.isHidden(number + 1, slot) else { continue }
+            let named = slot.location
+            guard named != .none, !index.isHidden(number + 1, slot) else { continue }
+            // What is being changed by a batch may still be what it was.
+            guard let location = named < settled ? named : resolve(named) else { continue }
             let deadline = slot.deadline
             if deadline != Deadline.never, now >= deadline, !all { continue }
             let isHeld = living != 0 && index.residency[number + 1] & living != 0
@@ -177,7 +180,7 @@ extension ArchiveEngine {
                 expiry: deadline == Deadline.never ? 0 : deadline.addingSaturating(offset),
                 touch: pending.isEmpty ? nil : pending[number + 1])
             // Removed or used again while it was being read: the removal or the new entry came later.
-            guard slot.location == location else { continue }
+            guard slot.location == named else { continue }
             references.append(reference)
         }
         return references

@@ -25,6 +25,11 @@ public enum StorageError: Error, Sendable, Hashable {
     case noSpace(path: String)
     /// The value alone is larger than the archive's limit. Nothing was evicted.
     case valueTooLarge(bytes: Int, limit: UInt64, archive: String)
+    /// The changes of a batch are together larger than the archive's limit, or than one batch may be. Nothing was
+    /// changed or evicted.
+    case batchTooLarge(bytes: Int, limit: UInt64, archive: String)
+    /// Something is where a backup is to be; a backup replaces nothing.
+    case backupExists(path: String)
     case invalidKey(reason: String)
     case invalidArchiveName(reason: String)
     case invalidConfiguration(reason: String)
@@ -66,6 +71,11 @@ extension StorageError: CustomStringConvertible {
         case .valueTooLarge(let bytes, let limit, let archive):
             "a value of \(bytes) bytes is larger than the limit of archive \"\(archive)\" (\(limit) bytes); "
                 + "raise the limit or store less (nothing was evicted)"
+        case .batchTooLarge(let bytes, let limit, let archive):
+            "a batch of \(bytes) bytes is larger than the \(limit) bytes that archive \"\(archive)\" takes at once; "
+                + "store it in parts, or raise the archive's limit (nothing was changed or evicted)"
+        case .backupExists(let path):
+            "something is at \(path) already; a backup replaces nothing: name a new folder, or remove it"
         case .invalidKey(let reason): "invalid key: \(reason)"
         case .invalidArchiveName(let reason): "invalid archive name: \(reason)"
         case .invalidConfiguration(let reason): "invalid archive configuration: \(reason)"

@@ -63,7 +63,7 @@ struct LogAccount {
         case .deleteAll: removeAll(isNew: isNew)
         case .kept: if group != 0 { setAside(key, word, by: group) }
         case .restore: restore(group, keepsOut: frame.keepsOut, isNew: isNew)
-        case .deadline, .evict, .void: break
+        case .deadline, .evict, .batch, .void: break
         }
     }
 
@@ -73,7 +73,7 @@ struct LogAccount {
         case .put, .move, .resident, .kept, .delete, .deadline: kind != .log && !frame.key.isEmpty
         case .evict, .restore: kind != .log
         case .message: kind == .log
-        case .deleteAll, .void, nil: true
+        case .deleteAll, .batch, .void, nil: true
         }
     }
 

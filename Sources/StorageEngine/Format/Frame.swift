@@ -22,6 +22,8 @@ enum FrameKind: UInt8, Sendable {
     case kept = 11
     /// Stands where damage was, so that the frames behind it are found.
     case void = 10
+    /// The frames behind this one are one change: all of them count or none.
+    case batch = 12
 
     /// How much of the room that is kept free in the newest segment a frame of this kind must leave. What makes room may
     /// use nearly all of it; the last bytes are for the one frame that always makes room.
@@ -51,6 +53,8 @@ struct FrameContent {
     var deadline: Int64 = Deadline.never
     var ownerTag: UInt32 = 0
     var residentBytes: UInt64 = 0
+    /// One of the frames of a batch.
+    var isInBatch = false
 
     @inline(__always) var frameBytes: Int {
         Frame.bytes(key: key.count, extension: extensionBytes.count, value: value.count)
@@ -69,6 +73,8 @@ struct FrameContent {
 struct Frame {
     // Offsets: OnDiskFormat, "Frames".
     static let headerBytes = 48
+    private static let flagsOffset = 14
+    private static let batchFlag: UInt8 = 1
     static let maximumKeyBytes = 1024
     static let maximumExtensionBytes = 0xfff8
     static let maximumValueBytes = 1 << 30
@@ -103,6 +109,10 @@ struct Frame {
     }
 
     var bytes: Int { Frame.bytes(key: keyBytes, extension: extensionBytes, value: valueBytes) }
+    /// Whether the frame is one of a batch: then what it says counts only once the whole batch does.
+    @inline(__always) var isInBatch: Bool {
+        base.load(fromByteOffset: Frame.flagsOffset, as: UInt8.self) & Frame.batchFlag != 0
+    }
     /// 0: never written. A kind that this version does not know is not `kind`'s, and is skipped by readers.
     var rawKind: UInt8 { base.load(fromByteOffset: 12, as: UInt8.self) }
     var kind: FrameKind? { FrameKind(rawValue: base.load(fromByteOffset: 12, as: UInt8.self)) }
@@ -150,7 +160,8 @@ struct Frame {
         base.storeBytes(of: UInt16(content.extensionBytes.count), toByteOffset: 10, as: UInt16.self)
         base.storeBytes(of: content.kind.rawValue, toByteOffset: 12, as: UInt8.self)
         base.storeBytes(of: content.encoding.rawValue, toByteOffset: 13, as: UInt8.self)
-        base.storeBytes(of: 0, toByteOffset: 14, as: UInt16.self)
+        base.storeBytes(
+            of: content.isInBatch ? UInt16(batchFlag) : 0, toByteOffset: flagsOffset, as: UInt16.self)
         base.storeBytes(of: content.sequence, toByteOffset: 16, as: UInt64.self)
         base.storeBytes(of: content.recency, toByteOffset: 24, as: UInt64.self)
         base.storeBytes(of: content.time, toByteOffset: 32, as: Int64.self)

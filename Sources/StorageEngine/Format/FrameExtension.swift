@@ -8,6 +8,8 @@ enum FrameExtension {
         case removal = 5
         case previousDeadline = 6
         case resident = 7
+        case batch = 8
+        case hits = 9
     }
 
     static let partHeaderBytes = 4

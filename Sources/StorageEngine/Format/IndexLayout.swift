@@ -54,6 +54,9 @@ enum IndexLayout {
     static let residencyUsedOffset = 728
     static let lossFromOffset = 736
     static let lossToOffset = 744
+    static let batchOpenOffset = 792
+    static let batchDoneOffset = 800
+    static let renumberingsOffset = 808
     static let saltOffset = 888
     static let undoSweepOffset = 752
     static let setAsideBytesOffset = 760

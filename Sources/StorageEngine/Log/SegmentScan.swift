@@ -8,6 +8,18 @@ extension SegmentLog {
         return frame
     }
 
+    /// Where the batch that begins at `offset` ends; `nil` unless all its frames are there and valid.
+    func endOfBatch(_ pin: Pin, at offset: Int) -> Int? {
+        guard let frame = validFrame(pin, at: offset), let header = BatchHeader(of: frame) else { return nil }
+        let end = offset + frame.bytes + Int(header.frameBytes)
+        var next = offset + frame.bytes
+        while next < end {
+            guard let frame = validFrame(pin, at: next), frame.isInBatch else { return nil }
+            next += frame.bytes
+        }
+        return next == end ? end : nil
+    }
+
     /// The offset of the first valid frame behind `offset` that ends at `limit` at the latest, for bytes before `limit`
     /// that no longer change. The checksum's seed contains the offset, so bytes that only look like a frame do not pass.
     func nextValidFrame(_ pin: Pin, after offset: Int, before limit: Int) throws(StorageError) -> Int? {

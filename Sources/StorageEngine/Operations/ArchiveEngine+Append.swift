@@ -79,6 +79,14 @@ extension ArchiveEngine {
     private func appendToNewSegment(
         _ content: FrameContent, bytes: Int, target: Int
     ) throws(StorageError) -> Location {
+        let pin = try beginSegment(bytes: bytes, target: target)
+        defer { log.unpin(pin) }
+        log.write(content, pin, at: SegmentHeader.bytes)
+        return Location(segment: pin.segment, offset: SegmentHeader.bytes)
+    }
+
+    /// Begins a segment with room for frames of `bytes`; the pin is the caller's to let go.
+    private func beginSegment(bytes: Int, target: Int) throws(StorageError) -> SegmentLog.Pin {
         let least = SegmentHeader.bytes + bytes + SegmentLayout.reserveBytes
         let size = (max(least, SegmentLayout.stepBytes(target: target)) + 4095) & ~4095
         let number = try nextSegmentNumber(forBytes: size)
@@ -93,13 +101,38 @@ extension ArchiveEngine {
             throw .corrupted(
                 path: log.path(of: number), offset: 0, reason: "the new segment cannot be read back")
         }
-        defer { log.unpin(pin) }
         index.setLiveFrames(ofSegment: number, 0)
         adjust(IndexLayout.segmentBytesOffset, by: size)
         if oldestSegment == 0 { index.set32(IndexLayout.oldestSegmentOffset, number) }
         noteRoom()
-        log.write(content, pin, at: SegmentHeader.bytes)
-        return Location(segment: number, offset: SegmentHeader.bytes)
+        return pin
+    }
+
+    /// Room for several frames of together `bytes`, one behind another in one segment, as ``append(_:inNewSegment:)``
+    /// would find it for one. Nothing counts until ``commit(_:bytes:)``. The pin is the caller's to let go. Needs the
+    /// lock.
+    func roomForFrames(bytes: Int) throws(StorageError) -> (place: Location, pin: SegmentLog.Pin) {
+        let place = head
+        let target = segmentTarget
+        if place == .none || place.offset + SegmentLayout.reserveBytes >= target
+            || place.offset + bytes + SegmentLayout.reserveBytes > SegmentLayout.strideBytes
+        {
+            let pin = try beginSegment(bytes: bytes, target: target)
+            return (Location(segment: pin.segment, offset: SegmentHeader.bytes), pin)
+        }
+        guard let pin = try log.pinIfPresent(place.segment) else {
+            throw .corrupted(
+                path: log.path(of: place.segment), offset: 0, reason: "the newest segment is gone")
+        }
+        if place.offset + bytes + SegmentLayout.reserveBytes > log.fileBytes(pin) {
+            do throws(StorageError) {
+                try extend(pin, by: bytes + SegmentLayout.reserveBytes, at: place.offset, target: target)
+            } catch {
+                log.unpin(pin)
+                throw error
+            }
+        }
+        return (place, pin)
     }
 
     /// The number after those that the newest segment takes up, such that the new one does not wrap around

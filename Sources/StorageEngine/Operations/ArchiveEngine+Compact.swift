@@ -67,6 +67,9 @@ extension ArchiveEngine {
         let needed = UInt32(clamping: entryCount + Int(index.setAsideCount))
         guard needed < used || isRoomy else { return }
         index.beginStructureChange()
+        // A snapshot that looked at lines meanwhile may have missed one, and begins anew.
+        index.set64(
+            IndexLayout.renumberingsOffset, index.word64(IndexLayout.renumberingsOffset) &+ 1)
         moveEntries(above: needed, of: used)
         for number in 0..<index.usedBuckets { index.bucket(number)?.clear() }
         crashPoint(.compactCleared)

@@ -17,6 +17,8 @@ struct FoundEntry {
     var pin: SegmentLog.Pin
     /// Whether its line in the index says more than the frame: a deadline, or that only one process has it.
     var needsLook: Bool
+    /// What that line says, where the line can't be asked; then ``needsLook`` is set.
+    var standing: ArchiveEngine.Look?
 }
 
 extension ArchiveEngine {
@@ -33,6 +35,16 @@ extension ArchiveEngine {
     /// for ever; a miss is believed only if no chain changed meanwhile. Costs about two cache misses.
     @inline(__always)
     func find(
+        _ key: UnsafeRawBufferPointer, tag: UInt32, forChange: Bool = false
+    ) throws(StorageError) -> FoundEntry? {
+        let entry = try findFrame(key, tag: tag, forChange: forChange)
+        guard let entry, entry.frame.isInBatch else { return entry }
+        return try resolve(entry) { () throws(StorageError) in try findFrame(key, tag: tag) }
+    }
+
+    /// As ``find(_:tag:forChange:)``, and gives a frame of a batch as it is.
+    @inline(__always)
+    private func findFrame(
         _ key: UnsafeRawBufferPointer, tag: UInt32, forChange: Bool = false
     ) throws(StorageError) -> FoundEntry? {
         let before = index.word64(IndexLayout.structureOffset)
@@ -287,6 +299,7 @@ extension ArchiveEngine {
     /// What the entry's line says of it beyond its frame.
     @inline(never)
     func look(at entry: FoundEntry) -> Look {
+        if let standing = entry.standing { return standing }
         let deadline = entry.slot.deadline
         let isMemoryOnly = entry.slot.isMemoryOnly
         // Another entry has taken the line: what was found is what it was.
@@ -330,6 +343,27 @@ extension ArchiveEngine {
         let touch = index.touch(entry.number, tag: tag, time: Clock.wall())
         if touch != .published { touchSlowly(touch, entry.number, tag: tag) }
         body(entry)
+    }
+
+    /// As an access that leaves the value alone: whether there is an entry, which becomes the most recent.
+    func touch(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
+        try ArchiveEngine.validate(key: key)
+        guard let processSlot else { throw .readOnly(operation: "touch") }
+        let tag = UInt32(truncatingIfNeeded: hash(key))
+        guard let entry = try find(key, tag: tag) else {
+            processSlot.addMiss()
+            return false
+        }
+        defer { letGo(entry) }
+        guard !isExpired(entry) else {
+            processSlot.addMiss()
+            removeIfExpired(entry, tag: tag)
+            return false
+        }
+        processSlot.addHit()
+        let touch = index.touch(entry.number, tag: tag, time: Clock.wall())
+        if touch != .published { touchSlowly(touch, entry.number, tag: tag) }
+        return true
     }
 
     @inline(never)

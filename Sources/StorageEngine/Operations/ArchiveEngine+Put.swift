@@ -24,6 +24,15 @@ extension ArchiveEngine {
         }
         try acquire()
         defer { release() }
+        return try putLocked(request, key: key, tag: tag)
+    }
+
+    /// As ``put(_:key:tag:)`` for whoever holds the lock; the value's size was checked.
+    @inline(__always)
+    func putLocked(
+        _ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32
+    ) throws(StorageError) -> HeldEntry {
+        let value = request.value
         let limit = diskLimit
         if let limit, value.count > limit {
             throw reject(key, tag: tag, bytes: value.count, limit: limit)

@@ -5,6 +5,8 @@ extension ArchiveEngine {
     /// totals are made anew from the entries, each of which names a frame, and frames that were written
     /// behind the committed head are replayed. Needs the lock. Idempotent.
     func repair() throws(StorageError) {
+        let isDecided = index.word64(IndexLayout.batchDoneOffset) != 0
+        if isDecided { index.set64(IndexLayout.batchOpenOffset, 0) }
         index.beginStructureChange()
         crashPoint(.repairBegun)
         try relink { (slot) throws(StorageError) in try restore(slot) }
@@ -14,6 +16,8 @@ extension ArchiveEngine {
         try dropLeftovers()
         try recountDeadlineActions()
         try replayBehindHead()
+        // Of a batch that is still open not all frames are there any more: nothing names one of them.
+        index.set64(IndexLayout.batchOpenOffset, 0)
         crashPoint(.repairReplayed)
         index.drainTouches(before: index.stampsTaken)
         // Last: what was replayed is younger than uses that were still pending.
@@ -21,6 +25,7 @@ extension ArchiveEngine {
         crashPoint(.repairSorted)
         // Whoever died may have been changing the configuration.
         try followDescriptor()
+        index.set64(IndexLayout.batchDoneOffset, 0)
         recountSegments()
     }
 
@@ -126,15 +131,16 @@ extension ArchiveEngine {
 
     /// Sizes and tag of an entry from its frame; `false` when it names none.
     private func restore(_ slot: EntrySlot) throws(StorageError) -> Bool {
+        try takeBack(slot)
         let location = slot.location
         guard location.segment >= max(oldestSegment, 1), let pin = try log.pinIfPresent(location.segment)
         else {
             return false
         }
         defer { log.unpin(pin) }
-        guard let frame = try log.frameIfPresent(pin, at: location.offset), frame.keyBytes > 0 else {
-            return false
-        }
+        guard let frame = try log.frameIfPresent(pin, at: location.offset), frame.keyBytes > 0,
+            frame.kind != .delete
+        else { return false }
         slot.tag = UInt32(truncatingIfNeeded: hash(frame.key))
         if frame.kind == .resident {
             slot.setMemoryOnly(bytes: frame.traits.residentBytes)
@@ -147,6 +153,20 @@ extension ArchiveEngine {
             slot.frameBytes = UInt32(frame.bytes)
         }
         return true
+    }
+
+    /// Lets a line name the frame before, where it names one of a batch that is not published; readers took it for that
+    /// already.
+    private func takeBack(_ slot: EntrySlot) throws(StorageError) {
+        let open = index.word64(IndexLayout.batchOpenOffset)
+        let location = slot.location
+        guard open != 0, location.raw >= open, let pin = try log.pinIfPresent(location.segment) else {
+            return
+        }
+        defer { log.unpin(pin) }
+        guard let frame = try log.frameIfPresent(pin, at: location.offset), let part = BatchPart(of: frame)
+        else { return }
+        slot.location = part.previous
     }
 
     /// Files that a killed removal left behind.
@@ -171,6 +191,15 @@ extension ArchiveEngine {
             }
             // Only an unbroken run of valid frames: what is behind a torn one was never acknowledged.
             while let frame = log.validFrame(pin, at: offset) {
+                if frame.kind == .batch {
+                    guard let end = log.endOfBatch(pin, at: offset) else { break }
+                    let first = Location(segment: number, offset: offset)
+                    if index.word64(IndexLayout.batchDoneOffset) != first.raw {
+                        try republish(from: first, to: end, pin)
+                        offset = end
+                        continue
+                    }
+                }
                 try replay(
                     frame, at: Location(segment: number, offset: offset),
                     tag: UInt32(truncatingIfNeeded: hash(frame.key)))
@@ -179,6 +208,33 @@ extension ArchiveEngine {
             }
             if !log.isBlank(pin, from: offset) { log.blank(pin, from: offset) }
         }
+    }
+
+    /// Does a batch whose frames are all there, at one instant for readers as when it was first tried.
+    private func republish(
+        from first: Location, to end: Int, _ pin: SegmentLog.Pin
+    ) throws(StorageError) {
+        var batch = BatchPublication(first: first, bytes: end - first.offset, steps: [], victims: [])
+        var offset = first.offset
+        while offset < end, let frame = log.frame(pin, at: offset) {
+            let location = Location(segment: first.segment, offset: offset)
+            offset += frame.bytes
+            noteReplayed(frame)
+            for evicted in FrameExtension.evictions(of: frame) {
+                if let number = try number(at: evicted) { batch.victims.append(number) }
+            }
+            guard isMeant(frame), frame.kind == .put || frame.kind == .delete else { continue }
+            let tag = UInt32(truncatingIfNeeded: hash(frame.key))
+            let present = try find(frame.key, tag: tag)
+            if let present { letGo(present) }
+            batch.steps.append(
+                BatchStep(
+                    isPut: frame.kind == .put, tag: tag, number: present?.number ?? 0, location: location))
+        }
+        try reserveEntries(batch.steps.count { $0.isPut && $0.number == 0 })
+        publish(batch, pin)
+        // Counted with each frame already.
+        adjust(IndexLayout.appendedBytesOffset, by: -batch.bytes)
     }
 
     /// The sum of the files' sizes decides how much is reclaimed, and nothing else.

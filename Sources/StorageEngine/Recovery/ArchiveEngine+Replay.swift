@@ -37,7 +37,8 @@ extension ArchiveEngine {
             }
             let present = try find(frame.key, tag: tag)
             if let present { letGo(present) } else { try index.reserveEntry() }
-            applyPut(content, tag: tag, number: present?.number ?? 0, at: location)
+            let number = applyPut(content, tag: tag, number: present?.number ?? 0, at: location)
+            if let hits = frame.hits { index.entry(number)?.hits = hits }
         case .delete:
             if let present = try find(frame.key, tag: tag) {
                 letGo(present)
@@ -61,9 +62,14 @@ extension ArchiveEngine {
             try replayKept(frame, at: location, tag: tag)
         case .message:
             try replayMessage(frame, at: location)
-        case .void, nil:
+        case .batch, .void, nil:
             break
         }
+        noteReplayed(frame)
+    }
+
+    /// What every frame of the log tells besides what it does.
+    func noteReplayed(_ frame: Frame) {
         if frame.kind == .deadline || frame.kind == .evict, let note = RemovalNote(of: frame),
             let line = index.undo.line(of: note.group)
         {
@@ -93,7 +99,7 @@ extension ArchiveEngine {
         case .put, .move, .resident, .kept, .delete, .deadline: kind != .log && frame.keyBytes > 0
         case .evict, .restore: kind != .log
         case .message: kind == .log
-        case .deleteAll, .void, nil: true
+        case .deleteAll, .batch, .void, nil: true
         }
     }
 
@@ -102,7 +108,7 @@ extension ArchiveEngine {
         index.word32(IndexLayout.stateOffset) == IndexLayout.State.building.rawValue
     }
 
-    private func content(of frame: Frame) -> FrameContent {
+    func content(of frame: Frame) -> FrameContent {
         FrameContent(
             kind: .put, encoding: frame.encoding, sequence: frame.sequence, recency: frame.recency,
             time: frame.time, created: frame.created, key: frame.key, value: frame.value,
@@ -116,12 +122,7 @@ extension ArchiveEngine {
         // Nearly always nothing lives there any more, and that is known without opening a file.
         guard location < place, location.segment >= oldestSegment,
             index.liveFrames(ofSegment: location.segment) != 0,
-            let pin = try log.pinIfPresent(location.segment)
-        else { return }
-        defer { log.unpin(pin) }
-        guard let frame = try log.frameIfPresent(pin, at: location.offset), frame.keyBytes > 0,
-            let number = entry(at: location, tag: UInt32(truncatingIfNeeded: hash(frame.key))),
-            let slot = index.entry(number)
+            let number = try number(at: location), let slot = index.entry(number)
         else { return }
         // Given up before its grace was over, for the room that an undo needs.
         guard index.isLive(number, slot) else { return note?.group ?? 0 == 0 ? forget(number, slot) : () }
@@ -131,6 +132,16 @@ extension ArchiveEngine {
         } else {
             remove(number)
         }
+    }
+
+    /// The entry whose frame is at `location`.
+    func number(at location: Location) throws(StorageError) -> UInt32? {
+        guard let pin = try log.pinIfPresent(location.segment) else { return nil }
+        defer { log.unpin(pin) }
+        guard let frame = try log.frameIfPresent(pin, at: location.offset), frame.keyBytes > 0 else {
+            return nil
+        }
+        return entry(at: location, tag: UInt32(truncatingIfNeeded: hash(frame.key)))
     }
 
     private func replayDeadline(_ frame: Frame, at location: Location, tag: UInt32) throws(StorageError) {
@@ -185,23 +196,27 @@ extension ArchiveEngine {
             for item in waiting { try replay(item.frame, at: item.location, tag: item.tag) }
             waiting.removeAll(keepingCapacity: true)
         }
+        func replaySoon(_ frame: Frame, _ location: Location) throws(StorageError) {
+            let tag = UInt32(truncatingIfNeeded: hash(frame.key))
+            if let bucket = index.bucket(of: tag) { cp_prefetch(bucket.base) }
+            waiting.append((frame, location, tag))
+            if waiting.count == 32 { try replayWaiting() }
+        }
+        var sieve = BatchSieve(log)
+        defer { sieve.close() }
         for number in numbers {
             guard let pin = try log.pinIfPresent(number) else { continue }
             defer { log.unpin(pin) }
             segmentBytes += log.fileBytes(pin)
             if oldestSegment == 0 { index.set32(IndexLayout.oldestSegmentOffset, number) }
             let result = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
-                switch item {
-                case .frame(let frame, let location):
-                    let tag = UInt32(truncatingIfNeeded: hash(frame.key))
-                    if let bucket = index.bucket(of: tag) { cp_prefetch(bucket.base) }
-                    waiting.append((frame, location, tag))
-                    if waiting.count == 32 { try replayWaiting() }
-                case .damage(let from, let to):
+                if case .damage(let from, let to) = item {
                     findings.note("\(log.path(of: number)): bytes \(from) to \(to) hold no valid entry")
                 }
+                try sieve.take(item, pin, replaySoon)
             }
             try replayWaiting()
+            sieve.endSegment(pin)
             if !result.isBlankBehind {
                 if number != numbers.last {
                     findings.note("\(log.path(of: number)): no valid entry from byte \(result.end) on")
@@ -213,12 +228,32 @@ extension ArchiveEngine {
             head = Location(segment: number, offset: result.end)
             crashPoint(.rebuildSegmentDone)
         }
+        let cut = try sieve.endLog(replaySoon)
+        try replayWaiting()
+        noteDropped(sieve.dropped, cut: cut, &findings)
         index.set64(IndexLayout.segmentBytesOffset, UInt64(segmentBytes))
         index.order.sort(entries: entryCount + Int(index.setAsideCount))
         judgeGraces()
         forgetSetAside(most: .max)
         compactAfterRebuild()
         return findings
+    }
+
+    /// A batch at the end of the log that is not whole is, as a torn frame there, the remains of an operation that was not
+    /// acknowledged; one before it was lost in part, and is left out.
+    private func noteDropped(
+        _ dropped: [BatchSieve.Dropped], cut: Location?, _ findings: inout ReplayFindings
+    ) {
+        for batch in dropped where batch.first != cut {
+            findings.note(
+                "\(log.path(of: batch.first.segment)): the batch from byte \(batch.first.offset) on never came to the "
+                    + "medium as a whole and is left out")
+        }
+        guard let cut else { return }
+        if cut.segment == head.segment { head = cut }
+        guard attachment != nil, let pin = log.pin(cut.segment) else { return }
+        defer { log.unpin(pin) }
+        log.blank(pin, from: cut.offset)
     }
 
     /// About how many entries the log has, judged by intact frames of its oldest and its newest segment, so that the table

@@ -10,6 +10,7 @@ extension ArchiveRepair {
         let log = try SegmentLog(folder: folder, identity: identity, writable: true)
         let numbers = try log.segmentNumbers()
         var oldest = numbers.first ?? 0
+        let dropped = try droppedBatches(log, numbers)
         for number in numbers {
             do throws(StorageError) {
                 oldest = max(oldest, try log.checkHeader(of: number).oldest)
@@ -23,8 +24,28 @@ extension ArchiveRepair {
                 }
                 try writeHeader(number, oldest: min(oldest, number), reason)
             }
-            try mendFrames(log, number, isNewest: number == numbers.last)
+            try mendFrames(
+                log, number, isNewest: number == numbers.last,
+                without: dropped.filter { $0.first.segment == number })
         }
+    }
+
+    /// Batches that are not whole and don't count: their frames are taken out, so that they never will.
+    private func droppedBatches(
+        _ log: SegmentLog, _ numbers: [UInt32]
+    ) throws(StorageError) -> [BatchSieve.Dropped] {
+        var sieve = BatchSieve(log)
+        defer { sieve.close() }
+        for number in numbers {
+            guard let pin = try log.pinIfPresent(number) else { continue }
+            defer { log.unpin(pin) }
+            _ = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
+                try sieve.take(item, pin) { (_, _) throws(StorageError) in }
+            }
+            sieve.endSegment(pin)
+        }
+        _ = try sieve.endLog { (_, _) throws(StorageError) in }
+        return sieve.dropped
     }
 
     private mutating func setAside(_ file: String, _ reason: String) throws(StorageError) {
@@ -61,8 +82,9 @@ extension ArchiveRepair {
         return name
     }
 
-    private mutating func mendFrames(_ log: SegmentLog, _ number: UInt32, isNewest: Bool) throws(StorageError)
-    {
+    private mutating func mendFrames(
+        _ log: SegmentLog, _ number: UInt32, isNewest: Bool, without dropped: [BatchSieve.Dropped]
+    ) throws(StorageError) {
         guard let pin = log.pin(number) else {
             note("\(log.path(of: number)): cannot be mapped; left as it is")
             return
@@ -72,6 +94,12 @@ extension ArchiveRepair {
         let result = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
             if case .damage(let from, let to) = item { stretches.append(from..<to) }
         }
+        for batch in dropped {
+            note(
+                "\(log.path(of: number)): the batch from byte \(batch.first.offset) on is not whole and never counted"
+            )
+        }
+        stretches = ArchiveRepair.united(stretches + dropped.map { $0.first.offset..<$0.end.offset })
         var tail = result.isBlankBehind ? nil : result.end..<log.writtenEnd(pin)
         if isNewest, let knownHead, knownHead <= Location(segment: number, offset: result.end), tail != nil {
             // The remains of an operation that was never acknowledged.
@@ -100,6 +128,19 @@ extension ArchiveRepair {
                     + "what was there is kept in \(kept)")
         }
         try log.synchronize(pin)
+    }
+
+    /// The ranges in order, those that overlap or touch as one.
+    private static func united(_ ranges: [Range<Int>]) -> [Range<Int>] {
+        var united: [Range<Int>] = []
+        for range in ranges.sorted(by: { $0.lowerBound < $1.lowerBound }) {
+            if let last = united.last, range.lowerBound <= last.upperBound {
+                united[united.count - 1] = last.lowerBound..<max(last.upperBound, range.upperBound)
+            } else {
+                united.append(range)
+            }
+        }
+        return united
     }
 
     /// Puts frames without content over a stretch between two frames; `false` when it is shorter than a frame.

@@ -20,6 +20,9 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     case bucketSplit, indexExtended
     // Frames without a value: delete, deleteAll, evict
     case bareFrameWritten, bareApplied, entryUnlinked, entriesCleared, limitsSet
+    // Batches
+    case batchBegun, batchWritten, batchMarked, batchEntryChanged, batchDecided, batchCommitted
+    case batchEntryFilled, batchVictimRemoved, batchHeadMoved
     // Removing many, and setting aside
     case removalFrameWritten, setAsideMarked, setAsideLinked, setAsideForgotten, superseded
     // Bringing back
@@ -65,7 +68,8 @@ package enum CrashPoint: String, CaseIterable, Sendable {
             return present.left == 1 ? present.signal : nil
         }
         guard let signal else { return }
-        kill(getpid(), signal)
+        // To this thread, so that it goes no further.
+        raise(signal)
         // The signal may take a moment, and nothing may happen meanwhile.
         while signal == SIGKILL { pause() }
     }

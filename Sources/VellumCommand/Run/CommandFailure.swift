@@ -31,8 +31,10 @@ extension StorageError {
 
     var exitStatus: ExitStatus {
         switch self {
-        case .noSuchArchive, .valueTooLarge: .nothing
-        case .invalidKey, .invalidArchiveName, .invalidConfiguration, .invalidOwner, .wrongKind: .usage
+        case .noSuchArchive, .valueTooLarge, .batchTooLarge: .nothing
+        case .backupExists, .invalidKey, .invalidArchiveName, .invalidConfiguration, .invalidOwner,
+            .wrongKind:
+            .usage
         default: .storeFailure
         }
     }

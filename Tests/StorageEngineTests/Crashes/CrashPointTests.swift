@@ -18,6 +18,7 @@ import Testing
         (.deadlineWritten, 7), (.deadlineSet, 5), (.deadlineSet, 8), (.restoreCommitted, 10),
         (.restoreSettled, 20),
         (.setAsideLinked, 30), (.keptApplied, 3), (.compactMoved, 10), (.messageCounted, 200),
+        (.batchEntryChanged, 9), (.batchEntryFilled, 12), (.batchHeadMoved, 3), (.batchWritten, 4),
     ]
 
     struct Plan: CustomStringConvertible {

@@ -37,6 +37,10 @@ enum WorkerCommand: String {
     case resize
     /// Lives on a small file system that it mounts for itself.
     case smallDisk
+    /// Applies numbered batches, and is stopped at a point of one of them.
+    case batches
+    /// Looks whether batches are seen in part, until a file appears.
+    case watchBatches
 
     func run(_ arguments: WorkerArguments) {
         do {
@@ -55,6 +59,8 @@ enum WorkerCommand: String {
             case .stop: try stop(arguments)
             case .resize: try resize(arguments)
             case .smallDisk: try liveOnASmallDisk(arguments)
+            case .batches: try applyBatches(arguments)
+            case .watchBatches: try watchBatches(arguments)
             }
         } catch {
             say("! \(error)")

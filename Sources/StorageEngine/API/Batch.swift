@@ -1,0 +1,59 @@
+/// Changes of one archive that are made together: nobody, in whatever process, finds some of them done and others
+/// not, whatever crashes (S15). A value that is built up first and then given to ``Archive/apply(_:)``.
+///
+/// Of several changes of one key the last counts. Together with their keys and some 70 bytes each the changes may take
+/// ``maximumBytes``.
+public struct Batch: Sendable {
+    /// Most bytes of one batch: values, keys, owners, and up to 120 bytes for each change.
+    public static let maximumBytes = BatchHeader.maximumFrameBytes
+
+    struct Item: Sendable {
+        var key: String
+        /// `nil`: the entry is deleted.
+        var value: [UInt8]?
+        var encoding = ValueEncoding.unknown
+        var attributes = EntryAttributes.none
+        var keepsCreation = false
+    }
+
+    private(set) var items: [Item] = []
+
+    public init() {}
+
+    /// Changes so far.
+    public var count: Int { items.count }
+    public var isEmpty: Bool { items.isEmpty }
+
+    /// As ``Archive/put(_:forKey:encoding:attributes:)``.
+    public mutating func put(
+        _ value: [UInt8], forKey key: String, encoding: ValueEncoding = .unknown,
+        attributes: EntryAttributes = .none
+    ) {
+        items.append(Item(key: key, value: value, encoding: encoding, attributes: attributes))
+    }
+
+    /// As ``Archive/update(_:forKey:encoding:attributes:)``.
+    public mutating func update(
+        _ value: [UInt8], forKey key: String, encoding: ValueEncoding = .unknown,
+        attributes: EntryAttributes = .none
+    ) {
+        items.append(
+            Item(key: key, value: value, encoding: encoding, attributes: attributes, keepsCreation: true))
+    }
+
+    /// As ``Archive/delete(_:)``.
+    public mutating func delete(_ key: String) { items.append(Item(key: key)) }
+}
+
+/// What became of one change of a batch.
+public enum BatchResult: Sendable, Hashable {
+    /// The value is stored; there was no entry of that key.
+    case stored
+    /// The value is stored in place of another.
+    case replaced
+    case deleted
+    /// There was nothing to delete.
+    case absent
+    /// A later change of the same batch has the same key, and counts instead.
+    case superseded
+}

@@ -1,0 +1,161 @@
+/// How far a backup is.
+public struct BackupProgress: Sendable, Hashable {
+    public var archive: String
+    /// Entries or messages of this archive that are copied, and how many there are.
+    public var done: Int
+    public var total: Int
+}
+
+/// What a backup holds.
+public struct BackupReport: Sendable, Hashable {
+    public struct ArchiveCopy: Sendable, Hashable {
+        public var name: String
+        /// The moment of which the copy is.
+        public var time: Timestamp
+        /// Entries, or messages of a log.
+        public var entries: Int
+        /// Sum of the sizes of their values.
+        public var bytes: UInt64
+    }
+
+    public var archives: [ArchiveCopy] = []
+    /// A line for each entry that failed its checksum and is not in the backup.
+    public var damaged: [String] = []
+}
+
+extension Store {
+    /// Writes a copy of this store, or of some of its archives, to a new folder `path`, while others go on using it.
+    /// It is a store with a log of its own: each archive as of one moment, with keys, values, encodings, deadlines,
+    /// owners, times of creation and last use, hits, the order of use, the messages of logs, kind, limits, type and
+    /// durability. Archives are copied one after another, so their moments differ. Not in it is what can be undone, the
+    /// events, and what only the memory of a process holds.
+    ///
+    /// It is made beside its place, as `path.partial`, synced, and renamed: under `path` there is a whole backup or
+    /// nothing, whatever crashes. What a killed backup left there, the next one removes. Needs as much room as the
+    /// values with some 100 bytes for each, and reads them all.
+    ///
+    /// - Parameters:
+    ///   - archives: names of those to copy; `nil`: all.
+    ///   - progress: called now and then; the backup ends without a trace when it gives `false`.
+    /// - Returns: what was copied; `nil` when `progress` ended it.
+    /// - Throws: `backupExists` when something is at `path`; `noSuchArchive`, `noSpace` and what reading throws.
+    public func backUp(
+        archives names: [String]? = nil, to path: String, progress: (BackupProgress) -> Bool = { _ in true }
+    ) throws(StorageError) -> BackupReport? {
+        let place = try BackupPlace(path)
+        do throws(StorageError) {
+            var chosen = names ?? []
+            if names == nil { chosen = try archiveNames() }
+            guard let report = try fill(place, chosen, progress) else {
+                place.remove()
+                return nil
+            }
+            try place.finish()
+            return report
+        } catch {
+            place.remove()
+            throw error
+        }
+    }
+
+    private func fill(
+        _ place: BackupPlace, _ names: [String], _ progress: (BackupProgress) -> Bool
+    ) throws(StorageError) -> BackupReport? {
+        let target = try Store.open(at: place.partialPath)
+        defer { target.close() }
+        var report = BackupReport()
+        for name in names {
+            guard try copy(archive(named: name), to: target, &report, progress) else { return nil }
+        }
+        return report
+    }
+
+    private func copy(
+        _ archive: Archive, to target: Store, _ report: inout BackupReport,
+        _ progress: (BackupProgress) -> Bool
+    ) throws(StorageError) -> Bool {
+        let (snapshot, configuration) = try archive.snapshotWithinLimit()
+        var making = configuration
+        // Synced once, when all is there.
+        making.durability = .process
+        let copy = try target.archive(named: archive.name, orCreate: making)
+        let engine = try copy.engine()
+        var damaged: [String] = []
+        let isDone = try engine.copy(snapshot) {
+            damaged.append("\(archive.name): \($0)")
+        } progress: { done in
+            progress(BackupProgress(archive: archive.name, done: done, total: snapshot.count))
+        }
+        guard isDone else { return false }
+        try copy.synchronize()
+        if configuration.durability != .process { try copy.setDurability(configuration.durability) }
+        report.damaged += damaged
+        report.archives.append(
+            BackupReport.ArchiveCopy(
+                name: archive.name, time: snapshot.time, entries: engine.entryCount, bytes: engine.valueBytes)
+        )
+        copy.close()
+        return true
+    }
+}
+
+extension Archive {
+    /// A snapshot, and a configuration in which it fits: someone may have changed the limit meanwhile.
+    fileprivate func snapshotWithinLimit() throws(StorageError) -> (ArchiveSnapshot, ArchiveConfiguration) {
+        for _ in 0..<20 {
+            let configuration = try configuration()
+            let snapshot = try snapshot()
+            guard let limit = configuration.diskLimit else { return (snapshot, configuration) }
+            if snapshot.valueBytes <= limit { return (snapshot, configuration) }
+        }
+        throw .busy(archive: name, process: 0, reason: "its limit changes all the time; try again")
+    }
+}
+
+/// Where a backup comes to be, and where it will be.
+private struct BackupPlace {
+    let partialPath: String
+    private let name: String
+    private let parent: OpenFile
+    private let partial: OpenFile
+    private var partialName: String { name + ".partial" }
+
+    init(_ path: String) throws(StorageError) {
+        var path = Substring(path)
+        while path.hasSuffix("/"), path.count > 1 { path = path.dropLast() }
+        let slash = path.lastIndex(of: "/")
+        name = String(slash.map { path[path.index(after: $0)...] } ?? path)
+        guard !name.isEmpty, name != ".", name != ".." else { throw .backupExists(path: String(path)) }
+        let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
+        parent = try OpenFile.folder(at: folder)
+        guard try !parent.hasEntry(named: name) else { throw .backupExists(path: String(path)) }
+        partialPath = path + ".partial"
+        try parent.makeFolder(named: name + ".partial")
+        partial = try parent.folder(named: name + ".partial")
+        guard try partial.lock(.exclusive, wait: false) else {
+            throw .busy(archive: partialPath, process: 0, reason: "another backup to this place is under way")
+        }
+        // What a killed backup left.
+        let found = try partial.names()
+        guard
+            found.isEmpty || found.contains(StoreMarker.fileName)
+                || found.allSatisfy({ $0.hasPrefix(StoreMarker.fileName) })
+        else {
+            throw .notAStore(path: partialPath, reason: "it is needed for the backup and holds other files")
+        }
+        for file in found { try partial.removeTree(file) }
+    }
+
+    /// Takes away what is not finished; what can't be removed stays for the next backup.
+    func remove() { try? parent.removeTree(partialName) }
+
+    func finish() throws(StorageError) {
+        for name in try partial.names() {
+            if let folder = try? partial.folder(named: name) { try folder.synchronizeNames() }
+        }
+        try partial.synchronizeNames()
+        guard try !parent.hasEntry(named: name) else { throw .backupExists(path: name) }
+        try parent.rename(partialName, to: name)
+        try parent.synchronizeNames()
+    }
+}

@@ -1,0 +1,262 @@
+import CPlatform
+
+/// Several changes as one (S15). Their frames are written behind the head, one behind another in one segment, and
+/// say that they belong together; then `publish(_:)` makes them the archive's. Why nobody sees a part of them:
+/// OnDiskFormat, "Batches".
+extension ArchiveEngine {
+    /// Locations that one frame of evictions names.
+    private static let evictionsInFrame = 4096
+
+    /// As ``apply(_:)``, and gives up what can be given up on a full disk.
+    func applyMakingRoom(_ batch: PreparedBatch) throws(StorageError) -> [BatchResult] {
+        do throws(StorageError) {
+            return try apply(batch)
+        } catch {
+            guard case .noSpace = error else { throw error }
+            let bytes = batch.valueBytes + batch.bytes.count + 120 * batch.changes.count
+            return try makingRoom(for: bytes, refusal: error) { () throws(StorageError) in try apply(batch) }
+        }
+    }
+
+    private func apply(_ batch: PreparedBatch) throws(StorageError) -> [BatchResult] {
+        let result: Result<[BatchResult], StorageError> = batch.bytes.withUnsafeBytes { bytes in
+            Result { () throws(StorageError) in try apply(batch, bytes) }
+        }
+        return try result.get()
+    }
+
+    private func apply(
+        _ batch: PreparedBatch, _ bytes: UnsafeRawBufferPointer
+    ) throws(StorageError) -> [BatchResult] {
+        try acquire()
+        defer { release() }
+        if let limit = diskLimit, batch.valueBytes > limit {
+            noteRejection(
+                UnsafeRawBufferPointer(start: nil, count: 0), tag: 0, bytes: batch.valueBytes, .tooLarge)
+            throw .batchTooLarge(bytes: batch.valueBytes, limit: limit, archive: name)
+        }
+        let stamps = takeStampsAndDrain(batch.changes.count)
+        let changes = try lookUp(batch.changes, bytes)
+        let results = results(of: changes, in: batch)
+        let needed = changes.filter(\.isNeeded)
+        guard !needed.isEmpty else { return results }
+        let plan = BatchPlan(
+            changes: needed, victims: try victims(for: needed), firstStamp: stamps, time: Clock.wall())
+        try carryOut(plan, bytes)
+        return results
+    }
+
+    /// Stamps for as many uses, after all that came before them, which are applied. Needs the lock.
+    private func takeStampsAndDrain(_ count: Int) -> UInt64 {
+        let first = cp_add64(index.base + IndexLayout.touchTailOffset, UInt64(max(count, 1)))
+        index.drainTouches(before: first)
+        index.set64(IndexLayout.touchDrainedOffset, first &+ UInt64(max(count, 1)))
+        return first
+    }
+
+    /// What is there under the keys of a batch.
+    private func lookUp(
+        _ changes: [BatchChange], _ bytes: UnsafeRawBufferPointer
+    ) throws(StorageError) -> [BatchChange] {
+        var changes = changes
+        for place in changes.indices {
+            let key = UnsafeRawBufferPointer(rebasing: bytes[changes[place].key])
+            guard let present = try findToChange(key, tag: changes[place].tag) else { continue }
+            defer { letGo(present) }
+            changes[place].number = present.number
+            changes[place].previous = present.location
+            changes[place].isExpired = isExpired(present)
+            if changes[place].keepsCreation, !changes[place].isExpired {
+                changes[place].created = present.frame.created
+            }
+        }
+        return changes
+    }
+
+    private func results(of changes: [BatchChange], in batch: PreparedBatch) -> [BatchResult] {
+        var results = [BatchResult](repeating: .superseded, count: batch.itemCount)
+        for change in changes {
+            let isThere = change.number != 0 && !change.isExpired
+            results[change.item] =
+                change.value == nil ? (isThere ? .deleted : .absent) : isThere ? .replaced : .stored
+        }
+        return results
+    }
+
+    /// The least recent entries that must go so that the limit is kept, without those that the batch changes.
+    private func victims(for changes: [BatchChange]) throws(StorageError) -> [UInt32] {
+        guard let limit = diskLimit else { return [] }
+        var bytes = Int(valueBytes)
+        var spared = Set<UInt32>(minimumCapacity: changes.count)
+        for change in changes {
+            bytes += change.value?.count ?? 0
+            guard let slot = index.entry(change.number) else { continue }
+            bytes -= Int(slot.valueBytes)
+            spared.insert(change.number)
+        }
+        var victims: [UInt32] = []
+        var order = index.order.victims()
+        while bytes > limit, let (number, slot) = order.next() {
+            guard !spared.contains(number) else { continue }
+            victims.append(number)
+            bytes -= Int(slot.valueBytes)
+        }
+        guard bytes <= limit else {
+            index.declareDamaged()
+            throw .corrupted(
+                path: folder.path + "/" + ArchiveOpening.indexName, offset: IndexLayout.valueBytesOffset,
+                reason: "it counts more than it lists; it is built anew when all have closed the archive")
+        }
+        return victims
+    }
+
+    /// Writes the frames, publishes them, and tells of them.
+    private func carryOut(_ plan: BatchPlan, _ bytes: UnsafeRawBufferPointer) throws(StorageError) {
+        let frameBytes = plan.frameBytes(bytes, evictionsInFrame: ArchiveEngine.evictionsInFrame)
+        let total = Frame.bytes(key: 0, extension: 0, value: BatchHeader.bytes) + frameBytes.sum
+        guard total <= BatchHeader.maximumFrameBytes else {
+            throw .batchTooLarge(bytes: total, limit: UInt64(BatchHeader.maximumFrameBytes), archive: name)
+        }
+        try reserveEntries(plan.changes.count { $0.number == 0 })
+        let (first, pin) = try roomForFrames(bytes: total)
+        defer { log.unpin(pin) }
+        let steps = write(plan, bytes, count: frameBytes.count, total: total, at: first, pin)
+        let sizes = plan.victims.map { Int(index.entry($0)?.valueBytes ?? 0) }
+        let places = plan.victims.map { index.entry($0)?.location ?? .none }
+        let tags = plan.victims.map { index.entry($0)?.tag ?? 0 }
+        let deleted = plan.changes.map { Int(index.entry($0.number)?.shownBytes ?? 0) }
+        publish(BatchPublication(first: first, bytes: total, steps: steps, victims: plan.victims), pin)
+        for place in plan.victims.indices {
+            index.note(
+                .eviction, .limit, tag: tags[place], bytes: sizes[place], location: places[place], pid: pid,
+                time: plan.time)
+        }
+        for (place, change) in plan.changes.enumerated() {
+            let kind: EventKind = change.value == nil ? .delete : change.keepsCreation ? .update : .record
+            index.note(
+                kind, .request, tag: change.tag, bytes: change.value?.count ?? deleted[place],
+                location: steps[place].location, pid: pid, time: plan.time,
+                key: UnsafeRawBufferPointer(rebasing: bytes[change.key]))
+        }
+        let puts = plan.changes.count { $0.value != nil }
+        index.addLocked(.records, UInt64(puts))
+        index.add(.deletes, UInt64(plan.changes.count - puts))
+        index.addLocked(.evictions, UInt64(plan.victims.count))
+        reclaim(forAppended: total)
+        compactIfSparse()
+    }
+
+    /// Makes sure that as many entries can be allocated. Needs the lock.
+    func reserveEntries(_ count: Int) throws(StorageError) {
+        guard count > 0 else { return }
+        try index.reserveEntry()
+        let needed = Int(index.word32(IndexLayout.entryHighWaterOffset)) + count
+        // The free list is in the same file, so what it has can't be missing; how long it is nobody counts.
+        if needed > Int(index.word32(IndexLayout.entryCapacityOffset)),
+            Int(index.usedEntries) - entryCount - Int(index.setAsideCount) < count
+        {
+            try index.grow(toHold: needed)
+        }
+    }
+
+    /// Writes all frames from `first` on. Nothing counts before the last of them is whole.
+    private func write(
+        _ plan: BatchPlan, _ bytes: UnsafeRawBufferPointer, count: Int, total: Int, at first: Location,
+        _ pin: SegmentLog.Pin
+    ) -> [BatchStep] {
+        let none = UnsafeRawBufferPointer(start: nil, count: 0)
+        var offset = first.offset
+        func write(_ content: FrameContent) -> Location {
+            log.write(content, pin, at: offset)
+            defer { offset += content.frameBytes }
+            return Location(segment: first.segment, offset: offset)
+        }
+        func content(_ kind: FrameKind, stamp: UInt64) -> FrameContent {
+            FrameContent(
+                kind: kind, sequence: nextSequence(), recency: stamp, time: plan.time, created: plan.time,
+                key: none, value: none, extensionBytes: none)
+        }
+        let ownBytes = Frame.bytes(key: 0, extension: 0, value: BatchHeader.bytes)
+        BatchHeader(count: count, frameBytes: total - ownBytes).encoded.withUnsafeBytes { header in
+            var begin = content(.batch, stamp: plan.firstStamp)
+            begin.value = header
+            _ = write(begin)
+        }
+        crashPoint(.batchBegun)
+        for start in stride(from: 0, to: plan.victims.count, by: ArchiveEngine.evictionsInFrame) {
+            let named = plan.victims[start..<min(start + ArchiveEngine.evictionsInFrame, plan.victims.count)]
+            var evict = content(.evict, stamp: plan.firstStamp)
+            evict.isInBatch = true
+            withBatchExtension(FrameExtension.evictionBytes(named.count)) { writer in
+                BatchPart(first: first, previous: .none).write(to: &writer)
+                if let room = writer.part(.evictions, bytes: 8 * named.count) {
+                    for (place, number) in named.enumerated() {
+                        room.storeBytes(
+                            of: index.entry(number)?.location.raw ?? 0, toByteOffset: 8 * place,
+                            as: UInt64.self)
+                    }
+                }
+                evict.extensionBytes = writer.written
+                _ = write(evict)
+            }
+        }
+        var steps: [BatchStep] = []
+        steps.reserveCapacity(plan.changes.count)
+        for (place, change) in plan.changes.enumerated() {
+            var frame = content(
+                change.value == nil ? .delete : .put, stamp: plan.firstStamp &+ UInt64(place))
+            frame.isInBatch = true
+            frame.encoding = change.encoding
+            frame.created = change.created ?? plan.time
+            frame.key = UnsafeRawBufferPointer(rebasing: bytes[change.key])
+            let traits = change.value == nil ? EntryTraits() : change.traits(bytes)
+            withBatchExtension(traits.bytes) { writer in
+                BatchPart(first: first, previous: change.previous).write(to: &writer)
+                traits.write(to: &writer)
+                frame.extensionBytes = writer.written
+                let location = (change.value ?? []).withUnsafeBytes { value in
+                    frame.value = value
+                    return write(frame)
+                }
+                steps.append(
+                    BatchStep(
+                        isPut: change.value != nil, tag: change.tag, number: change.number, location: location
+                    ))
+            }
+        }
+        crashPoint(.batchWritten)
+        return steps
+    }
+
+    /// Calls `body` with room for a batch's part and `bytes` more.
+    private func withBatchExtension(_ bytes: Int, _ body: (inout ExtensionWriter) -> Void) {
+        let size = FrameExtension.partBytes(BatchPart.bytes) + bytes
+        withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { buffer in
+            var writer = ExtensionWriter(buffer)
+            body(&writer)
+        }
+    }
+}
+
+/// What a batch does, found out under the lock, with what has to go for it.
+private struct BatchPlan {
+    var changes: [BatchChange]
+    var victims: [UInt32]
+    var firstStamp: UInt64
+    var time: Int64
+
+    /// Number and size of the frames behind the first.
+    func frameBytes(
+        _ bytes: UnsafeRawBufferPointer, evictionsInFrame: Int
+    ) -> (count: Int, sum: Int) {
+        var count = changes.count
+        var sum = changes.reduce(0) { $0 + $1.frameBytes(bytes) }
+        for start in stride(from: 0, to: victims.count, by: evictionsInFrame) {
+            let named = min(evictionsInFrame, victims.count - start)
+            let size = FrameExtension.partBytes(BatchPart.bytes) + FrameExtension.evictionBytes(named)
+            sum += Frame.bytes(key: 0, extension: size, value: 0)
+            count += 1
+        }
+        return (count, sum)
+    }
+}

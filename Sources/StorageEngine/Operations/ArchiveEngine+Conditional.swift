@@ -1,0 +1,43 @@
+extension ArchiveEngine {
+    /// As ``putMakingRoom(_:key:tag:)``, but only while the entry is still the one that operation `sequence` stored;
+    /// `nil`: only while there is none. With `keepsTraits` it keeps deadline, memory interval and owner.
+    func put(
+        _ request: PutRequest, key: UnsafeRawBufferPointer, ifSequence sequence: UInt64?, keepsTraits: Bool
+    ) throws(StorageError) -> ConditionalPut {
+        do throws(StorageError) {
+            return try putOnce(request, key: key, ifSequence: sequence, keepsTraits: keepsTraits)
+        } catch {
+            guard case .noSpace = error else { throw error }
+            let bytes = Frame.bytes(
+                key: key.count, extension: request.traits.bytes, value: request.value.count)
+            return try makingRoom(for: bytes, refusal: error) { () throws(StorageError) in
+                try putOnce(request, key: key, ifSequence: sequence, keepsTraits: keepsTraits)
+            }
+        }
+    }
+
+    private func putOnce(
+        _ request: PutRequest, key: UnsafeRawBufferPointer, ifSequence sequence: UInt64?, keepsTraits: Bool
+    ) throws(StorageError) -> ConditionalPut {
+        guard kind != .log else { throw .wrongKind(archive: name, kind: kind, operation: "put") }
+        try ArchiveEngine.validate(key: key)
+        guard request.value.count <= Frame.maximumValueBytes else {
+            throw .valueTooLarge(
+                bytes: request.value.count, limit: UInt64(Frame.maximumValueBytes), archive: name)
+        }
+        let tag = UInt32(truncatingIfNeeded: hash(key))
+        try acquire()
+        defer { release() }
+        var request = request
+        let present = try findToChange(key, tag: tag)
+        defer { if let present { letGo(present) } }
+        // What has expired, or is in a process' memory only, is no value.
+        let isThere = present.map { !$0.needsLook || look(at: $0) == .valid } ?? false
+        guard sequence == (isThere ? present?.frame.sequence : nil) else { return .changed }
+        if keepsTraits, let present, isThere {
+            request.traits = present.frame.traits
+            request.traits.deadline = present.slot.deadline
+        }
+        return .stored(sequence: try putLocked(request, key: key, tag: tag).sequence)
+    }
+}

@@ -1,0 +1,97 @@
+extension ArchiveEngine {
+    /// Entries or messages that are copied under one hold of the lock.
+    private static let copiedAtOnce = 256
+
+    /// Copies all that a snapshot of another archive holds into this one, which is empty: values with all that is
+    /// known of them, in the order of their use. What fails its checksum is left out and given to `damaged`; `progress`
+    /// gets the number of those that are done, and ends the copy by giving `false`.
+    /// - Returns: whether all of it was copied.
+    func copy(
+        _ snapshot: ArchiveSnapshot, damaged: (StorageError) -> Void, progress: (Int) -> Bool
+    ) throws(StorageError) -> Bool {
+        // The least recently used first; messages lie in their order.
+        let order = snapshot.kind == .log ? Array(0..<snapshot.count) : Array((0..<snapshot.count).reversed())
+        for start in stride(from: 0, to: order.count, by: ArchiveEngine.copiedAtOnce) {
+            guard progress(start) else { return false }
+            try acquire()
+            defer { release() }
+            for number in order[start..<min(start + ArchiveEngine.copiedAtOnce, order.count)] {
+                let frame: Frame
+                do throws(StorageError) {
+                    frame = try snapshot.frame(at: number)
+                } catch {
+                    damaged(error)
+                    continue
+                }
+                if kind == .log {
+                    try copy(message: frame)
+                } else {
+                    try copy(frame, snapshot.item(at: number))
+                }
+            }
+        }
+        return progress(order.count)
+    }
+
+    private func copy(_ frame: Frame, _ item: SnapshotItem) throws(StorageError) {
+        var traits = frame.traits
+        traits.deadline = item.deadline
+        var content = FrameContent(
+            kind: .move, encoding: frame.encoding, sequence: frame.sequence, recency: item.recency,
+            time: item.accessed, created: frame.created, key: frame.key, value: frame.value,
+            extensionBytes: UnsafeRawBufferPointer(start: nil, count: 0))
+        let size = traits.bytes + FrameExtension.partBytes(item.hits == 0 ? 0 : 4)
+        try withExtension(bytes: size) { (writer) throws(StorageError) in
+            traits.write(to: &writer)
+            if item.hits > 0, let room = writer.part(.hits, bytes: 4) {
+                room.storeBytes(of: item.hits, as: UInt32.self)
+            }
+            content.extensionBytes = writer.written
+            try appendCopy(content)
+        }
+    }
+
+    private func copy(message frame: Frame) throws(StorageError) {
+        let none = UnsafeRawBufferPointer(start: nil, count: 0)
+        try appendCopy(
+            FrameContent(
+                kind: .message, sequence: frame.sequence, recency: frame.recency, time: frame.time,
+                created: Int64(bitPattern: firstMessage.raw), key: none, value: frame.value,
+                extensionBytes: none))
+    }
+
+    /// Appends a frame and does what it says, as a replay of the log would.
+    private func appendCopy(_ content: FrameContent) throws(StorageError) {
+        if kind != .log { try index.reserveEntry() }
+        let location = try append(content)
+        try withPinned(location) { (frame) throws(StorageError) in
+            try replay(frame, at: location, tag: UInt32(truncatingIfNeeded: hash(frame.key)))
+        }
+        commit(location, bytes: content.frameBytes)
+    }
+
+    private func withPinned(
+        _ location: Location, _ body: (Frame) throws(StorageError) -> Void
+    ) throws(StorageError) {
+        guard let pin = try log.pinIfPresent(location.segment) else {
+            throw .corrupted(path: log.path(of: location.segment), offset: 0, reason: "the segment is gone")
+        }
+        defer { log.unpin(pin) }
+        guard let frame = try log.frameIfPresent(pin, at: location.offset) else {
+            throw .corrupted(
+                path: log.path(of: location.segment), offset: location.offset,
+                reason: "what was written cannot be read back")
+        }
+        try body(frame)
+    }
+}
+
+extension Frame {
+    /// How often the entry had been accessed, where the frame says so.
+    var hits: UInt32? {
+        guard extensionBytes > 0, let bytes = FrameExtension.part(.hits, of: self), bytes.count >= 4 else {
+            return nil
+        }
+        return bytes.loadUnaligned(as: UInt32.self)
+    }
+}

@@ -1,0 +1,288 @@
+import CPlatform
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Takes a snapshot of an archive without its lock, while others go on: it looks at all lines of the index, which takes
+/// some time, and then brings what it found up to one moment with what the log says happened meanwhile.
+///
+/// - An entry that nobody changed from the first look on was found as it is.
+/// - Every change since then has a frame behind where the log ended at first, and what these frames say replaces what
+///   was found, in their order. So it does not matter when in between a line was looked at.
+/// - The moment is where the log ends after the last look, with the one operation included that may have been in the
+///   index but not yet in the log's end.
+///
+/// What segments hold can't go meanwhile: all of them are pinned first. Where entries were given other numbers, or
+/// removed entries were brought back, or the log went round meanwhile, it begins anew.
+struct SnapshotBuilder {
+    private let engine: ArchiveEngine
+    private let index: IndexMemory
+    private let log: SegmentLog
+
+    init(_ engine: ArchiveEngine) {
+        self.engine = engine
+        index = engine.index
+        log = engine.log
+    }
+
+    struct Result {
+        var items: [SnapshotItem]
+        var segments: PinnedSegments
+        /// Moment on the boot clock, and of the wall clock.
+        var boot: Int64
+        var wall: Int64
+    }
+
+    /// How often it begins anew before it gives up.
+    private static let attempts = 200
+    /// How often it looks whether the operation under way is over: about a millisecond.
+    private static let patience = 2000
+
+    func take() throws(StorageError) -> Result {
+        for attempt in 0..<SnapshotBuilder.attempts {
+            if let result = try attemptOnce() { return result }
+            if attempt > 3 { usleep(UInt32(min(attempt, 20)) * 100) }
+        }
+        throw .busy(
+            archive: engine.name, process: 0,
+            reason: "it is changed faster than a snapshot can be taken; try again")
+    }
+
+    private func attemptOnce() throws(StorageError) -> Result? {
+        let renumberings = index.word64(IndexLayout.renumberingsOffset)
+        let segments = PinnedSegments(log)
+        let first = engine.firstMessage
+        let begin = engine.head
+        guard try pin(segments, upTo: begin) else { return nil }
+        if engine.kind == .log { return try messages(segments, from: first, upTo: begin) }
+        let found = look()
+        // What was in older segments was moved, of which the log tells, or given up on a full disk, of which it doesn't.
+        let oldest = engine.oldestSegment
+        guard let end = try end(behind: found.last) else { return nil }
+        guard index.word64(IndexLayout.renumberingsOffset) == renumberings else { return nil }
+        // What was begun behind the first end is all there, or the log has gone round.
+        guard try pin(segments, upTo: end), begin == .none || engine.oldestSegment <= begin.segment else {
+            return nil
+        }
+        var overlay = SnapshotOverlay(engine, found.items, segments)
+        guard try overlay.apply(from: begin, to: end) else { return nil }
+        let now = Clock.read()
+        return result(overlay.items(atBoot: now.boot, from: oldest), segments, now)
+    }
+
+    private func result(_ items: [SnapshotItem], _ segments: PinnedSegments, _ now: Clock.Reading) -> Result {
+        segments.keep(only: Set(items.map(\.location.segment)))
+        return Result(items: items, segments: segments, boot: now.boot, wall: now.wall)
+    }
+
+    /// Pins all segments up to the one in which `end` is; `false` when one went meanwhile.
+    private func pin(_ segments: PinnedSegments, upTo end: Location) throws(StorageError) -> Bool {
+        guard end != .none else { return true }
+        let oldest = engine.oldestSegment
+        for number in try log.segmentNumbers() where number >= oldest && number <= end.segment {
+            guard try segments.add(number) else { return false }
+        }
+        return segments.pins[end.segment] != nil
+    }
+
+    /// All lines of the index with what they name, and the furthest place that one of them names.
+    private func look() -> (items: [SnapshotItem], last: Location) {
+        var items: [SnapshotItem] = []
+        items.reserveCapacity(min(engine.entryCount, Int(index.usedEntries)))
+        var last = Location.none
+        let settled = engine.head
+        let pending = engine.pendingTouchesByNumber()
+        for number in 0..<index.usedEntries {
+            guard let slot = index.entry(number + 1) else { break }
+            let named = slot.location
+            guard named != .none, !slot.isSetAside, !slot.isMemoryOnly else { continue }
+            // A batch that isn't published doesn't count, and one that is does as a whole.
+            guard let location = named < settled ? named : engine.resolve(named) else {
+                if index.word64(IndexLayout.batchOpenOffset) == 0 { last = max(last, named) }
+                continue
+            }
+            var item = SnapshotItem(
+                location: location, recency: slot.recency, accessed: slot.accessed, deadline: slot.deadline,
+                tag: slot.tag, hits: slot.hits)
+            if let touch = pending[number + 1], touch.tag == item.tag, touch.stamp > item.recency {
+                item.hits = touch.hits(after: item.hits)
+                item.recency = touch.stamp
+                item.accessed = touch.time
+            }
+            guard slot.location == named else {
+                // Changed while it was looked at: the log says how.
+                last = max(last, slot.location)
+                items.append(item)
+                continue
+            }
+            last = max(last, location)
+            items.append(item)
+        }
+        return (items, last)
+    }
+
+    /// Where the log ends for this snapshot: behind everything that was found in the index.
+    private func end(behind last: Location) throws(StorageError) -> Location? {
+        // A line may be found half changed by the operation that is under way; when that is over, the log tells of it.
+        let before = engine.head
+        for attempt in 0..<SnapshotBuilder.patience {
+            let isQuiet = index.word64(IndexLayout.sectionOwnerOffset) == 0
+            let head = engine.head
+            if isQuiet || head != before, last < head || last == .none { return head }
+            if attempt > 100 { sched_yield() } else { cp_pause() }
+        }
+        // Whoever changes the index was stopped or killed, or takes long. What the index names is whole in the log.
+        var end = engine.head
+        if last == .none { return end }
+        while end <= last {
+            if end.segment < last.segment {
+                end = Location(segment: last.segment, offset: SegmentHeader.bytes)
+            }
+            guard let pin = try log.pinIfPresent(end.segment) else { return nil }
+            defer { log.unpin(pin) }
+            guard let frame = log.validFrame(pin, at: end.offset) else { return nil }
+            guard frame.kind == .batch else {
+                end = end.advanced(by: frame.bytes)
+                continue
+            }
+            guard let behind = log.endOfBatch(pin, at: end.offset) else { return nil }
+            end = Location(segment: end.segment, offset: behind)
+        }
+        return end
+    }
+
+    /// The messages of a log archive that were there when it ended at `end`, oldest first: the last of them says where
+    /// they begin.
+    private func messages(
+        _ segments: PinnedSegments, from first: Location, upTo end: Location
+    ) throws(StorageError) -> Result? {
+        let now = Clock.read()
+        guard first != .none, end != .none else { return result([], segments, now) }
+        var items: [SnapshotItem] = []
+        var begin = first
+        for number in segments.pins.keys.sorted() where number >= first.segment {
+            guard let pin = segments.pins[number] else { continue }
+            let start = number == first.segment ? first.offset : SegmentHeader.bytes
+            _ = try log.scan(pin, from: start) { (item) throws(StorageError) in
+                guard case .frame(let frame, let location) = item, frame.kind == .message, location < end
+                else { return }
+                let said = Location(raw: UInt64(bitPattern: frame.created))
+                begin = max(begin, said == .none ? location : said)
+                items.append(
+                    SnapshotItem(
+                        location: location, recency: UInt64(items.count), accessed: frame.time,
+                        deadline: Deadline.never, tag: 0, hits: 0))
+            }
+        }
+        items.removeAll { $0.location < begin }
+        // The ring may have gone past them before they were pinned.
+        guard segments.pins[begin.segment] != nil else { return nil }
+        return result(items, segments, now)
+    }
+}
+
+/// What was found in the index, and what frames of the log say that happened since.
+private struct SnapshotOverlay {
+    private let engine: ArchiveEngine
+    private let segments: PinnedSegments
+    private var items: [SnapshotItem]
+    /// Items by tag, of the tags that were changed.
+    private var places: [UInt32: [Int]] = [:]
+    private var removed: [Bool] = []
+
+    init(_ engine: ArchiveEngine, _ items: [SnapshotItem], _ segments: PinnedSegments) {
+        self.engine = engine
+        self.items = items
+        self.segments = segments
+    }
+
+    /// Applies the frames between two places; `false` where they can't tell everything.
+    mutating func apply(from begin: Location, to end: Location) throws(StorageError) -> Bool {
+        removed = [Bool](repeating: false, count: items.count)
+        guard begin != end else { return true }
+        guard let frames = segments.frames(from: begin, to: end) else { return false }
+        var tags: Set<UInt32> = []
+        for (frame, _) in frames {
+            if frame.keyBytes > 0 { tags.insert(tag(of: frame)) }
+            for evicted in FrameExtension.evictions(of: frame) {
+                if let frame = segments.uncheckedFrame(at: evicted) { tags.insert(tag(of: frame)) }
+            }
+        }
+        for (place, item) in items.enumerated() where tags.contains(item.tag) {
+            places[item.tag, default: []].append(place)
+        }
+        for (frame, location) in frames {
+            guard note(frame, at: location) else { return false }
+        }
+        return true
+    }
+
+    private func tag(of frame: Frame) -> UInt32 { UInt32(truncatingIfNeeded: engine.hash(frame.key)) }
+
+    private mutating func note(_ frame: Frame, at location: Location) -> Bool {
+        guard engine.isMeant(frame) else { return true }
+        for evicted in FrameExtension.evictions(of: frame) { remove(at: evicted) }
+        switch frame.kind {
+        case .put, .move: store(frame, at: location)
+        case .delete, .resident: if let place = place(of: frame.key) { removed[place] = true }
+        case .deleteAll: for place in items.indices { removed[place] = true }
+        case .deadline:
+            guard let place = place(of: frame.key) else { break }
+            let deadline = FrameExtension.deadline(.deadline, of: frame)?.resolved(now: Clock.read())
+            items[place].deadline = deadline ?? Deadline.never
+        // What was removed before it began comes back: that was not looked at.
+        case .restore: return false
+        case .evict, .kept, .batch, .void, .message: break
+        case nil: return false
+        }
+        return true
+    }
+
+    private mutating func store(_ frame: Frame, at location: Location) {
+        let tag = tag(of: frame)
+        var item = SnapshotItem(
+            location: location, recency: frame.recency, accessed: frame.time,
+            deadline: frame.traits.deadline, tag: tag, hits: 0)
+        guard let place = place(of: frame.key) else {
+            places[tag, default: []].append(items.count)
+            removed.append(false)
+            return items.append(item)
+        }
+        let found = items[place]
+        // Uses that were seen since go on.
+        if found.location == location || (frame.kind == .move && !removed[place]) { item.hits = found.hits }
+        if found.recency > item.recency { (item.recency, item.accessed) = (found.recency, found.accessed) }
+        items[place] = item
+        removed[place] = false
+    }
+
+    private func place(of key: UnsafeRawBufferPointer) -> Int? {
+        let tag = UInt32(truncatingIfNeeded: engine.hash(key))
+        return places[tag]?.first { place in
+            segments.uncheckedFrame(at: items[place].location)?.key.elementsEqual(key) == true
+        }
+    }
+
+    private mutating func remove(at location: Location) {
+        guard let frame = segments.uncheckedFrame(at: location), let place = place(of: frame.key),
+            items[place].location == location
+        else { return }
+        removed[place] = true
+    }
+
+    /// What there is, without what has expired.
+    func items(atBoot now: Int64, from oldest: UInt32) -> [SnapshotItem] {
+        var kept: [SnapshotItem] = []
+        kept.reserveCapacity(items.count)
+        for (place, item) in items.enumerated() where !removed[place] && item.location.segment >= oldest {
+            if item.deadline != Deadline.never, item.deadline <= now { continue }
+            kept.append(item)
+        }
+        return kept
+    }
+}

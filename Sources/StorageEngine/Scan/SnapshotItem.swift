@@ -1,0 +1,69 @@
+/// One entry of a snapshot: 40 bytes.
+struct SnapshotItem {
+    var location: Location
+    /// Stamp and time of its last use, and its hits, as they were when its line was looked at.
+    var recency: UInt64
+    var accessed: Int64
+    /// On the boot clock.
+    var deadline: Int64
+    var tag: UInt32
+    var hits: UInt32
+}
+
+/// Segments that stay mapped as long as this object lives: what was in them stays readable, and keeps its room on
+/// disk, also when the files are gone. Safe from any thread: it never changes once it is shared.
+final class PinnedSegments: @unchecked Sendable {
+    private let log: SegmentLog
+    private(set) var pins: [UInt32: SegmentLog.Pin] = [:]
+
+    init(_ log: SegmentLog) { self.log = log }
+
+    deinit { for pin in pins.values { log.unpin(pin) } }
+
+    /// `false` when the segment is no part of the log.
+    func add(_ segment: UInt32) throws(StorageError) -> Bool {
+        if pins[segment] != nil { return true }
+        guard let pin = try log.pinIfPresent(segment) else { return false }
+        pins[segment] = pin
+        return true
+    }
+
+    func keep(only needed: Set<UInt32>) {
+        for (segment, pin) in pins where !needed.contains(segment) {
+            log.unpin(pin)
+            pins[segment] = nil
+        }
+    }
+
+    /// Sum of the sizes of the files.
+    var bytes: Int { pins.values.reduce(0) { $0 + log.fileBytes($1) } }
+
+    /// The frame at a place, checked against its checksum; `nil` where its bytes are damaged.
+    func frame(at location: Location) -> Frame? {
+        guard let pin = pins[location.segment] else { return nil }
+        return log.validFrame(pin, at: location.offset)
+    }
+
+    /// The frames between two places of the log, in their order; `nil` where one of them can't be read.
+    func frames(from begin: Location, to end: Location) -> [(frame: Frame, location: Location)]? {
+        var frames: [(frame: Frame, location: Location)] = []
+        for number in pins.keys.sorted() where number >= begin.segment && number <= end.segment {
+            guard let pin = pins[number] else { return nil }
+            var place = Location(
+                segment: number, offset: number == begin.segment ? begin.offset : SegmentHeader.bytes)
+            while place < end, let frame = log.validFrame(pin, at: place.offset) {
+                frames.append((frame, place))
+                place = place.advanced(by: frame.bytes)
+            }
+            guard number == end.segment ? place == end : log.isBlank(pin, from: place.offset) else {
+                return nil
+            }
+        }
+        return pins[end.segment] == nil ? nil : frames
+    }
+
+    /// The frame at a place, only its lengths checked.
+    func uncheckedFrame(at location: Location) -> Frame? {
+        pins[location.segment].flatMap { log.frame($0, at: location.offset) }
+    }
+}

@@ -1,0 +1,47 @@
+import ArgumentParser
+import StorageEngine
+
+/// `vellum backup`.
+struct BackupCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "backup",
+        abstract: "Writes a whole copy of a store that is in use.",
+        discussion: """
+            Each archive is copied as it is at one moment, with values, deadlines, owners, times, hits and the order of \
+            use, while others go on; archives are copied one after another. Events, what can be undone, and what is only \
+            in the memory of a process aren't in it. Copying the files with other programs may miss entries.
+
+            The copy is made in FOLDER.partial, synced, and renamed: under its name there is a whole backup or nothing. \
+            It replaces nothing. Damaged entries are reported and left out, with exit code 3.
+            """)
+
+    @OptionGroup var store: StoreArguments
+
+    @Argument(help: "The new folder for the copy, which is a store.", completion: .directory)
+    var folder: String
+
+    @Argument(help: "The archives to copy (default: all).")
+    var archives: [String] = []
+
+    func run() throws {
+        let source = try store.openForLooking()
+        Interruption.collect()
+        var progress = ProgressBar()
+        let report = try source.backUp(archives: archives.isEmpty ? nil : archives, to: folder) { state in
+            progress.update(done: UInt64(state.done), total: UInt64(state.total), entries: state.done)
+            return !Interruption.isRequested
+        }
+        progress.finish()
+        guard let report else {
+            Narration.say("interrupted; nothing was written to \(folder)")
+            throw CommandFailure(nil, status: Interruption.status)
+        }
+        for line in report.damaged { Narration.complain(line) }
+        let entries = report.archives.reduce(0) { $0 + $1.entries }
+        let bytes = report.archives.reduce(0) { $0 + $1.bytes }
+        Narration.say(
+            "copied \(HumanText.count(report.archives.count, "archive", "archives")), "
+                + "\(HumanText.entries(entries, bytes: bytes)), to \(folder)")
+        if !report.damaged.isEmpty { throw CommandFailure(nil, status: .storeFailure) }
+    }
+}

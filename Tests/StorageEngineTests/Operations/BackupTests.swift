@@ -1,0 +1,158 @@
+import Foundation
+import StorageEngine
+import TestSupport
+import Testing
+
+/// A copy of the files of a store in use may miss entries without a word; a backup is whole.
+@Suite(.oneAtATime) struct BackupTests {
+    private let folder: TemporaryFolder
+    private let store: Store
+    private var place: String { folder.path + "/backup" }
+
+    init() throws {
+        folder = try TemporaryFolder(inMemory: true)
+        store = try Store.open(at: folder.store)
+    }
+
+    /// All that is known of the entries, the most recent first.
+    private func facts(_ archive: Archive) throws -> [EntryMetadata] {
+        let list = try archive.entries()
+        return list.indices.compactMap { list.metadata(at: $0) }
+    }
+
+    private func expectSame(_ copy: Archive, _ original: Archive, _ comment: String) throws {
+        let (found, expected) = (try facts(copy), try facts(original))
+        #expect(found == expected, "\(comment)")
+        for entry in expected { #expect(try copy.peek(entry.key) == original.peek(entry.key), "\(comment)") }
+        #expect(try copy.configuration() == original.configuration(), "\(comment)")
+        let report = try copy.check()
+        #expect(report.clean, "\(comment): \(report.problems)")
+        #expect(try copy.invariantViolations() == [], "\(comment)")
+    }
+
+    @Test func everythingIsInIt() throws {
+        let cache = try store.archive(
+            named: "Städte/1",
+            orCreate: ArchiveConfiguration(
+                diskLimit: 50_000, memoryLimit: nil, typeName: "City", durability: .interval(seconds: 5)))
+        for number in 0..<80 {
+            try cache.put(
+                [UInt8](repeating: UInt8(number), count: 900), forKey: "key \(number)",
+                encoding: ValueEncoding.allCases[number % 5],
+                attributes: EntryAttributes(
+                    lifetime: number % 3 == 0 ? .seconds(1000 + number) : nil,
+                    memoryLifetime: number % 4 == 0 ? .seconds(7) : nil, owner: number % 5 == 0 ? "ö" : nil))
+        }
+        for number in stride(from: 79, to: 30, by: -7) {
+            for _ in 0..<number % 4 { _ = try cache.access("key \(number)") }
+        }
+        try cache.update([1], forKey: "key 60")
+        let collection = try store.archive(
+            named: "C", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil, durability: .full))
+        var batch = Batch()
+        for number in 0..<2000 { batch.put([UInt8(number & 255)], forKey: "\(number)") }
+        try collection.apply(batch)
+        let log = try store.archive(named: "L", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 5000))
+        for number in 0..<200 { try log.append([UInt8](repeating: UInt8(number), count: 100)) }
+        _ = try store.archive(named: "Empty", orCreate: ArchiveConfiguration())
+        var steps = 0
+        let looking = try Store.open(at: folder.store, mode: .readOnly)
+        let report = try #require(
+            try looking.backUp(to: place) { _ in
+                steps += 1; return true
+            })
+        #expect(report.archives.map(\.name) == ["C", "Empty", "L", "Städte/1"] && report.damaged.isEmpty)
+        #expect(report.archives.map(\.entries) == [2000, 0, 50, try cache.status().entries])
+        #expect(steps > 8)
+        #expect(!FileManager.default.fileExists(atPath: place + ".partial"))
+        for comment in ["as it was made", "rebuilt"] {
+            let copied = try Store.open(at: place)
+            try expectSame(copied.archive(named: "Städte/1"), cache, comment)
+            try expectSame(copied.archive(named: "C"), collection, comment)
+            let messages = try copied.archive(named: "L").messages(most: .max).messages
+            #expect(try messages == log.messages(most: .max).messages, "\(comment)")
+            #expect(try copied.archive(named: "L").check().clean)
+            #expect(try copied.archive(named: "Empty").status().entries == 0)
+            copied.close()
+            for name in try FileManager.default.contentsOfDirectory(atPath: place)
+            where name != "vellum-store" {
+                try FileManager.default.removeItem(atPath: place + "/" + name + "/index")
+            }
+        }
+        // It goes on as a store of its own.
+        let copied = try Store.open(at: place)
+        try copied.archive(named: "C").put([1], forKey: "new")
+        #expect(try copied.archive(named: "L").append([1]) > 200)
+        #expect(try collection.peek("new") == nil)
+    }
+
+    @Test func itReplacesNothingAndLeavesNothing() throws {
+        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration())
+        try archive.put([1], forKey: "a")
+        #expect(throws: StorageError.backupExists(path: folder.store)) {
+            try store.backUp(to: folder.store + "/")
+        }
+        #expect(throws: StorageError.self) { try store.backUp(archives: ["None"], to: place) }
+        #expect(try store.backUp(to: place) { _ in false } == nil)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["store"])
+        // What a killed backup left is used again; what is none of a backup's stays.
+        try FileManager.default.createDirectory(
+            atPath: place + ".partial/A.archive", withIntermediateDirectories: true)
+        FileManager.default.createFile(atPath: place + ".partial/vellum-store", contents: Data("half".utf8))
+        #expect(try store.backUp(to: place)?.archives.count == 1)
+        #expect(try Store.open(at: place).archive(named: "A").peek("a") == [1])
+        let other = folder.path + "/other"
+        try FileManager.default.createDirectory(atPath: other + ".partial", withIntermediateDirectories: true)
+        FileManager.default.createFile(atPath: other + ".partial/mine", contents: Data())
+        #expect(throws: StorageError.self) { try store.backUp(to: other) }
+        #expect(FileManager.default.fileExists(atPath: other + ".partial/mine"))
+    }
+
+    /// A damaged entry costs itself, and is named.
+    @Test func damageIsTold() throws {
+        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration())
+        for number in 0..<10 {
+            try archive.put([UInt8](repeating: UInt8(number), count: 300), forKey: "\(number)")
+        }
+        let path = folder.archivePath("A", "00000001.segment")
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+        try file.seek(toOffset: 1200)
+        try file.write(contentsOf: [99])
+        try file.close()
+        let report = try #require(try store.backUp(to: place))
+        #expect(report.damaged.count == 1 && report.archives.first?.entries == 9)
+    }
+
+    /// Every batch is in it whole, from a store that is written to all the while.
+    @Test func ofALiveStore() throws {
+        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 80_000))
+        let end = Date().addingTimeInterval(0.5)
+        let writer = Background {
+            var number: UInt64 = 0
+            while Date() < end {
+                number += 1
+                var batch = Batch()
+                for (key, value) in NumberedBatches.changes(number) {
+                    if let value { batch.put(value, forKey: key) } else { batch.delete(key) }
+                }
+                try archive.apply(batch)
+                try archive.put(NumberedBatches.value(number, size: 1000), forKey: "noise \(number % 100)")
+            }
+        }
+        var count = 0
+        while Date() < end {
+            count += 1
+            let place = place + "\(count)"
+            _ = try store.backUp(to: place)
+            let copied = try Store.open(at: place)
+            defer { copied.close() }
+            guard let copy = try? copied.archive(named: "A"), try copy.status().entries > 0 else { continue }
+            #expect(try copy.check().clean)
+            let key = NumberedBatches.keys[0]
+            guard let number = try copy.withPeek(key, { NumberedBatches.number($0) }) else { continue }
+            for (key, value) in NumberedBatches.changes(number) { #expect(try copy.peek(key) == value) }
+        }
+        try writer.wait()
+        #expect(count > 2)
+    }
+}

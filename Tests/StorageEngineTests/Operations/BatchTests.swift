@@ -1,0 +1,224 @@
+import Foundation
+import StorageEngine
+import TestSupport
+import Testing
+
+/// S15: several changes are one, with all that a change of its own would have.
+@Suite struct BatchTests {
+    private let folder: TemporaryFolder
+    private let store: Store
+
+    init() throws {
+        folder = try TemporaryFolder(inMemory: true)
+        store = try Store.open(at: folder.store)
+    }
+
+    private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+
+    /// Whether the archive says the same after its index was made anew from the log.
+    private func survivesRebuild(_ name: String, _ check: (Archive) throws -> Void) throws {
+        try check(try store.archive(named: name))
+        store.close()
+        try folder.removeIndex(name)
+        let again = try Store.open(at: folder.store)
+        defer { again.close() }
+        let archive = try again.archive(named: name)
+        try check(archive)
+        let report = try archive.check()
+        #expect(report.clean, "\(report.problems)")
+        #expect(try archive.invariantViolations() == [])
+    }
+
+    @Test func changesOfAllKinds() throws {
+        let archive = try store.archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        try archive.put(bytes("old"), forKey: "replaced")
+        try archive.put(bytes("first"), forKey: "updated")
+        try archive.put(bytes("gone"), forKey: "deleted")
+        try archive.put(bytes("brief"), forKey: "expired", attributes: EntryAttributes(lifetime: .zero))
+        let created = try #require(try archive.metadata("updated")).created
+        var batch = Batch()
+        batch.put(bytes("new"), forKey: "replaced", encoding: .text)
+        batch.update(bytes("second"), forKey: "updated")
+        batch.delete("deleted")
+        batch.delete("never there")
+        batch.put(
+            bytes("kept"), forKey: "owned", attributes: EntryAttributes(lifetime: .seconds(3600), owner: "me")
+        )
+        batch.put(bytes("lost"), forKey: "twice")
+        batch.delete("expired")
+        batch.put(bytes("counts"), forKey: "twice")
+        let results = try archive.apply(batch)
+        #expect(
+            results == [.replaced, .replaced, .deleted, .absent, .stored, .superseded, .absent, .stored])
+        try survivesRebuild("A") { (archive) throws in
+            #expect(try archive.peek("replaced") == bytes("new"))
+            #expect(try archive.metadata("replaced")?.encoding == .text)
+            #expect(try archive.peek("updated") == bytes("second"))
+            #expect(try archive.metadata("updated")?.created == created)
+            #expect(try archive.peek("deleted") == nil)
+            #expect(try archive.peek("expired") == nil)
+            #expect(try archive.peek("twice") == bytes("counts"))
+            let owned = try #require(try archive.metadata("owned"))
+            #expect(owned.owner == "me" && owned.expires != nil)
+            #expect(try archive.entries().keys == ["twice", "owned", "updated", "replaced"])
+            #expect(try archive.status().entries == 4)
+        }
+    }
+
+    @Test func anEmptyBatchAndOneOfAbsentKeysChangeNothing() throws {
+        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration())
+        #expect(try archive.apply(Batch()) == [])
+        var batch = Batch()
+        batch.delete("nothing")
+        #expect(try archive.apply(batch) == [.absent])
+        #expect(try archive.entries().isEmpty)
+        var wrong = Batch()
+        wrong.put([1], forKey: "a")
+        wrong.put([1], forKey: "")
+        #expect(throws: StorageError.self) { try archive.apply(wrong) }
+        #expect(try archive.peek("a") == nil)
+        let log = try store.archive(named: "L", orCreate: ArchiveConfiguration(kind: .log))
+        #expect(throws: StorageError.self) { try log.apply(batch) }
+    }
+
+    /// Keys are bytes: two that Swift takes for the same text are two entries.
+    @Test func keysThatLookAlikeAreTwo() throws {
+        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration())
+        var batch = Batch()
+        batch.put([1], forKey: "caf\u{e9}")
+        batch.put([2], forKey: "cafe\u{301}")
+        #expect(try archive.apply(batch) == [.stored, .stored])
+        #expect(try archive.peek("caf\u{e9}") == [1])
+        #expect(try archive.peek("cafe\u{301}") == [2])
+    }
+
+    /// S3, S4: the limit holds for the whole, what goes for it is the least recent that the batch doesn't change, and a
+    /// batch that can't fit is refused before anything is evicted.
+    @Test func theLimitHoldsForTheWhole() throws {
+        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 10_000))
+        for number in 0..<10 { try archive.put([UInt8](repeating: 1, count: 1000), forKey: "\(number)") }
+        var tooMuch = Batch()
+        for number in 0..<11 { tooMuch.put([UInt8](repeating: 2, count: 1000), forKey: "new \(number)") }
+        #expect(throws: StorageError.batchTooLarge(bytes: 11_000, limit: 10_000, archive: "A")) {
+            try archive.apply(tooMuch)
+        }
+        #expect(try archive.status().entries == 10)
+        #expect(try archive.status().rejections == 1)
+        var batch = Batch()
+        batch.put([UInt8](repeating: 2, count: 1500), forKey: "0")
+        batch.delete("3")
+        batch.put([UInt8](repeating: 2, count: 2500), forKey: "new")
+        try archive.apply(batch)
+        // 10,000 + 500 − 1,000 + 2,500: 1 and 2 go.
+        try survivesRebuild("A") { (archive) throws in
+            #expect(try Set(archive.entries().keys) == ["0", "4", "5", "6", "7", "8", "9", "new"])
+            #expect(try archive.status().diskBytes == 10_000)
+        }
+    }
+
+    @Test func manyChangesAndMoreThanFit() throws {
+        let archive = try store.archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        var batch = Batch()
+        for number in 0..<20_000 { batch.put(bytes("value \(number)"), forKey: "key \(number)") }
+        try archive.apply(batch)
+        var tooLarge = Batch()
+        for number in 0..<50 { tooLarge.put([UInt8](repeating: 1, count: 1 << 20), forKey: "\(number)") }
+        #expect(throws: StorageError.self) { try archive.apply(tooLarge) }
+        var removing = Batch()
+        for number in 0..<20_000 where number % 3 != 0 { removing.delete("key \(number)") }
+        try archive.apply(removing)
+        try survivesRebuild("A") { (archive) throws in
+            #expect(try archive.status().entries == 6667)
+            #expect(try archive.peek("key 3") == bytes("value 3"))
+            #expect(try archive.peek("key 4") == nil)
+        }
+    }
+
+    /// What a batch stored is read, moved, deleted and evicted later as anything else.
+    @Test func segmentsOfBatchesAreReclaimed() throws {
+        let archive = try store.archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        for round in 0..<60 {
+            var batch = Batch()
+            for number in 0..<20 {
+                batch.put([UInt8](repeating: UInt8(round), count: 5000), forKey: "large \(number)")
+            }
+            batch.put(bytes("\(round)"), forKey: "kept \(round)")
+            try archive.apply(batch)
+        }
+        #expect(try archive.status().footprint < 3_000_000)
+        try survivesRebuild("A") { (archive) throws in
+            for round in 0..<60 { #expect(try archive.peek("kept \(round)") == bytes("\(round)")) }
+            #expect(try archive.peek("large 7") == [UInt8](repeating: 59, count: 5000))
+        }
+    }
+
+    @Test func eventsTellOfEachChange() throws {
+        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 10))
+        try archive.put([1, 2, 3, 4, 5], forKey: "evicted")
+        try archive.put([1], forKey: "deleted")
+        var batch = Batch()
+        batch.put([1, 2, 3, 4, 5, 6, 7], forKey: "stored")
+        batch.delete("deleted")
+        try archive.apply(batch)
+        let events = try archive.events(from: 2).events
+        #expect(events.map(\.kind) == [.eviction, .record, .delete])
+        #expect(events.compactMap(\.key) == ["evicted", "stored", "deleted"])
+    }
+
+    /// The same batches, single changes and a plain dictionary, through rebuilds.
+    @Test(arguments: [UInt64(1), 2, 3])
+    func againstAModel(seed: UInt64) throws {
+        var random = SeededGenerator(seed: seed)
+        let limit = 40_000
+        var model = ModelTests.PlainCache(limit: limit)
+        var store = store
+        var archive = try store.archive(named: "M", orCreate: ArchiveConfiguration(diskLimit: UInt64(limit)))
+        for step in 0..<700 {
+            var batch = Batch()
+            var last: [String: [UInt8]?] = [:]
+            var order: [String] = []
+            for _ in 0..<Int.random(in: 1...12, using: &random) {
+                let key = "key \(Int.random(in: 0..<60, using: &random))"
+                order.removeAll { $0 == key }
+                order.append(key)
+                if Int.random(in: 0..<4, using: &random) == 0 {
+                    batch.delete(key)
+                    last[key] = .some(nil)
+                } else {
+                    let size = Int.random(in: 0..<2500, using: &random)
+                    let value = [UInt8](repeating: UInt8.random(in: 0...255, using: &random), count: size)
+                    batch.put(value, forKey: key)
+                    last[key] = .some(value)
+                }
+            }
+            try archive.apply(batch)
+            for key in order {
+                _ = model.delete(key)
+            }
+            for key in order {
+                if let value = last[key] ?? nil { model.values[key] = value; model.touch(key) }
+            }
+            while model.bytes > limit, let victim = model.order.first { _ = model.delete(victim) }
+            let key = "key \(Int.random(in: 0..<60, using: &random))"
+            #expect(try archive.access(key) == model.access(key), "seed \(seed) step \(step)")
+            if step % 23 == 0 {
+                #expect(try archive.entries(order: .leastRecentFirst).keys == model.order, "step \(step)")
+                #expect(try archive.invariantViolations() == [], "seed \(seed) step \(step)")
+            }
+            if step % 101 == 100 {
+                store.close()
+                if step % 2 == 0 { try folder.removeIndex("M") }
+                store = try Store.open(at: folder.store)
+                archive = try store.archive(named: "M")
+                if step % 2 == 0 { model.order = try archive.entries(order: .leastRecentFirst).keys }
+                #expect(try Set(archive.entries().keys) == Set(model.values.keys))
+            }
+        }
+        let report = try archive.check()
+        #expect(report.clean, "seed \(seed): \(report.problems)")
+        store.close()
+    }
+}

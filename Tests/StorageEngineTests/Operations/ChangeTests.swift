@@ -1,0 +1,105 @@
+import Foundation
+import StorageEngine
+import TestSupport
+import Testing
+
+/// Changes that depend on what is there, and uses that leave the value alone.
+@Suite struct ChangeTests {
+    private let folder: TemporaryFolder
+    private let archive: Archive
+
+    init() throws {
+        folder = try TemporaryFolder(inMemory: true)
+        archive = try Store.open(at: folder.store).archive(
+            named: "A", orCreate: ArchiveConfiguration(diskLimit: 100_000))
+    }
+
+    @Test func aPutOnACondition() throws {
+        let first = try archive.put([1], forKey: "a", ifSequence: nil)
+        guard case .stored(let sequence) = first else {
+            Issue.record("nothing was there, and it was not stored")
+            return
+        }
+        #expect(try archive.current("a")?.sequence == sequence)
+        #expect(try archive.put([2], forKey: "a", ifSequence: nil) == .changed)
+        #expect(try archive.put([2], forKey: "a", ifSequence: sequence + 1) == .changed)
+        #expect(try archive.peek("a") == [1])
+        #expect(try archive.put([2], forKey: "a", ifSequence: sequence) != .changed)
+        #expect(try archive.put([3], forKey: "a", ifSequence: sequence) == .changed)
+        #expect(try archive.peek("a") == [2])
+        try archive.delete("a")
+        #expect(try archive.put([3], forKey: "a", ifSequence: sequence) == .changed)
+        #expect(try archive.put([4], forKey: "a", ifSequence: nil) != .changed)
+        // What has expired is not there.
+        try archive.setLifetime(.zero, forKey: "a")
+        #expect(try archive.put([5], forKey: "a", ifSequence: nil) != .changed)
+        #expect(try archive.peek("a") == [5])
+    }
+
+    @Test func aChangeKeepsWhatItDoesNotName() throws {
+        try archive.put(
+            [1], forKey: "a", encoding: .cbor,
+            attributes: EntryAttributes(lifetime: .seconds(1000), owner: "me"))
+        let before = try #require(try archive.metadata("a"))
+        try archive.change("a") { .replaceValue(($0?.value ?? []) + [2]) }
+        let after = try #require(try archive.metadata("a"))
+        #expect(try archive.peek("a") == [1, 2])
+        #expect(after.expires == before.expires && after.owner == "me" && after.encoding == .cbor)
+        #expect(after.created == before.created && after.sequence != before.sequence)
+        try archive.change("a") { _ in .put([3], encoding: .text) }
+        #expect(try archive.metadata("a")?.expires == nil)
+        try archive.change("a") { _ in .keep }
+        #expect(try archive.peek("a") == [3])
+        try archive.change("a") { _ in .delete }
+        #expect(try archive.peek("a") == nil)
+        try archive.change("a") { $0 == nil ? .delete : .put([9]) }
+        #expect(try archive.peek("a") == nil)
+    }
+
+    /// A body may use the archive, also change the entry: then it is asked again, and nothing deadlocks.
+    @Test func aBodyMayUseTheArchive() throws {
+        try archive.put([1], forKey: "a")
+        var calls = 0
+        let archive = archive
+        try archive.change("a") { current in
+            calls += 1
+            if calls == 1 { try? archive.put([10], forKey: "a") }
+            return .put([(current?.value.first ?? 0) + 1])
+        }
+        #expect(calls == 2)
+        #expect(try archive.peek("a") == [11])
+    }
+
+    @Test func countersOfManyThreadsAddUp() throws {
+        let archive = archive
+        let threads = (0..<4).map { _ in
+            Background {
+                for _ in 0..<500 {
+                    try archive.change("counter") { current in
+                        let count = current?.value.reduce(0) { $0 << 8 | Int($1) } ?? 0
+                        return .put([UInt8((count + 1) >> 8), UInt8((count + 1) & 255)])
+                    }
+                }
+            }
+        }
+        for thread in threads { try thread.wait() }
+        #expect(try archive.peek("counter") == [UInt8(2000 >> 8), UInt8(2000 & 255)])
+    }
+
+    @Test func aTouchIsAnAccessWithoutTheValue() throws {
+        for key in ["a", "b", "c"] { try archive.put([1], forKey: key) }
+        #expect(try archive.touch("a"))
+        #expect(try archive.touch("never") == false)
+        #expect(try archive.entries().keys == ["a", "c", "b"])
+        #expect(try archive.metadata("a")?.hits == 1)
+        let status = try archive.status()
+        #expect(status.hits == 1 && status.misses == 1)
+        #expect(try archive.touch("b", lifetime: .seconds(50)))
+        #expect(try archive.metadata("b")?.expires != nil)
+        #expect(try archive.entries().keys.first == "b")
+        #expect(try archive.touch("b", lifetime: .zero) == false)
+        #expect(try archive.peek("b") == nil)
+        let observing = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
+        #expect(throws: StorageError.self) { try observing.touch("a") }
+    }
+}

@@ -1,0 +1,176 @@
+import Foundation
+import StorageEngine
+import Synchronization
+import TestSupport
+import Testing
+
+/// S15: a snapshot is a whole archive as of one moment, and stays so.
+@Suite(.oneAtATime) struct SnapshotTests {
+    private let folder: TemporaryFolder
+    private let store: Store
+
+    init() throws {
+        folder = try TemporaryFolder(inMemory: true)
+        store = try Store.open(at: folder.store)
+    }
+
+    private func contents(_ snapshot: ArchiveSnapshot) throws -> [String: [UInt8]] {
+        var contents: [String: [UInt8]] = [:]
+        for number in 0..<snapshot.count {
+            contents[try snapshot.key(at: number)] = try snapshot.value(at: number)
+        }
+        return contents
+    }
+
+    @Test func itStaysWhatItWas() throws {
+        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 200_000))
+        try archive.put(
+            [1], forKey: "a", encoding: .text,
+            attributes: EntryAttributes(lifetime: .seconds(90), owner: "me"))
+        try archive.put([2], forKey: "b")
+        try archive.put([3], forKey: "expired", attributes: EntryAttributes(lifetime: .zero))
+        try archive.put([4], forKey: "deleted")
+        try archive.delete("deleted")
+        _ = try archive.access("a")
+        let before = try #require(try archive.metadata("a"))
+        let snapshot = try archive.snapshot()
+        // All that it holds goes, and the files it was in.
+        for number in 0..<2000 { try archive.put([UInt8](repeating: 7, count: 1000), forKey: "x \(number)") }
+        try archive.deleteAll()
+        try archive.put([9], forKey: "b")
+        #expect(snapshot.count == 2)
+        #expect(try snapshot.value("a") == [1])
+        #expect(try snapshot.value("b") == [2])
+        #expect(try snapshot.value("expired") == nil)
+        #expect(try snapshot.value("x 1999") == nil)
+        #expect(try snapshot.key(at: 0) == "a" && snapshot.key(at: 1) == "b")
+        #expect(try snapshot.numbersByKey() == [0, 1])
+        var metadata = try snapshot.metadata(at: 0)
+        metadata.rank = nil
+        #expect(metadata == before)
+        #expect(snapshot.pinnedBytes > 0)
+        let empty = try store.archive(named: "E", orCreate: ArchiveConfiguration()).snapshot()
+        #expect(try empty.count == 0 && empty.value("a") == nil)
+    }
+
+    /// What changes while it is taken is in it or not as a whole, and what is in it is exactly what there was at one
+    /// moment: every state of the archive is known by the number that each change stores.
+    @Test(arguments: [UInt64(1), 2])
+    func itIsOneMoment(seed: UInt64) throws {
+        let archive = try store.archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        @Sendable func changes(_ number: UInt64) -> [(String, [UInt8]?)] {
+            var random = SeededGenerator(seed: seed &* 1_000_003 &+ number)
+            return (0..<4).map { _ in
+                let key = "key \(Int.random(in: 0..<300, using: &random))"
+                let isDelete = Int.random(in: 0..<3, using: &random) == 0
+                let size = Int.random(in: 0..<2000, using: &random)
+                return (key, isDelete ? nil : NumberedBatches.value(number, size: size))
+            }
+        }
+        let end = Date().addingTimeInterval(0.7)
+        let last = Atomic<UInt64>(0)
+        let writer = Background {
+            var number: UInt64 = 0
+            while Date() < end {
+                number += 2
+                var batch = Batch()
+                for (key, value) in changes(number) {
+                    if let value { batch.put(value, forKey: key) } else { batch.delete(key) }
+                }
+                batch.put(NumberedBatches.value(number, size: 8), forKey: "clock")
+                try archive.apply(batch)
+                try archive.put(NumberedBatches.value(number + 1, size: 8), forKey: "single")
+                last.store(number, ordering: .relaxed)
+            }
+        }
+        let observing = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
+        var snapshots: [(clock: UInt64, snapshot: ArchiveSnapshot)] = []
+        while Date() < end {
+            for archive in [archive, observing] {
+                let snapshot = try archive.snapshot()
+                let clock = try snapshot.value("clock")?.withUnsafeBytes { NumberedBatches.number($0) }
+                snapshots.append((clock ?? 0, snapshot))
+            }
+        }
+        try writer.wait()
+        #expect(snapshots.count > 10 && last.load(ordering: .relaxed) > 100)
+        snapshots.sort { $0.clock < $1.clock }
+        var model: [String: [UInt8]] = [:]
+        var applied: UInt64 = 0
+        for (clock, snapshot) in snapshots {
+            while applied < clock {
+                applied += 2
+                for (key, value) in changes(applied) { model[key] = value }
+            }
+            var found = try contents(snapshot)
+            found["clock"] = nil
+            let single =
+                found.removeValue(forKey: "single")?.withUnsafeBytes { NumberedBatches.number($0) } ?? 1
+            #expect(single == clock + 1 || single == max(clock, 2) - 1, "clock \(clock), single \(single)")
+            let isSame = found == model
+            #expect(isSame, "seed \(seed), clock \(clock): \(found.count) entries for \(model.count)")
+            #expect(try Set(snapshot.numbersByKey()).count == snapshot.count)
+        }
+    }
+
+    /// A small cache goes round all the time, and evicts; every snapshot is whole.
+    @Test func besideEvictionsAndReclaiming() throws {
+        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 60_000))
+        let end = Date().addingTimeInterval(0.5)
+        let writer = Background {
+            var number: UInt64 = 0
+            while Date() < end {
+                number += 1
+                var batch = Batch()
+                for (key, value) in NumberedBatches.changes(number) {
+                    if let value { batch.put(value, forKey: key) } else { batch.delete(key) }
+                }
+                try archive.apply(batch)
+                for place in 0..<5 {
+                    let key = "noise \((number &* 5 &+ UInt64(place)) % 90)"
+                    try archive.put(NumberedBatches.value(number, size: 900), forKey: key)
+                }
+            }
+        }
+        var taken = 0
+        var latest: UInt64 = 0
+        while Date() < end {
+            let snapshot = try archive.snapshot()
+            let found = try contents(snapshot)
+            taken += 1
+            guard let number = found[NumberedBatches.keys[0]]?.withUnsafeBytes({ NumberedBatches.number($0) })
+            else { continue }
+            #expect(number >= latest)
+            latest = number
+            for (key, value) in NumberedBatches.changes(number) { #expect(found[key] == value, "\(key)") }
+            let bytes = found.values.reduce(0) { $0 + $1.count }
+            #expect(bytes <= 60_000)
+        }
+        try writer.wait()
+        #expect(taken > 10)
+    }
+
+    @Test func messagesOfALog() throws {
+        let log = try store.archive(named: "L", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 20_000))
+        let end = Date().addingTimeInterval(0.3)
+        let writer = Background {
+            var number: UInt64 = 0
+            while Date() < end {
+                number += 1
+                try log.append(NumberedBatches.value(number, size: 92))
+            }
+        }
+        while Date() < end {
+            let snapshot = try log.snapshot()
+            var numbers: [UInt64] = []
+            for place in 0..<snapshot.count {
+                numbers.append(try snapshot.withValue(at: place) { NumberedBatches.number($0) })
+            }
+            guard let first = numbers.first else { continue }
+            #expect(numbers == Array(first..<first + UInt64(numbers.count)))
+            #expect(numbers.count == 200 || first == 1, "\(numbers.count) messages")
+        }
+        try writer.wait()
+    }
+}

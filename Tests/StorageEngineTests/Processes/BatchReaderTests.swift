@@ -1,0 +1,200 @@
+import Foundation
+import StorageEngine
+import Synchronization
+import TestSupport
+import Testing
+
+/// S15: nobody finds a part of a batch, neither beside its writer nor when that is stopped or killed in the middle.
+@Suite(.oneAtATime) struct BatchReaderTests {
+    private static func batch(_ number: UInt64) -> Batch {
+        var batch = Batch()
+        for (key, value) in NumberedBatches.changes(number) {
+            if let value { batch.put(value, forKey: key) } else { batch.delete(key) }
+        }
+        return batch
+    }
+
+    private static func look(
+        _ archive: Archive, _ order: [String], atLeast start: UInt64
+    ) throws -> (number: UInt64, complaint: String?) {
+        try NumberedBatches.look(order, atLeast: start) { key in
+            try archive.withPeek(key) { NumberedBatches.number($0) }
+        }
+    }
+
+    // MARK: Beside a writer
+
+    /// Looks of three threads and two observing processes, while two writers apply batches.
+    private func readers(forSeconds seconds: Double, seed: UInt64, _ configuration: ArchiveConfiguration)
+        async throws -> Int
+    {
+        let folder = try TemporaryFolder(inMemory: true)
+        let store = try Store.open(at: folder.store)
+        defer { store.close() }
+        let archive = try store.archive(named: "A", orCreate: configuration)
+        try archive.apply(Self.batch(1))
+        let observers = try (0..<2).map {
+            try Worker(["watchBatches", folder.store, "A", "\($0)", folder.stopFile], in: folder)
+        }
+        for observer in observers { #expect(try await observer.hasSaid("ready")) }
+        let end = Date().addingTimeInterval(seconds)
+        let looks = Atomic<Int>(0)
+        let readers = (0..<3).map { reader in
+            Background {
+                var random = SeededGenerator(seed: seed &* 8 &+ UInt64(reader))
+                var number: UInt64 = 0
+                while Date() < end {
+                    for _ in 0..<50 {
+                        let order = NumberedBatches.all.shuffled(using: &random)
+                        let (seen, complaint) = try Self.look(archive, order, atLeast: number)
+                        #expect(complaint == nil)
+                        number = seen
+                        looks.add(order.count, ordering: .relaxed)
+                    }
+                }
+            }
+        }
+        var number: UInt64 = 1
+        let noise = [UInt8](repeating: 3, count: 900)
+        while Date() < end {
+            for _ in 0..<20 {
+                number += 1
+                try archive.apply(Self.batch(number))
+                try archive.put(noise, forKey: "noise \(number % 40)")
+            }
+        }
+        for reader in readers { try reader.wait() }
+        FileManager.default.createFile(atPath: folder.stopFile, contents: nil)
+        var total = looks.load(ordering: .relaxed)
+        for observer in observers {
+            let (status, lines) = try await observer.finish()
+            #expect(status == 0 && !lines.contains { $0.hasPrefix("!") }, "\(lines.suffix(3))")
+            total += lines.last?.split(separator: " ").last.flatMap { Int($0) } ?? 0
+        }
+        #expect(number > 20)
+        let report = try archive.check()
+        #expect(report.clean, "\(report.problems)")
+        #expect(try archive.invariantViolations() == [])
+        return total
+    }
+
+    @Test(arguments: [
+        ArchiveConfiguration(kind: .collection, diskLimit: nil), ArchiveConfiguration(diskLimit: 20_000),
+    ])
+    func nobodySeesAPart(configuration: ArchiveConfiguration) async throws {
+        #expect(try await readers(forSeconds: 0.7, seed: 1, configuration) > 1000)
+    }
+
+    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak"))
+    func nobodySeesAPartSoak() async throws {
+        let seconds = Double(Soak.seconds) * 0.05
+        let looks = try await readers(
+            forSeconds: seconds, seed: Soak.seed, ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        var figures = Figures("S15 looks beside a writer of batches")
+        figures.add("looks", looks)
+        figures.report()
+    }
+
+    #if DEBUG && os(Linux)
+    // MARK: Stopped and killed in the middle
+
+    struct Place: CustomStringConvertible {
+        var point: CrashPoint
+        var passing: Int
+        /// Whether the batch counts for who reads while its writer is stopped there.
+        var isPublished = false
+        /// Whether the next writer finishes it.
+        var isFinished = true
+
+        var description: String { "\(point.rawValue) (\(passing))" }
+    }
+
+    static let places = [
+        Place(point: .batchBegun, passing: 1, isFinished: false), Place(point: .batchWritten, passing: 1),
+        Place(point: .batchMarked, passing: 1), Place(point: .batchEntryChanged, passing: 1),
+        Place(point: .batchEntryChanged, passing: 7), Place(point: .batchEntryChanged, passing: 14),
+        Place(point: .batchDecided, passing: 1), Place(point: .batchCommitted, passing: 1, isPublished: true),
+        Place(point: .batchEntryFilled, passing: 1, isPublished: true),
+        Place(point: .batchEntryFilled, passing: 9, isPublished: true),
+        Place(point: .batchHeadMoved, passing: 1, isPublished: true),
+        Place(point: .entryUnlinked, passing: 1, isPublished: true),
+    ]
+
+    private func isStopped(_ pid: pid_t) -> Bool {
+        guard let line = try? String(contentsOfFile: "/proc/\(pid)/stat", encoding: .utf8) else {
+            return true
+        }
+        return line.split(separator: ")").last?.split(separator: " ").first == "T"
+    }
+
+    /// The number that every look has to find: one batch as a whole.
+    private func expectWhole(_ archive: Archive, _ number: UInt64, _ comment: String) throws {
+        for order in [NumberedBatches.all, NumberedBatches.all.reversed()] {
+            let (seen, complaint) = try Self.look(archive, order, atLeast: number)
+            #expect(complaint == nil && seen == number, "\(comment): \(complaint ?? "\(seen)")")
+        }
+        let expected = Dictionary(
+            uniqueKeysWithValues: NumberedBatches.changes(number).compactMap { change in
+                change.value.map { (change.key, $0) }
+            })
+        let list = try archive.entries()
+        var listed: [String: [UInt8]] = [:]
+        for place in list.indices {
+            guard let key = list.key(at: place) else { continue }
+            listed[key] = try list.withValue(at: place) { Array($0) }
+        }
+        let isSame = try listed == expected && contents(archive.snapshot()) == expected
+        #expect(isSame, "\(comment), listed: \(listed.mapValues(\.first))")
+    }
+
+    private func contents(_ snapshot: ArchiveSnapshot) throws -> [String: [UInt8]] {
+        var contents: [String: [UInt8]] = [:]
+        for number in 0..<snapshot.count {
+            contents[try snapshot.key(at: number)] = try snapshot.value(at: number)
+        }
+        return contents
+    }
+
+    @Test(arguments: [LockingMode.robustMutex, .fileLock])
+    func stoppedAndKilledAtEachPoint(locking: LockingMode) async throws {
+        for place in BatchReaderTests.places {
+            let folder = try TemporaryFolder(inMemory: true)
+            let store = try Store.open(at: folder.store, options: StoreOptions(locking: locking))
+            let archive = try store.archive(
+                named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+            let worker = try Worker(
+                ["batches", folder.store, "A", "3", place.point.rawValue, "\(place.passing)"], in: folder)
+            #expect(try await worker.hasSaid("applied 3"), "\(place): \(worker.linesSoFar())")
+            let patience = Date().addingTimeInterval(20)
+            while !isStopped(worker.pid), Date() < patience { try await Task.sleep(for: .milliseconds(1)) }
+            let observing = try Store.open(at: folder.store, mode: .readOnly)
+            let observer = try observing.archive(named: "A")
+            let now: UInt64 = place.isPublished ? 4 : 3
+            let start = Date()
+            try expectWhole(archive, now, "\(place), stopped")
+            try expectWhole(observer, now, "\(place), stopped, observed")
+            #expect(Date().timeIntervalSince(start) < 5, "\(place): a look-up waited for a stopped writer")
+            worker.signal(SIGKILL)
+            _ = try await worker.finish()
+            try expectWhole(archive, now, "\(place), killed")
+            try expectWhole(observer, now, "\(place), killed, observed")
+            // Whoever takes the lock next repairs.
+            try archive.delete("nothing")
+            let last: UInt64 = place.isFinished ? 4 : 3
+            try expectWhole(archive, last, "\(place), repaired")
+            try expectWhole(observer, last, "\(place), repaired, observed")
+            #expect(try archive.invariantViolations() == [], "\(place)")
+            let report = try archive.check()
+            #expect(report.clean, "\(place): \(report.problems)")
+            try archive.apply(Self.batch(5))
+            try expectWhole(archive, 5, "\(place), gone on")
+            store.close()
+            observing.close()
+            try folder.removeIndex("A")
+            let again = try Store.open(at: folder.store)
+            try expectWhole(try again.archive(named: "A"), 5, "\(place), rebuilt")
+            again.close()
+        }
+    }
+    #endif
+}

@@ -1,0 +1,117 @@
+import Foundation
+import StorageEngine
+import TestSupport
+import Testing
+
+/// What is left of a batch that didn't come to the medium as a whole, and of one that was damaged later: the first
+/// never happened, the second loses what was hit (R6).
+@Suite struct BatchDamageTests {
+    private let folder: TemporaryFolder
+    private let segment: String
+
+    /// Batch 1, and behind it what `after` puts there.
+    private init(after: (Archive) throws -> Void) throws {
+        folder = try TemporaryFolder(inMemory: true)
+        segment = folder.archivePath("A", "00000001.segment")
+        let store = try Store.open(at: folder.store)
+        defer { store.close() }
+        let archive = try store.archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        try archive.put([UInt8](repeating: 1, count: 100), forKey: "before")
+        try archive.put(Array("old".utf8), forKey: "key 0")
+        var batch = Batch()
+        for number in 0..<20 { batch.put([UInt8](repeating: 200, count: 1000), forKey: "key \(number)") }
+        batch.delete("before")
+        try archive.apply(batch)
+        try after(archive)
+    }
+
+    init() throws { try self.init { _ in } }
+
+    private func change(_ range: Range<Int>, to byte: UInt8) throws {
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: segment))
+        try file.seek(toOffset: UInt64(range.lowerBound))
+        try file.write(contentsOf: [UInt8](repeating: byte, count: range.count))
+        try file.close()
+    }
+
+    /// Keys of the batch that are there with its values after the index was made anew, `repaired` first or not.
+    private func found(repaired: Bool) throws -> (batch: Int, old: [UInt8]?, before: Bool, after: Bool) {
+        try? folder.removeIndex("A")
+        if repaired {
+            let store = try Store.open(at: folder.store)
+            _ = try store.repair(archiveNamed: "A")
+            store.close()
+        }
+        let store = try Store.open(at: folder.store)
+        defer { store.close() }
+        let archive = try store.archive(named: "A")
+        let value = [UInt8](repeating: 200, count: 1000)
+        let present = try (0..<20).count { try archive.peek("key \($0)") == value }
+        #expect(try archive.invariantViolations() == [])
+        if repaired { #expect(try archive.check().clean) }
+        return (
+            present, try archive.peek("key 0"), try archive.peek("before") != nil,
+            try archive.peek("after") != nil
+        )
+    }
+
+    /// Whoever crashes leaves the end of the log torn: nothing of the batch there counts.
+    @Test(arguments: [false, true])
+    func atTheEndOfTheLog(repaired: Bool) throws {
+        let damage = try BatchDamageTests()
+        try damage.change(9000..<9008, to: 7)
+        let found = try damage.found(repaired: repaired)
+        #expect(found.batch == 0 && found.before && found.old == Array("old".utf8))
+        // And it doesn't come back when something follows.
+        let store = try Store.open(at: damage.folder.store)
+        try store.archive(named: "A").put([1], forKey: "after")
+        store.close()
+        let later = try damage.found(repaired: repaired)
+        #expect(later.batch == 0 && later.before && later.after)
+    }
+
+    /// A page that never came to the medium, while pages behind it did: the batch was not whole when the power went.
+    @Test(arguments: [false, true])
+    func aPageIsMissing(repaired: Bool) throws {
+        let damage = try BatchDamageTests { try $0.put([1], forKey: "after") }
+        try damage.change(8192..<12_288, to: 0)
+        let found = try damage.found(repaired: repaired)
+        #expect(found.batch == 0 && found.before && found.after && found.old == Array("old".utf8))
+        let again = try damage.found(repaired: false)
+        #expect(again.batch == 0 && again.before && again.after)
+    }
+
+    /// A flipped byte in a batch of long ago costs the one entry that it hit.
+    @Test(arguments: [false, true])
+    func damageOfLongAgo(repaired: Bool) throws {
+        let damage = try BatchDamageTests { try $0.put([1], forKey: "after") }
+        try damage.change(9000..<9001, to: 7)
+        for _ in 0..<2 {
+            let found = try damage.found(repaired: repaired)
+            #expect(found.batch == 19 && !found.before && found.after)
+        }
+    }
+
+    /// The same in the batch's first frame, which only says how much is behind it.
+    @Test(arguments: [false, true])
+    func damageOfTheFirstFrame(repaired: Bool) throws {
+        let damage = try BatchDamageTests { try $0.put([1], forKey: "after") }
+        // Header 64, two puts of 160 and 56 bytes.
+        try damage.change(290..<291, to: 99)
+        let found = try damage.found(repaired: repaired)
+        #expect(found.batch == 20 && !found.before && found.after)
+    }
+
+    /// Every cut of the log leaves all of a batch or nothing.
+    @Test func cutAnywhere() throws {
+        let whole = try Data(contentsOf: URL(fileURLWithPath: segment))
+        for cut in stride(from: 280, to: 23_000, by: 1733) {
+            try (whole.prefix(cut) + Data(repeating: 0, count: whole.count - cut)).write(
+                to: URL(fileURLWithPath: segment))
+            #expect(try found(repaired: false).batch == 0, "cut at \(cut)")
+            try whole.write(to: URL(fileURLWithPath: segment))
+        }
+        #expect(try found(repaired: false).batch == 20)
+    }
+}
