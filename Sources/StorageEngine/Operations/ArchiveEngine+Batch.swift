@@ -96,7 +96,7 @@ extension ArchiveEngine {
         }
         var victims: [UInt32] = []
         var order = index.order.victims()
-        while bytes > limit, let (number, slot) = order.next() {
+        while bytes > limit, let (number, slot) = index.order.next(&order) {
             guard !spared.contains(number) else { continue }
             victims.append(number)
             bytes -= Int(slot.valueBytes)

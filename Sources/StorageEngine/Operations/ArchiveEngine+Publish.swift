@@ -74,7 +74,7 @@ extension ArchiveEngine {
         // Room was reserved before the frames were written.
         let number = index.allocateEntry()
         if let slot = index.entry(number) {
-            fill(slot, content, frameBytes: content.frameBytes)
+            fill(number, slot, content, frameBytes: content.frameBytes)
             slot.recency = content.recency
             slot.newer = 0
             slot.older = 0
@@ -91,21 +91,24 @@ extension ArchiveEngine {
     private func fillPublished(_ step: BatchStep, _ pin: SegmentLog.Pin) {
         guard let slot = index.entry(step.number) else { return }
         if step.old != .none { adjustLive(step.old, by: -Int(slot.frameBytes)) }
+        guard let content = content(at: step, pin) else { return index.declareDamaged() }
+        // What is on disk, or deleted, ends what any process has of its own.
+        if slot.isMemoryOnly { removeMemoryOnly(of: content.key, tag: step.tag, sparing: step.number) }
         guard step.isPut else {
             adjustLive(step.location, by: Int(slot.frameBytes))
             return remove(step.number)
         }
-        guard let content = content(at: step, pin) else { return index.declareDamaged() }
         let bytes = content.frameBytes
         if step.old != .none {
             adjust(IndexLayout.valueBytesOffset, by: content.value.count - Int(slot.valueBytes))
-            fill(slot, content, frameBytes: bytes)
+            fill(step.number, slot, content, frameBytes: bytes)
             // Its cell says whether the line has to be looked at.
             index.setLocation(step.number, slot, step.location)
             index.forgetResidency(step.number)
             index.order.unlinkFromRecency(step.number, slot)
             slot.recency = content.recency
         } else {
+            if index.setAsideCount != 0 { supersede(content.key, tag: step.tag) }
             adjust(IndexLayout.valueBytesOffset, by: content.value.count)
             adjust(IndexLayout.entryCountOffset, by: 1)
         }
