@@ -107,7 +107,13 @@ import Vellum
 
     @Test func aValueThatNoLongerDecodesIsAMissAndStays() throws {
         enum Old { struct Thing: ArchiveCodable { var primaryKey: String; var number: String } }
-        enum New { struct Thing: ArchiveCodable { var primaryKey: String; var number: Int } }
+        enum New {
+            struct Thing: ArchiveCodable {
+                static var archiveTypeName: String { Old.Thing.archiveTypeName }
+                var primaryKey: String
+                var number: Int
+            }
+        }
         let store = TemporaryStore()
         try store.factory().archives(for: Old.Thing.self).throwing.record(
             .init(primaryKey: "k", number: "one"))
@@ -249,7 +255,7 @@ import Vellum
         let archives = try TemporaryStore().factory().archives(for: Note.self)
         let note = Note(primaryKey: "a", text: "")
         archives.record(note, expiresIn: 3_600, owner: "ada")
-        archives.update(note)
+        archives.record(note)
         let metadata = try #require(try archives.core.archive.metadata("a"))
         #expect(metadata.expires == nil && metadata.owner == nil)
         archives.record(note, expiresIn: -1)
