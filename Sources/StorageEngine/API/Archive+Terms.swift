@@ -20,7 +20,8 @@ extension Archive {
         attributes: EntryAttributes, keeping kept: KeptTerms
     ) throws(StorageError) -> HeldEntry {
         let engine = try engine()
-        let held = try engine.withTraits(attributes, keeping: kept, of: key) { (traits) throws(StorageError) in
+        let held = try engine.withTraits(attributes, keeping: kept, of: key) {
+            (traits) throws(StorageError) in
             let request = PutRequest(value: value, encoding: encoding, keepsCreation: true, traits: traits)
             return try engine.putMakingRoom(request, key: key.bytes, tag: key.tag)
         }
@@ -33,7 +34,8 @@ extension Archive {
         _ key: HashedKey, bytes: UInt64, attributes: EntryAttributes, keeping kept: KeptTerms
     ) throws(StorageError) -> HeldEntry {
         let engine = try engine()
-        let held = try engine.withTraits(attributes, keeping: kept, of: key) { (traits) throws(StorageError) in
+        let held = try engine.withTraits(attributes, keeping: kept, of: key) {
+            (traits) throws(StorageError) in
             try engine.putInMemoryOnly(bytes: bytes, key: key.bytes, tag: key.tag, traits: traits)
         }
         try engine.settle()

@@ -15,6 +15,10 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     package let memory: MemoryTier
     let coder = ArchiveCoder<Object>.coder()
     private let isSendable = Atomic(false)
+    /// What is being computed for whoever asks for it.
+    let flights = Flights()
+    /// Keys under which something was found that is no object.
+    let stale = Guarded(StaleKeys())
     /// What was found out about properties, by the paths to them.
     let proven = Guarded<[PropertyPath: QueryProperty?]>([:])
     /// Guards nothing else.
@@ -100,7 +104,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         try archive.metadata(name).map { Date(timeIntervalSince1970: $0.accessed.secondsSince1970) }
     }
 
-    private func object(of held: HeldObject, _ name: String) throws -> Object {
+    func object(of held: HeldObject, _ name: String) throws -> Object {
         guard let bytes = held.bytes else {
             // Only this archive fills its tier. A checked cast would take longer than all the rest of a hit.
             return unsafeDowncast(held, to: HeldValue<Object>.self).value
@@ -142,14 +146,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         }
     }
 
-    /// Tells of a stored value that is no object.
-    func noteUndecodable(_ name: String, _ error: any Error) {
-        try? withHashed(name) { try archive.noteUndecodable($0) }
-        failures.withLock { $0.undecodable += 1 }
-        log("read", name, error)
-    }
-
-    private func decode(_ bytes: UnsafeRawBufferPointer, _ name: String) throws -> DecodedObject<Object> {
+    func decode(_ bytes: UnsafeRawBufferPointer, _ name: String) throws -> DecodedObject<Object> {
         do {
             return try coder.decode(bytes)
         } catch {
@@ -164,19 +161,19 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     struct Seen {
         var object: Object
         var name: String
+        /// Of the operation that stored it; 0 where nobody asks.
+        var sequence: UInt64 = 0
     }
 
     func accessAll(limit: Int) throws -> [Object] {
-        try count(Array(allObjects().prefix(max(0, limit))))
+        guard limit > 0 else { return [] }
+        return try count(Array(allObjects().prefix(limit)))
     }
 
-    func process(_ queries: [Query<Object>]) throws -> [Object] {
-        if let predicate = try encodedPredicate(of: queries) { return try count(ask(predicate, queries)) }
-        return try count(Query.run(queries, over: allObjects()) { $0.object })
-    }
+    func process(_ queries: [Query<Object>]) throws -> [Object] { try count(seen(by: queries)) }
 
     /// All objects, the most recent first, each read when it is asked for; nothing is moved into memory for it.
-    private func allObjects() throws -> some Sequence<Seen> {
+    func allObjects() throws -> some Sequence<Seen> {
         let list = try archive.entries()
         return list.indices.lazy.compactMap { [self] index -> Seen? in
             // What another process has in its memory under the same key is no object of this one.
@@ -190,16 +187,20 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         }
     }
 
-    /// Counts an access of each, the last one first, so that the first of them is the most recent afterwards.
     private func count(_ seen: [Seen]) throws -> [Object] {
-        for item in seen.reversed() {
-            try withHashed(item.name) { key in
-                if try memory.access(key, named: item.name) == nil {
+        try countAccesses(seen.map(\.name))
+        return seen.map(\.object)
+    }
+
+    /// Counts an access of each, the last one first, so that the first of them is the most recent afterwards.
+    func countAccesses(_ names: [String]) throws {
+        for name in names.reversed() {
+            try withHashed(name) { key in
+                if try memory.access(key, named: name) == nil {
                     try archive.withAccessToHold(key) { _, _ in }
                 }
             }
         }
-        return seen.map(\.object)
     }
 
     // MARK: Deleting
@@ -252,7 +253,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         let bytes = try memory.currentBytes()
         return ArchiveStatistics(
             status: try archive.status(), memory: memory.counts, memoryBytes: bytes,
-            failures: failures.withLock { $0 })
+            failures: failures.withLock { $0 }, undecodable: stale.withLock { $0.count })
     }
 
     /// Calls `body` with a key and its hash.

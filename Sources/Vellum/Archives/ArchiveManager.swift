@@ -28,7 +28,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
     public var asynchronous: AsynchronousArchives<Archive> { AsynchronousArchives(core: core) }
 
     /// Runs `body`, and logs what it throws.
-    private func attempt<Value>(
+    func attempt<Value>(
         _ operation: StaticString, _ key: String? = nil, else fallback: Value, _ body: () throws -> Value
     ) -> Value {
         do {
@@ -140,6 +140,17 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
         attempt("process queries", else: []) { try core.process(queries) }
     }
 
+    /// How many objects the queries leave. Leaves no trace.
+    public func countResults(of queries: [Query<Archive>]) -> Int {
+        attempt("process queries", else: 0) { try core.seen(by: queries).count }
+    }
+
+    /// Deletes what the queries leave, except what is stored anew after it was found, and returns how many that were.
+    @discardableResult
+    public func deleteResults(of queries: [Query<Archive>]) -> Int {
+        attempt("delete results", else: 0) { try core.deleteResults(of: queries) }
+    }
+
     /// When the object of this key was last recorded or accessed by any process, right within some milliseconds; `nil` if there
     /// is none. Leaves no trace.
     public func latestAccessedTime(for key: String) -> Date? {
@@ -168,6 +179,20 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
         attempt("delete idle objects", else: ()) {
             try core.deleteIdle(longerThan: .seconds(invalidateTimeInterval))
         }
+    }
+
+    // MARK: Stale values
+
+    /// Keys of stored values that are no objects of the type (any more). Costs the decoding of all objects; leaves no trace.
+    public func staleKeys() -> [String] {
+        attempt("look for stale values", else: []) { try core.staleVersions().map(\.name) }
+    }
+
+    /// Deletes the stored values that are no objects of the type (any more), and returns how many that were. Costs the
+    /// decoding of all objects.
+    @discardableResult
+    public func deleteStale() -> Int {
+        attempt("delete stale values", else: 0) { try core.delete(core.staleVersions()) }
     }
 
     // MARK: Sizes

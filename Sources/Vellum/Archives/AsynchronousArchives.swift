@@ -77,6 +77,19 @@ public struct AsynchronousArchives<Archive: Archivable>: @unchecked Sendable {
         try await core.elsewhere { try $0.latestAccess(key) }
     }
 
+    // MARK: Stale values
+
+    /// As ``ArchiveManager/staleKeys()``.
+    public nonisolated(nonsending) func staleKeys() async throws -> [String] {
+        try await core.elsewhere { try $0.staleVersions().map(\.name) }
+    }
+
+    /// As ``ArchiveManager/deleteStale()``.
+    @discardableResult
+    public nonisolated(nonsending) func deleteStale() async throws -> Int {
+        try await core.elsewhere { try $0.delete($0.staleVersions()) }
+    }
+
     // MARK: Deleting
 
     /// As ``ArchiveManager/delete(archiveWithKey:)``.

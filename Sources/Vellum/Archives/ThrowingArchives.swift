@@ -52,6 +52,13 @@ public struct ThrowingArchives<Archive: Archivable>: @unchecked Sendable {
     /// As ``ArchiveManager/process(queries:)``.
     public func process(queries: [Query<Archive>]) throws -> [Archive] { try core.process(queries) }
 
+    /// As ``ArchiveManager/staleKeys()``.
+    public func staleKeys() throws -> [String] { try core.staleVersions().map(\.name) }
+
+    /// As ``ArchiveManager/deleteStale()``.
+    @discardableResult
+    public func deleteStale() throws -> Int { try core.delete(core.staleVersions()) }
+
     /// As ``ArchiveManager/latestAccessedTime(for:)``.
     public func latestAccessedTime(for key: String) throws -> Date? { try core.latestAccess(key) }
 

@@ -31,7 +31,8 @@ import Vellum
         let messages = LoggedMessages()
         factory.logger = messages.logger
         _ = try factory.archives(
-            for: Note.self, trySetMaxDiskSize: 9_000, durability: .interval(seconds: 2), appliesSettings: true)
+            for: Note.self, trySetMaxDiskSize: 9_000, durability: .interval(seconds: 2), appliesSettings: true
+        )
         #expect(first.maxDiskSize == 9_000 && first.maxMemorySize == 1_000 && messages.all.isEmpty)
         #expect(try first.core.archive.configuration().durability == .interval(seconds: 2))
     }
