@@ -136,13 +136,13 @@ extension ArchiveCore {
         if let predicate = try encodedPredicate(of: queries) {
             versions = try ask(predicate, queries).map { Version(name: $0.name, sequence: $0.sequence) }
         } else {
-            var sequences: [String: UInt64] = [:]
+            var sequences: [ExactText: UInt64] = [:]
             let found = try Query.run(queries, over: names(meeting: nil)) { name -> Object? in
                 guard let seen = try objects(named: [name]).first else { return nil }
-                sequences[name] = seen.sequence
+                sequences[ExactText(name)] = seen.sequence
                 return seen.object
             }
-            versions = found.map { Version(name: $0, sequence: sequences[$0] ?? 0) }
+            versions = found.map { Version(name: $0, sequence: sequences[ExactText($0)] ?? 0) }
         }
         return try delete(versions)
     }

@@ -7,16 +7,16 @@ struct StaleKeys {
     /// More than these are only counted.
     private static var most: Int { 10_000 }
 
-    private var names: Set<String> = []
+    private var names: Set<ExactText> = []
     private(set) var count = 0
 
     /// Whether nobody has told of it yet.
     mutating func note(_ name: String) -> Bool {
         guard names.count < StaleKeys.most else {
-            if !names.contains(name) { count += 1 }
+            if !names.contains(ExactText(name)) { count += 1 }
             return false
         }
-        guard names.insert(name).inserted else { return false }
+        guard names.insert(ExactText(name)).inserted else { return false }
         count += 1
         return true
     }

@@ -40,7 +40,7 @@ extension ArchiveCore {
         return PreparedObject(
             name: name, encoded: encoded,
             kept: keepsObjects(encoded.isShared) ? HeldValue(object) : HeldObject(bytes: encoded.bytes),
-            properties: encoded.properties.map(preparedProperty))
+            properties: encoded.properties.isEmpty ? [] : encoded.properties.map { preparedProperty($0) })
     }
 
     private func put(_ prepared: PreparedObject, _ key: HashedKey, _ terms: Terms) throws {

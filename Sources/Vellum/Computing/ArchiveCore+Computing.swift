@@ -130,7 +130,7 @@ extension ArchiveCore {
     // MARK: Both
 
     private func computingKey(_ key: String) -> Computing.Key {
-        Computing.Key(archive: ObjectIdentifier(self), key: key)
+        Computing.Key(archive: ObjectIdentifier(self), key: ExactText(key))
     }
 
     private func heldObject(_ key: String) throws -> HeldObject? {
@@ -139,7 +139,7 @@ extension ArchiveCore {
     }
 
     private func prepared(_ object: Object, for request: Request) throws -> PreparedObject {
-        guard object.primaryKey == request.key else {
+        guard ExactText(object.primaryKey) == ExactText(request.key) else {
             throw ArchiveError.otherKey(wanted: request.key, computed: object.primaryKey)
         }
         return try prepare(object)

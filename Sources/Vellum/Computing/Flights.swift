@@ -2,14 +2,14 @@ import StorageEngine
 
 /// What is computed now in this process, by key: whoever asks for the same meanwhile waits for that.
 final class Flights: Sendable {
-    private let all = Guarded<[String: Flight]>([:])
+    private let all = Guarded<[ExactText: Flight]>([:])
 
     /// The computation of a key, a number for the caller to wait with, and whether the caller is the one to carry it out.
     func join(_ key: String) -> (flight: Flight, ticket: Int, isNew: Bool) {
         all.withLock { all in
-            if let flight = all[key] { return (flight, flight.ticket(), false) }
+            if let flight = all[ExactText(key)] { return (flight, flight.ticket(), false) }
             let flight = Flight()
-            all[key] = flight
+            all[ExactText(key)] = flight
             return (flight, flight.ticket(), true)
         }
     }
@@ -18,7 +18,7 @@ final class Flights: Sendable {
     func giveUp(_ flight: Flight, _ ticket: Int, _ key: String) {
         let (body, task) = all.withLock { all in
             let (body, task) = flight.giveUp(ticket)
-            if task != nil, all[key] === flight { all[key] = nil }
+            if task != nil, all[ExactText(key)] === flight { all[ExactText(key)] = nil }
             return (body, task)
         }
         body?(.failure(CancellationError()))
@@ -28,7 +28,7 @@ final class Flights: Sendable {
     /// Nobody joins it from now on.
     func end(_ flight: Flight, _ key: String) {
         all.withLock { all in
-            if all[key] === flight { all[key] = nil }
+            if all[ExactText(key)] === flight { all[ExactText(key)] = nil }
         }
     }
 }
@@ -100,6 +100,6 @@ enum Computing {
 
     struct Key: Hashable, Sendable {
         let archive: ObjectIdentifier
-        let key: String
+        let key: ExactText
     }
 }
