@@ -181,13 +181,13 @@ _vellum() {
     unset 'unparsed_words[0]'
     unparsed_words=("${unparsed_words[@]}")
     case "${subcommand}" in
-    browse|demo|ls|keys|get|put|query|rm|expire|undo|resize|stats|watch|why|import|export|append|tail|check|help)
+    browse|demo|ls|keys|get|put|query|rm|expire|undo|resize|stats|watch|why|import|export|append|tail|check|backup|help)
         # Offer subcommand argument completions
         "_vellum_${subcommand}"
         ;;
     *)
         # Offer subcommand completions
-        COMPREPLY+=($(compgen -W 'browse demo ls keys get put query rm expire undo resize stats watch why import export append tail check help' -- "${cur}"))
+        COMPREPLY+=($(compgen -W 'browse demo ls keys get put query rm expire undo resize stats watch why import export append tail check backup help' -- "${cur}"))
         ;;
     esac
 }
@@ -639,6 +639,30 @@ _vellum_check() {
     # Offer option value completions
     case "${prev}" in
     '--store')
+        __vellum_add_completions -d
+        return
+        ;;
+    esac
+}
+
+_vellum_backup() {
+    repeating_flags=()
+    non_repeating_flags=(--version -h --help)
+    repeating_options=()
+    non_repeating_options=(--store)
+    __vellum_offer_flags_options -1
+
+    # Offer option value completions
+    case "${prev}" in
+    '--store')
+        __vellum_add_completions -d
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
         __vellum_add_completions -d
         return
         ;;
