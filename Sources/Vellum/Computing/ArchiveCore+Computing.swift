@@ -24,7 +24,7 @@ extension ArchiveCore {
 
     func value(_ request: Request, _ compute: () throws -> Object) throws -> Object {
         let present = try access(request.key)
-        if let present, try !isDue(request) { return present }
+        if let present, try isDue(request) == false { return present }
         let (flight, ticket, isNew) = flights.join(request.key)
         guard isNew else {
             // Somebody renews it.
@@ -77,7 +77,7 @@ extension ArchiveCore {
         let hash = found.hash
         var present = found.object
         if present == nil { present = try await elsewhere { try $0.accessOnDisk(key, hash: hash) } }
-        if let present, try !isDue(request) { return present }
+        if let present, try isDue(request) == false { return present }
         let (flight, ticket, isNew) = flights.join(key)
         if !isNew, present == nil, Computing.keys.contains(computingKey(key)) {
             flights.giveUp(flight, ticket, key)
