@@ -261,7 +261,7 @@ public final class Archive: Sendable {
     /// All entries as they are at this moment; costs some ten nanoseconds an entry, and copies no key or
     /// value. Without any trace.
     public func entries(order: RecencyOrder = .mostRecentFirst) throws(StorageError) -> EntryList {
-        EntryList(engine: try engine(), order: order)
+        try EntryList(engine: try engine(), order: order)
     }
 
     public func status() throws(StorageError) -> ArchiveStatus {

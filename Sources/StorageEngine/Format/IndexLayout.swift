@@ -82,10 +82,6 @@ enum IndexLayout {
     static let residencyInChunkOffset = bucketsInChunkOffset + chunkBuckets * Bucket.bytes
     static let chunkBytes = residencyInChunkOffset + chunkEntries * residencyBytes
 
-    /// Addresses reserved for an index: room for some 200 million entries.
-    static let windowBytes = 16 << 30
-    static let leastWindowBytes = 64 << 20
-
     static func fileBytes(chunks: Int) -> Int { chunksOffset + chunks * chunkBytes }
 
     static func chunks(inFileOf bytes: Int) -> Int { max(0, bytes - chunksOffset) / chunkBytes }

@@ -8,29 +8,42 @@ extension SegmentLog {
         return frame
     }
 
+    /// Whether everything from `offset` to the end of a pinned segment is zero: never written.
+    func isBlank(_ pin: Pin, from offset: Int) -> Bool { view(pin).isBlank(from: offset) }
+
     /// The offset of the first valid frame behind `offset`. The checksum's seed contains the offset, so
     /// bytes that only look like a frame do not pass.
     func nextValidFrame(_ pin: Pin, after offset: Int) -> Int? {
-        let end = fileBytes(pin)
+        let view = view(pin)
         var candidate = offset + 8
-        while candidate + Frame.headerBytes <= end {
-            if validFrame(pin, at: candidate) != nil { return candidate }
+        while candidate + Frame.headerBytes <= view.bytes {
+            if view.validFrame(at: candidate) != nil { return candidate }
             candidate += 8
         }
         return nil
     }
 
     /// About how many entries a segment stores, by hopping from frame to frame without checking them.
-    func countPuts(in segment: UInt32) -> Int {
-        guard let pin = pin(segment) else { return 0 }
+    func countPuts(in segment: UInt32) throws(StorageError) -> Int {
+        guard let pin = try pinIfPresent(segment) else { return 0 }
         defer { unpin(pin) }
+        let view = view(pin)
         var count = 0
         var offset = SegmentHeader.bytes
-        while let frame = frame(pin, at: offset), frame.rawKind != 0 {
+        while let frame = view.frame(at: offset), frame.rawKind != 0 {
             if frame.kind == .put || frame.kind == .move { count += 1 }
             offset += frame.bytes
         }
         return count
+    }
+
+    /// No log of these segments has more entries than that, by the room that the smallest frame takes.
+    func mostEntries(in numbers: [UInt32]) throws(StorageError) -> Int {
+        var bytes = 0
+        for number in numbers {
+            bytes += min(try fileBytes(of: number), Frame.maximumValueBytes)
+        }
+        return bytes / Frame.bytes(key: 1, extension: 0, value: 0)
     }
 
     enum ScanItem {
@@ -44,12 +57,14 @@ extension SegmentLog {
     func scan(_ pin: Pin, from offset: Int, _ body: (ScanItem) throws(StorageError) -> Void)
         throws(StorageError) -> (end: Int, isBlankBehind: Bool)
     {
+        try learnSize(pin)
+        let view = view(pin)
         var offset = max(offset, SegmentHeader.bytes)
         while true {
-            if let frame = validFrame(pin, at: offset) {
+            if let frame = view.validFrame(at: offset) {
                 try body(.frame(frame, Location(segment: pin.segment, offset: offset)))
                 offset += frame.bytes
-            } else if isBlank(pin, from: offset) {
+            } else if view.isBlank(from: offset) {
                 return (offset, true)
             } else if let next = nextValidFrame(pin, after: offset) {
                 try body(.damage(from: offset, to: next))

@@ -223,15 +223,24 @@ extension ArchiveEngine {
     /// Moves the frame that an entry names, if it is intact and no other entry has its key by now.
     private func rescue(_ number: UInt32, _ slot: EntrySlot) -> Rescue {
         let location = slot.location
-        guard let pin = log.pin(location.segment) else { return .gone }
-        defer { log.unpin(pin) }
-        guard let frame = log.validFrame(pin, at: location.offset), frame.keyBytes > 0 else { return .gone }
-        let tag = UInt32(truncatingIfNeeded: hash(frame.key))
-        if let other = try? find(frame.key, tag: tag) {
-            letGo(other)
-            if other.number != number { return .gone }
+        do throws(StorageError) {
+            guard let pin = try log.pinIfPresent(location.segment) else { return .gone }
+            defer { log.unpin(pin) }
+            try log.learnSize(pin)
+            guard let frame = log.validFrame(pin, at: location.offset), frame.keyBytes > 0 else {
+                return .gone
+            }
+            let tag = UInt32(truncatingIfNeeded: hash(frame.key))
+            if let other = try find(frame.key, tag: tag) {
+                letGo(other)
+                if other.number != number { return .gone }
+            }
+            return move(frame, number, slot, kept: nil) ? .moved : .noRoom
+        } catch {
+            // What can't be read now, another operation will move; what is damaged is gone.
+            guard case .corrupted = error else { return .noRoom }
+            return .gone
         }
-        return move(frame, number, slot, kept: nil) ? .moved : .noRoom
     }
 
     /// Drops a segment that the cleaner has been through although entries still name it: because their frames are

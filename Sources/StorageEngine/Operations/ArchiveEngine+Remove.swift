@@ -59,7 +59,8 @@ extension ArchiveEngine {
 
     /// Removes every entry that `isChosen`, looking at all of them slice by slice.
     private func removeAll(
-        _ kind: EventKind, _ cause: EventCause, where isChosen: (EntrySlot) -> Bool
+        _ kind: EventKind, _ cause: EventCause,
+        where isChosen: (EntrySlot) throws(StorageError) -> Bool
     ) throws(StorageError) -> Removal {
         var removal = Removal(entries: 0, bytes: 0)
         var first: UInt32 = 0
@@ -77,7 +78,7 @@ extension ArchiveEngine {
             var chosen: [UInt32] = []
             while first < end {
                 first += 1
-                if let slot = index.entry(first), slot.isLive, isChosen(slot) { chosen.append(first) }
+                if let slot = index.entry(first), slot.isLive, try isChosen(slot) { chosen.append(first) }
             }
             let part = kind == .expiry ? try expire(chosen) : try removeBatch(chosen, kind, cause)
             removal.entries += part.entries
@@ -92,10 +93,13 @@ extension ArchiveEngine {
 
     /// Removes expired entries; those that a person's action gave their deadline are set aside. Needs the lock.
     func expire(_ numbers: [UInt32]) throws(StorageError) -> Removal {
-        let actions = index.undoLines.isEmpty ? [:] : deadlinesOfActions()
+        let actions = index.undoLines.isEmpty ? [:] : try deadlinesOfActions()
         guard !actions.isEmpty else { return try removeBatch(numbers, .expiry, .deadline) }
         var removal = Removal(entries: 0, bytes: 0)
-        let parts = Dictionary(grouping: numbers) { action(expiring: $0, among: actions) }
+        var parts: [UInt32: [UInt32]] = [:]
+        for number in numbers {
+            parts[try action(expiring: number, among: actions), default: []].append(number)
+        }
         for (group, part) in parts {
             let done = try removeBatch(part, .expiry, .deadline, group: group)
             removal.entries += done.entries
@@ -155,21 +159,22 @@ extension ArchiveEngine {
         var owner = owner
         let bytes = owner.withUTF8 { Array($0) }
         let tag = bytes.withUnsafeBytes { ownerTag($0) }
-        return try removeAll(.delete, .owner) { slot in
-            slot.owner == tag && withFrame(at: slot.location) { $0.owner.elementsEqual(bytes) } == true
+        return try removeAll(.delete, .owner) { (slot) throws(StorageError) in
+            guard slot.owner == tag else { return false }
+            return try withFrameIfPresent(at: slot.location) { $0.owner.elementsEqual(bytes) } == true
         }
     }
 
     /// Entries and bytes by owner, largest first. Reads the frames of owned entries.
-    func owners() -> [OwnerSummary] {
+    func owners() throws(StorageError) -> [OwnerSummary] {
         var summaries: [[UInt8]: OwnerSummary] = [:]
-        for reference in liveReferences() {
+        for reference in try liveReferences() {
             let name: [UInt8]
             if let slot = index.entry(reference.number), slot.location == reference.location, slot.owner == 0
             {
                 name = []
             } else {
-                name = withFrame(at: reference.location) { Array($0.owner) } ?? []
+                name = try withFrameIfPresent(at: reference.location) { Array($0.owner) } ?? []
             }
             summaries[name, default: OwnerSummary(owner: nil, entries: 0, bytes: 0, hits: 0)].entries += 1
             summaries[name]?.bytes += UInt64(reference.valueBytes)

@@ -154,7 +154,8 @@ extension ArchiveEngine {
             writer.append(note)
             try appendBare(.restore, extensionBytes: writer.written) { location, time in
                 crashPoint(.restoreFrameWritten)
-                bringBack(note, time: time, &back)
+                // Only a replay fails.
+                try? bringBack(note, time: time, &back)
             }
         }
         return back
@@ -162,14 +163,16 @@ extension ArchiveEngine {
 
     /// Puts the entries of an action back where they were, their places in the recency order included. Entries
     /// whose key was recorded anew stay set aside. Needs the lock; is also what a replay does.
-    func bringBack(_ note: RemovalNote, time: Int64, _ outcome: inout UndoOutcome) {
+    func bringBack(
+        _ note: RemovalNote, time: Int64, _ outcome: inout UndoOutcome
+    ) throws(StorageError) {
         var back: [(recency: UInt64, number: UInt32)] = []
         // A death while an entry was being copied leaves it twice; its copy, which is younger, comes back.
         let numbers = index.setAsideNumbers().filter { index.entry($0)?.group == note.group }
             .sorted { index.entry($0)?.location ?? .none > index.entry($1)?.location ?? .none }
         for number in numbers {
             guard let slot = index.entry(number) else { continue }
-            switch present(instead: slot) {
+            switch try present(instead: slot) {
             case .none: break
             case .itself:
                 forget(number, slot)
@@ -210,13 +213,23 @@ extension ArchiveEngine {
     }
 
     /// What look-ups find under the key of an entry that is set aside.
-    private func present(instead slot: EntrySlot) -> Present {
-        withFrame(at: slot.location) { frame -> Present in
-            guard let present = try? find(frame.key, tag: slot.tag) else { return .none }
+    private func present(instead slot: EntrySlot) throws(StorageError) -> Present {
+        do throws(StorageError) {
+            guard let pin = try log.pinIfPresent(slot.location.segment) else { return .another(key: "?") }
+            defer { log.unpin(pin) }
+            guard let frame = try log.frameIfPresent(pin, at: slot.location.offset) else {
+                return .another(key: "?")
+            }
+            guard let present = try find(frame.key, tag: slot.tag) else { return .none }
             defer { letGo(present) }
             if present.frame.sequence == frame.sequence { return .itself }
             return .another(key: String(decoding: frame.key, as: UTF8.self))
-        } ?? .another(key: "?")
+        } catch {
+            if case .corrupted = error { return .none }
+            // An index must not be made without it; whoever undoes an action hears of what was left out.
+            if isRebuilding { throw error }
+            return .another(key: "?")
+        }
     }
 
     // MARK: The end of the grace
@@ -251,9 +264,14 @@ extension ArchiveEngine {
             let note = RemovalNote(
                 group: slot.group, cause: .person,
                 kind: ReversibleAction.Kind(rawValue: line.kind), time: line.time)
-            let moved = withFrame(at: slot.location) { move($0, number, slot, kept: note) }
-            if moved == nil { forget(number, slot) }
-            if moved == false { return false }
+            do throws(StorageError) {
+                let moved = try withFrameIfPresent(at: slot.location) { move($0, number, slot, kept: note) }
+                if moved == nil { forget(number, slot) }
+                if moved == false { return false }
+            } catch {
+                // What can't be read now, another operation will carry on.
+                return false
+            }
         }
         return true
     }

@@ -24,8 +24,6 @@ final class ArchiveEngine: Sendable {
     let processSlot: ProcessSlot?
     /// Held shared while the archive is open for writing, so that nobody rebuilds the index meanwhile.
     let attachment: OpenFile?
-    /// The file of an observed index, to notice when another takes its place.
-    let indexFile: OpenFile?
     let pid: Int32
     let kind: ArchiveKind
     /// When this handle was made, on the monotonic clock.
@@ -43,7 +41,7 @@ final class ArchiveEngine: Sendable {
     init(
         name: String, kind: ArchiveKind, folder: OpenFile, hash: KeyHash, index: IndexMemory, log: SegmentLog,
         lock: ArchiveLock,
-        processSlot: ProcessSlot?, attachment: OpenFile?, indexFile: OpenFile? = nil
+        processSlot: ProcessSlot?, attachment: OpenFile?
     ) {
         self.name = name
         self.kind = kind
@@ -54,7 +52,6 @@ final class ArchiveEngine: Sendable {
         self.lock = lock
         self.processSlot = processSlot
         self.attachment = attachment
-        self.indexFile = indexFile
         pid = getpid()
         syncing = Syncing(folder: folder)
     }
@@ -67,6 +64,13 @@ final class ArchiveEngine: Sendable {
         guard attachment != nil else { throw .readOnly(operation: "change \"\(name)\"") }
         let outcome = lock.acquire(nanoseconds: ArchiveEngine.patienceNanoseconds)
         guard case .acquired = outcome else { throw refusal(outcome) }
+        do throws(StorageError) {
+            // What another process has added must be within reach before anything changes.
+            try index.catchUp()
+        } catch {
+            lock.release()
+            throw error
+        }
         if index.word64(IndexLayout.sectionOwnerOffset) != 0
             || index.word32(IndexLayout.stateOffset) != IndexLayout.State.ready.rawValue
         {
@@ -119,7 +123,8 @@ final class ArchiveEngine: Sendable {
     func acquireIfFree() -> Bool {
         guard processSlot != nil, lock.tryAcquire() else { return false }
         guard index.word64(IndexLayout.sectionOwnerOffset) == 0,
-            index.word32(IndexLayout.stateOffset) == IndexLayout.State.ready.rawValue
+            index.word32(IndexLayout.stateOffset) == IndexLayout.State.ready.rawValue,
+            (try? index.catchUp()) != nil
         else {
             lock.release()
             return false
@@ -162,16 +167,17 @@ final class ArchiveEngine: Sendable {
         else { return }
         defer { opening.unlock() }
         guard (try? attachment.lock(.exclusive, wait: false)) == true else { return }
-        index.setCleanMark()
+        if (try? leaveSmallerIndex()) == true { return }
+        // Without the mark the next who opens it adds up what is in it.
+        try? index.setCleanMark()
     }
 
     /// Whether what an observer has opened is out of date, so that the archive must be opened again: its index was
     /// replaced; or there was no index that could be observed, and the log as it was then is all that it has.
     var isSuperseded: Bool {
         guard attachment == nil else { return false }
-        guard let indexFile else { return cp_monotonic_time() &- made > ArchiveEngine.copyNanoseconds }
-        guard let status = try? indexFile.status() else { return true }
-        return status.links == 0
+        guard index.hasFile else { return cp_monotonic_time() &- made > ArchiveEngine.copyNanoseconds }
+        return index.isReplaced
     }
 
     /// How long an observer is content with a copy of the log in its own memory.

@@ -24,7 +24,7 @@ extension ArchiveEngine {
 
     func check() throws(StorageError) -> CheckReport {
         let begin = head
-        let all = liveReferences(all: true)
+        let all = try liveReferences(all: true)
         let references = all.filter { $0.tier != .memory }
         let totals = (entryCount - (all.count - references.count), valueBytes)
         let end = head
@@ -42,15 +42,15 @@ extension ArchiveEngine {
             findings.note("\(log.path(of: number)): the segment is gone")
         }
         for number in numbers {
-            if let problem = foreignSegment(number, newest: end.segment) { findings.note(problem) }
+            if let problem = try foreignSegment(number, newest: end.segment) { findings.note(problem) }
             guard number >= oldest, let pin = try log.pinIfPresent(number) else { continue }
             defer { log.unpin(pin) }
-            try log.learnSize(pin)
+            if let excess = try log.excess(of: number) { findings.note(excess.description) }
             let result = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
                 switch item {
                 case .frame(let frame, let location):
                     // Frames behind `end` too: what they say may be in the index already.
-                    note(frame, location, isNew: location >= begin, &said)
+                    try note(frame, location, isNew: location >= begin, &said)
                 case .damage(let from, let to):
                     guard Location(segment: number, offset: from) < end else { return }
                     findings.note("\(log.path(of: number)): bytes \(from) to \(to) hold no valid entry")
@@ -70,7 +70,7 @@ extension ArchiveEngine {
         if kind == .log {
             words = words.filter { $0.value.location >= firstMessage }
         } else {
-            compare(references, reclaimed: reclaimed, begin: begin, &words, &findings)
+            try compare(references, reclaimed: reclaimed, begin: begin, &words, &findings)
         }
         var live = (count: 0, bytes: UInt64(0))
         for word in words.values where !word.isRemoved && word.location.segment >= reclaimed {
@@ -104,7 +104,7 @@ extension ArchiveEngine {
     }
 
     /// What is wrong with a segment file whose header isn't one of this archive's.
-    private func foreignSegment(_ number: UInt32, newest: UInt32) -> String? {
+    private func foreignSegment(_ number: UInt32, newest: UInt32) throws(StorageError) -> String? {
         var looks = 0
         while true {
             looks += 1
@@ -113,22 +113,23 @@ extension ArchiveEngine {
                 return nil
             } catch {
                 // Gone meanwhile.
-                guard case .corrupted = error else { return nil }
+                if case .system(_, _, SystemCode.missing) = error { return nil }
+                guard case .corrupted = error else { throw error }
                 guard number > newest, looks < 100 else { return error.description }
                 // Just being made; and if its header has been written since the first look, the next will tell.
-                if log.isUnwritten(number) { return nil }
+                if try log.isUnwritten(number) { return nil }
             }
         }
     }
 
     private func note(
         _ frame: Frame, _ location: Location, isNew: Bool, _ words: inout LogWords
-    ) {
+    ) throws(StorageError) {
         guard isMeant(frame) else { return }
         let group = RemovalNote(of: frame)?.group ?? 0
         for evicted in FrameExtension.evictions(of: frame) {
             // Its segment may be gone, and the entry with it.
-            guard let key = withFrame(at: evicted, { hash($0.key) }), let word = words.last[key],
+            guard let key = try withFrameIfPresent(at: evicted, { hash($0.key) }), let word = words.last[key],
                 word.location == evicted, !word.isRemoved
             else { continue }
             if group != 0 { words.setAside[group, default: [:]][key] = word }
@@ -181,9 +182,9 @@ extension ArchiveEngine {
     private func compare(
         _ references: [EntryReference], reclaimed: UInt32, begin: Location, _ words: inout [UInt64: LastWord],
         _ findings: inout ReplayFindings
-    ) {
+    ) throws(StorageError) {
         for reference in references where reference.location.segment >= reclaimed {
-            let key = withFrame(at: reference.location) { hash($0.key) }
+            let key = try withFrameIfPresent(at: reference.location) { hash($0.key) }
             guard let key, let word = words[key], word.location == reference.location else {
                 if reference.location >= begin { continue }
                 // Its key's last word may be a later one that names another place.

@@ -51,7 +51,7 @@ extension ArchiveEngine {
         case .restore:
             if let note = RemovalNote(of: frame) {
                 var outcome = UndoOutcome.nothing
-                bringBack(note, time: frame.time, &outcome)
+                try bringBack(note, time: frame.time, &outcome)
             }
         case .kept:
             try replayKept(frame, at: location, tag: tag)
@@ -172,9 +172,17 @@ extension ArchiveEngine {
             waiting.removeAll(keepingCapacity: true)
         }
         for number in numbers {
-            guard let pin = try log.pinIfPresent(number) else { continue }
+            guard let pin = try log.pinIfPresent(number) else {
+                // For an observer it may be reclaimed meanwhile; for whoever has the archive alone, it belongs.
+                guard attachment == nil else {
+                    throw .corrupted(
+                        path: log.path(of: number), offset: 0, reason: "it can't be read any more")
+                }
+                continue
+            }
             defer { log.unpin(pin) }
-            segmentBytes += log.fileBytes(pin)
+            if let excess = try log.excess(of: number) { findings.note(excess.description) }
+            segmentBytes += log.view(pin).bytes
             if oldestSegment == 0 { index.set32(IndexLayout.oldestSegmentOffset, number) }
             let result = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
                 switch item {
@@ -193,7 +201,7 @@ extension ArchiveEngine {
                     findings.note("\(log.path(of: number)): no valid entry from byte \(result.end) on")
                 } else if attachment != nil {
                     // The remains of an operation that was not acknowledged.
-                    log.blank(pin, from: result.end)
+                    log.view(pin).blank(from: result.end)
                 }
             }
             head = Location(segment: number, offset: result.end)
@@ -207,10 +215,11 @@ extension ArchiveEngine {
 
     /// About how many entries the log has, judged by its oldest and its newest segment, so that the table need
     /// not be split while it fills; a fifth of the frames is taken to be stored anew later.
-    private func estimatedEntries(_ numbers: [UInt32]) -> Int {
+    private func estimatedEntries(_ numbers: [UInt32]) throws(StorageError) -> Int {
         let sample = Set([numbers.first, numbers.last].compactMap { $0 })
-        let puts = sample.reduce(0) { $0 + log.countPuts(in: $1) }
-        return puts * numbers.count / max(sample.count, 1) * 4 / 5
+        var puts = 0
+        for number in sample { puts += try log.countPuts(in: number) }
+        return min(puts * numbers.count / max(sample.count, 1) * 4 / 5, try log.mostEntries(in: numbers))
     }
 
     /// Numbers of the segments that are part of the log; leftovers of an interrupted removal are not.
@@ -227,10 +236,10 @@ extension ArchiveEngine {
             } catch {
                 // A segment whose header was never written held nothing acknowledged.
                 let isLast = number == numbers.last
-                if case .corrupted = error, isLast, log.isUnwritten(number) { continue }
+                if case .corrupted = error, isLast, try log.isUnwritten(number) { continue }
                 guard case .corrupted(_, let offset, _) = error else { throw error }
                 findings.note(error.description)
-                if log.holdsFrames(number) {
+                if try log.holdsFrames(number) {
                     readable.append(number)
                 } else if offset == SegmentHeader.archiveOffset {
                     foreign += 1

@@ -12,12 +12,14 @@ extension ArchiveOpening {
     }
 
     /// Where the index says that the log ends, if the index is this archive's.
-    var claimedHead: Location? { (try? ownIndex(writable: false))?.1.head }
+    var claimedHead: Location? {
+        get throws(StorageError) { try ownIndex(writable: false)?.1.head }
+    }
 
     /// Pid of a living process that has the archive open for writing, as far as its index tells.
     var firstUser: Int32? {
         guard let (file, _) = try? ownIndex(writable: false),
-            let index = try? IndexMemory(file: file, path: file.path, writable: false)
+            let index = try? IndexMemory(file, as: .open(file), writable: false)
         else { return nil }
         return index.attachedSlots.first(where: \.identity.isAlive)?.identity.pid
     }
@@ -75,8 +77,11 @@ extension ArchiveOpening {
         guard index.word64(IndexLayout.diskLimitOffset) == limits.diskLimit ?? .max,
             index.word64(IndexLayout.memoryLimitOffset) == limits.memoryLimit ?? .max
         else { return false }
+        let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: true)
         switch mark {
-        case .right: return true
+        case .right:
+            return try log.highestSegment(above: Location(raw: index.word64(IndexLayout.headOffset)).segment)
+                == nil
         case .wrong: return false
         case .none: break
         }
@@ -87,14 +92,14 @@ extension ArchiveOpening {
         } else if mode != LockingMode.fileLock.rawValue {
             return false
         }
-        let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: true)
         let engine = ArchiveEngine(
             name: descriptor.name, kind: descriptor.configuration.kind, folder: folder,
             hash: descriptor.hash(), index: index, log: log,
             lock: try makeLock(index), processSlot: nil, attachment: attachment)
         let wasInterrupted = index.word64(IndexLayout.sectionOwnerOffset) != 0
-        guard engine.headerIsSound(wasInterrupted: wasInterrupted) else { return false }
+        guard try engine.headerIsSound(wasInterrupted: wasInterrupted) else { return false }
         // Totals and links of an interrupted change are made anew by the repair that comes with the lock.
-        return wasInterrupted || engine.addsUp()
+        if wasInterrupted { return true }
+        return try engine.addsUp()
     }
 }

@@ -115,7 +115,7 @@ struct ArchiveOpening {
         // Those who have it open have seen that it is sound.
         var mark: IndexMemory.CleanMark?
         if isAlone, let candidate = index {
-            mark = candidate.cleanMark
+            mark = try candidate.cleanMark()
             let isSound = try isSound(candidate, mark: mark ?? .none, attachment: attachment)
             if !isSound { index = nil }
         }
@@ -128,7 +128,7 @@ struct ArchiveOpening {
                     reason:
                         "its index was removed or replaced while it is in use; close those processes first")
             }
-            let witness = IndexWitness(folder, descriptor, mark: mark)
+            let witness = try IndexWitness(folder, descriptor, mark: mark)
             index = try mapForWriting(buildIndex(attachment: attachment, witness: witness))
         }
         guard let index, try attachment.lock(.shared, wait: true) else {
@@ -157,7 +157,8 @@ struct ArchiveOpening {
     }
 
     private func mapForWriting(_ file: OpenFile) throws(StorageError) -> IndexMemory {
-        try IndexMemory(file: file, path: file.path, writable: true)
+        try IndexMemory(
+            file, as: .named(ArchiveOpening.indexName, in: folder, file.status()), writable: true)
     }
 
     /// Takes the attachment's lock exclusively if nobody has the archive open. A process that this one, or another
@@ -233,24 +234,27 @@ struct ArchiveOpening {
 
     private func observe() throws(StorageError) -> ArchiveEngine? {
         guard let file = try trustedIndex(writable: false) else { return nil }
-        let index = try IndexMemory(file: file, path: file.path, writable: false)
+        let index = try IndexMemory(file, as: .open(file), writable: false)
         let owner = index.word64(IndexLayout.sectionOwnerOffset)
         if owner != 0, cp_process_start(pid_t(truncatingIfNeeded: owner)) == 0 { return nil }
-        guard index.cleanMark != .wrong else { return nil }
+        guard try index.cleanMark() != .wrong else { return nil }
         let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: false)
         return ArchiveEngine(
             name: descriptor.name, kind: descriptor.configuration.kind, folder: folder,
             hash: descriptor.hash(), index: index, log: log,
             lock: ArchiveLock(robustMutexAt: index.base + IndexLayout.mutexOffset), processSlot: nil,
-            attachment: nil, indexFile: file)
+            attachment: nil)
     }
 
     private func readIntoMemory() throws(StorageError) -> ArchiveEngine {
         // Before the log is read: what others append meanwhile only makes it longer.
-        let witness = IndexWitness(folder, descriptor)
-        let index = try IndexMemory(file: nil, path: folder.path, writable: true)
-        try initialize(index, file: nil)
+        let witness = try IndexWitness(folder, descriptor)
         let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: false)
+        // More than the log can need: it reserves addresses, not memory.
+        let most = try log.mostEntries(in: log.segmentNumbers())
+        let chunks = (most + most / 8) / IndexLayout.chunkEntries + 16
+        let index = try IndexMemory(privateBytes: IndexLayout.fileBytes(chunks: chunks), path: folder.path)
+        try initialize(index, file: nil)
         let engine = ArchiveEngine(
             name: descriptor.name, kind: descriptor.configuration.kind, folder: folder,
             hash: descriptor.hash(), index: index, log: log,
@@ -272,7 +276,7 @@ struct ArchiveOpening {
         let file = try folder.newFile(named: ArchiveOpening.newIndexName)
         do throws(StorageError) {
             try file.extend(from: 0, to: IndexLayout.fileBytes(chunks: 1))
-            let index = try IndexMemory(file: file, path: file.path, writable: true)
+            let index = try IndexMemory(file, as: .open(file), writable: true)
             try initialize(index, file: file)
             let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: true)
             let engine = ArchiveEngine(
@@ -323,11 +327,7 @@ struct ArchiveOpening {
         index.set32(IndexLayout.stateOffset, IndexLayout.State.building.rawValue)
         index.setBytes(descriptor.identity, at: IndexLayout.identityOffset)
         index.setBytes(BootIdentity.current, at: IndexLayout.bootOffset)
-        if let status = try file?.status() {
-            index.set64(IndexLayout.deviceOffset, status.device)
-            index.set64(IndexLayout.inodeOffset, status.inode)
-        }
-        if let file { index.set64(IndexLayout.birthOffset, cp_birth_time(file.descriptor)) }
+        if let file { try index.identify(file) }
         index.set32(IndexLayout.lockingOffset, mode.rawValue)
         if mode == .robustMutex {
             let failure = cp_mutex_init(index.base + IndexLayout.mutexOffset)

@@ -204,8 +204,10 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     private func allObjects() throws -> some Sequence<Seen> {
         let list = try archive.entries()
         return list.indices.lazy.compactMap { [self] index -> Seen? in
-            guard let name = list.presentKey(at: index) else { return nil }
+            var name = "entry \(index)"
             do {
+                guard let key = try list.presentKey(at: index) else { return nil }
+                name = key
                 return try peek(name).map { Seen(object: $0, name: name) }
             } catch {
                 log("read", name, error)

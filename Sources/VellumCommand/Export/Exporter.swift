@@ -96,7 +96,7 @@ struct Exporter {
         var missing = 0
         for index in entries.indices {
             if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
-            let encoding = entries.metadata(at: index)?.encoding ?? .unknown
+            let encoding = try entries.metadata(at: index)?.encoding ?? .unknown
             let bytes: [UInt8]?
             do throws(StorageError) {
                 bytes = try entries.withValue(at: index) { Array($0) }
@@ -106,7 +106,7 @@ struct Exporter {
                 damaged += 1
                 continue
             }
-            guard let bytes, let key = entries.key(at: index) else {
+            guard let bytes, let key = try entries.key(at: index) else {
                 if entries.isMissing(at: index) { missing += 1 }
                 continue
             }

@@ -31,6 +31,8 @@ enum WorkerCommand: String {
     case opening
     /// Stores keys anew, and dies at a named point of the last put.
     case reorder
+    /// Uses archives under a limit of its own on addresses, descriptors or the length of files.
+    case limited
 
     func run(_ arguments: WorkerArguments) {
         do {
@@ -46,6 +48,7 @@ enum WorkerCommand: String {
             case .fork: try forkWithOpenStore(arguments)
             case .opening: tryOpening(arguments)
             case .reorder: try reorder(arguments)
+            case .limited: try beLimited(arguments)
             }
         } catch {
             say("! \(error)")
