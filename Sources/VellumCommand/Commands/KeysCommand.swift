@@ -59,7 +59,7 @@ struct KeysCommand: ParsableCommand {
         for index in try order.arrange(entries, reversed: reverse) {
             guard left > 0 || (owner != nil && !isAnyOwned) else { break }
             guard let metadata = try entries.metadata(at: index) else {
-                if entries.isMissing(at: index) { missing += 1 }
+                if try entries.isMissing(at: index) { missing += 1 }
                 continue
             }
             if let owner, metadata.owner != owner { continue }

@@ -107,7 +107,7 @@ struct Exporter {
                 continue
             }
             guard let bytes, let key = try entries.key(at: index) else {
-                if entries.isMissing(at: index) { missing += 1 }
+                if try entries.isMissing(at: index) { missing += 1 }
                 continue
             }
             try body(key, StoredValue(bytes, encoding: encoding))
