@@ -29,7 +29,7 @@ struct Sample {
             }
             let list = try archive.entries()
             let plan = list.indices.prefix(10).compactMap { index in
-                list.metadata(at: index).map { PlannedEntry(key: $0.key, sequence: $0.sequence) }
+                try list.metadata(at: index).map { PlannedEntry(key: $0.key, sequence: $0.sequence) }
             }
             _ = try archive.carryOut(.delete, on: Array(plan.prefix(4)))
             _ = try archive.undo()
