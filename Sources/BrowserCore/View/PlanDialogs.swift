@@ -47,7 +47,7 @@ extension OverlayPlaces {
 
     /// Whether a plan removes more than can be kept for ten minutes whatever is written.
     private static func isBeyondBudget(_ plan: Plan, _ model: Model) -> Bool {
-        guard let left = model.archives.first(where: { $0.name == plan.archive })?.undoLeft else {
+        guard let left = model.archives.summary(plan.archive)?.undoLeft else {
             return false
         }
         return UndoBudget.cost(entries: plan.targets.count, valueBytes: plan.bytes) > left

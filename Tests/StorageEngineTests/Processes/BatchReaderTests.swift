@@ -64,7 +64,7 @@ import Testing
             }
         }
         for reader in readers { try reader.wait() }
-        FileManager.default.createFile(atPath: folder.stopFile, contents: nil)
+        _ = FileManager.default.createFile(atPath: folder.stopFile, contents: nil)
         var total = looks.load(ordering: .relaxed)
         for observer in observers {
             let (status, lines) = try await observer.finish()
