@@ -13,6 +13,11 @@ TARGET ?= segment frames index descriptor cbor json query terminal import
 SECONDS ?= 60
 
 SWIFT ?= swift
+# Package.swift turns warnings into errors where this is set. It doesn't look at CI itself: that is set for whole builds of
+# users too, of which this package is a small part.
+ifdef CI
+export VELLUM_STRICT = 1
+endif
 NEED := sh Assets/build/need.sh
 BINARY := .build/release/vellum
 FORMAT_OPTIONS := --configuration Assets/swift-format.json --recursive --parallel

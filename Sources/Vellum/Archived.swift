@@ -1,5 +1,6 @@
 import Foundation
 import Logging
+import Observation
 
 /// A property whose value is stored in the archive of its type whenever it is assigned.
 ///
@@ -8,7 +9,8 @@ import Logging
 /// @Archived(initialPrimaryKey: "some") var friend: User?
 /// ```
 ///
-/// Assigning a value records it. Assigning `nil` deletes the entry that the value had. A value with another primary
+/// Assigning a value records it; an entry of its key keeps its lifetime and its owner. Assigning `nil` deletes the entry
+/// that the value had. A value with another primary
 /// key is recorded under that, and the entry of the former value stays: the property shows one of the archive's
 /// objects, and looking at another one deletes none.
 ///
@@ -24,12 +26,17 @@ import Logging
 /// variable, for a static one, and in a class that is `Sendable` without an actor; all of them can have a constant
 /// `let user = Archived<User>()` and use its `wrappedValue`. Copies of a structure share the value of such a property.
 ///
+/// Reading and assigning are observed, as those of a property of an `@Observable` class. In such a class the macro must leave the
+/// property to the wrapper, for it allows no other: `@ObservationIgnored @Archived var user: User?`, which is observed
+/// nevertheless.
+///
 /// If the archive can't be opened, that is logged once (``ArchivesFactory/logger``), the property keeps its value in
 /// memory only, and every later use that needs the archive tries again.
 @propertyWrapper
 public final class Archived<Archive: Archivable> {
     private let open: () throws -> any Archivist<Archive>
     private let logger: () -> Logger
+    private let observers = ObservationRegistrar()
     // Recursive, because recording runs code of the value's type, which may read the property. It is held meanwhile
     // so that the archive gets the values of several threads in the order in which the property does.
     private let lock = NSRecursiveLock()
@@ -57,19 +64,22 @@ public final class Archived<Archive: Archivable> {
     /// A property that is `nil` at first, stored in the shared factory's archive.
     // In an extension the compiler doesn't find it for a property without arguments.
     public convenience init() {
-        self.init(in: .shared)
+        self.init(key: nil, value: nil, .shared)
     }
 
     /// The value. Assigning one records it, assigning `nil` deletes the entry that it had.
     public var wrappedValue: Archive? {
         get {
-            lock.withLock {
+            observers.access(self, keyPath: \.wrappedValue)
+            return lock.withLock {
                 if awaitsLoad { load() }
                 return value
             }
         }
         set {
-            lock.withLock { assign(newValue) }
+            observers.withMutation(of: self, keyPath: \.wrappedValue) {
+                lock.withLock { assign(newValue) }
+            }
         }
     }
 
@@ -95,7 +105,7 @@ public final class Archived<Archive: Archivable> {
         if let newValue {
             // Of an object the key may have changed by the time it is to be deleted.
             key = newValue.primaryKey
-            opened()?.record(newValue)
+            opened()?.update(newValue)
         } else if let former = key {
             key = nil
             opened()?.delete(archiveWithKey: former)
@@ -120,6 +130,8 @@ public final class Archived<Archive: Archivable> {
 
 // What is mutable is guarded by the lock, and so is the closure that opens the archive.
 extension Archived: @unchecked Sendable where Archive: Sendable {}
+
+extension Archived: Observable {}
 
 extension Archived {
     /// A property that is `nil` at first, stored in an archive of this factory.
@@ -147,6 +159,45 @@ extension Archived {
 
     private convenience init(key: String?, value: Archive?, _ factory: ArchivesFactory) {
         self.init(initialPrimaryKey: key, fallback: value, logger: { factory.logger }) {
+            try factory.archives(for: Archive.self)
+        }
+    }
+}
+
+/// The same for types that are `Sendable`, whose archives keep objects themselves in memory
+/// (``ArchivesFactory/archives(for:trySetMaxMemorySize:trySetMaxDiskSize:kind:durability:appliesSettings:)``).
+extension Archived where Archive: Sendable {
+    /// A property that is `nil` at first, stored in the shared factory's archive.
+    public convenience init() {
+        self.init(sendable: nil, value: nil, .shared)
+    }
+
+    /// A property that is `nil` at first, stored in an archive of this factory.
+    public convenience init(in factory: ArchivesFactory) {
+        self.init(sendable: nil, value: nil, factory)
+    }
+
+    /// A property with a value, which is recorded at once.
+    public convenience init(wrappedValue: Archive?, in factory: ArchivesFactory = .shared) {
+        self.init(sendable: nil, value: wrappedValue, factory)
+    }
+
+    /// A property whose value is the archive's object of this key, when it is read for the first time.
+    public convenience init(initialPrimaryKey key: String, in factory: ArchivesFactory = .shared) {
+        self.init(sendable: key, value: nil, factory)
+    }
+
+    /// A property whose value is the archive's object of this key, when it is read for the first time. If there is
+    /// none, it is `wrappedValue`, which is recorded then.
+    public convenience init(
+        wrappedValue: Archive?, initialPrimaryKey key: String, in factory: ArchivesFactory = .shared
+    ) {
+        self.init(sendable: key, value: wrappedValue, factory)
+    }
+
+    private convenience init(sendable key: String?, value: Archive?, _ factory: ArchivesFactory) {
+        self.init(initialPrimaryKey: key, fallback: value, logger: { factory.logger }) {
+            // Here the compiler takes the call that notes what it knows.
             try factory.archives(for: Archive.self)
         }
     }

@@ -128,7 +128,7 @@ private struct BackupPlace {
         guard !name.isEmpty, name != ".", name != ".." else { throw .backupExists(path: String(path)) }
         let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         parent = try OpenFile.folder(at: folder)
-        guard try !parent.hasEntry(named: name) else { throw .backupExists(path: String(path)) }
+        guard try parent.hasEntry(named: name) == false else { throw .backupExists(path: String(path)) }
         partialPath = path + ".partial"
         try parent.makeFolder(named: name + ".partial")
         partial = try parent.folder(named: name + ".partial")
@@ -154,7 +154,7 @@ private struct BackupPlace {
             if let folder = try? partial.folder(named: name) { try folder.synchronizeNames() }
         }
         try partial.synchronizeNames()
-        guard try !parent.hasEntry(named: name) else { throw .backupExists(path: name) }
+        guard try parent.hasEntry(named: name) == false else { throw .backupExists(path: name) }
         try parent.rename(partialName, to: name)
         try parent.synchronizeNames()
     }

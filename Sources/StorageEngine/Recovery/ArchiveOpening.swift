@@ -78,7 +78,7 @@ struct ArchiveOpening {
         let (index, isShared) = try rightIndex(attachment, purpose, isAlone: isAlone)
         try adaptLock(of: index, isAlone: isAlone)
         // An index that no other process can see keeps them out, by the attachment's lock.
-        if isShared, try !attachment.lock(.shared, within: purpose.nanoseconds) {
+        if isShared, try attachment.lock(.shared, within: purpose.nanoseconds) == false {
             throw .busy(archive: descriptor.name, process: 0, reason: "another process is repairing it")
         }
         let engine = try engine(on: index, as: .writer(attachment: attachment, slot: nil))

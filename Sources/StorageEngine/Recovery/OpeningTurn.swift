@@ -60,7 +60,7 @@ extension OpenFile {
     /// clock makes that longer.
     func lock(_ kind: LockKind, within nanoseconds: Int64) throws(StorageError) -> Bool {
         let start = cp_monotonic_time()
-        while try !lock(kind, wait: false) {
+        while try lock(kind, wait: false) == false {
             guard cp_monotonic_time() &- start < nanoseconds else { return false }
             cp_sleep(2_000_000)
         }

@@ -201,7 +201,7 @@ public final class RingFile: Sendable {
         try turn.withLock { (_) throws(StorageError) in
             let end = cp_monotonic_time() + RingFile.patienceNanoseconds
             var pause: Int64 = 20_000
-            while try !file.lock(kind, wait: false) {
+            while try file.lock(kind, wait: false) == false {
                 guard cp_monotonic_time() < end else {
                     throw .busy(archive: path, process: 0, reason: "its lock was not let go within 10 s")
                 }

@@ -17,6 +17,11 @@ public protocol Archivable: SendableMetatype {
     /// name of its folder). By default the type's own name, `City` for `Geo.City`.
     static var archiveName: String { get }
 
+    /// By what name the archive knows the type, so that no other uses the archive by mistake. By default the type's name with
+    /// its module and the types around it, `Geo.City`. A type that was renamed or moved says its former name here, and so
+    /// does a type of another program that shares the archive. At most 1,024 bytes.
+    static var archiveTypeName: String { get }
+
     /// What becomes of properties that are archivable themselves when an object is recorded. By default they are
     /// stored in their own archives unless these have them already.
     static var archivePropertyBehavior: ArchivePropertyBehavior { get }
@@ -53,6 +58,9 @@ public enum ArchivePropertyBehavior: Sendable, Hashable {
 extension Archivable {
     /// The type's own name, without its module or the types around it.
     public static var archiveName: String { String(describing: Self.self) }
+
+    /// The type's name with its module and the types around it.
+    public static var archiveTypeName: String { readableName(of: Self.self) }
 
     /// ``ArchivePropertyBehavior/insertIfNotPresent``.
     public static var archivePropertyBehavior: ArchivePropertyBehavior { .insertIfNotPresent }

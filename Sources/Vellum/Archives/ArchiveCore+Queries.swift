@@ -11,15 +11,44 @@ extension ArchiveCore {
     /// be asked because there are some that only memory has.
     package func encodedPredicate(of queries: [Query<Object>]) throws -> QueryPredicate? {
         guard coder.isDecodedByLibrary else { return nil }
-        let conditions = queries.prefix { if case .limit = $0.step { false } else { true } }
-            .flatMap { query -> [QueryCondition<Object>] in
-                if case .find(let conditions) = query.step { conditions } else { [] }
-            }
+        let conditions = conditions(of: queries)
         guard !conditions.isEmpty, !memory.hasObjectsOnlyHere else { return nil }
-        let parts = try conditions.compactMap { condition -> QueryPredicate? in
-            try encodedProperty(at: condition.path).flatMap { condition.test.predicate(about: $0) }
-        }
+        let parts = try conditions.compactMap { try $0.predicate { try encodedProperty(at: $0) } }
         return parts.isEmpty ? nil : .and(parts)
+    }
+
+    /// Those that every result meets, whatever the order of the steps.
+    private func conditions(of queries: [Query<Object>]) -> [QueryCondition<Object>] {
+        queries.prefix {
+            switch $0.step {
+            case .limit, .skip: false
+            case .find, .sort: true
+            }
+        }
+        .flatMap { query -> [QueryCondition<Object>] in
+            if case .find(let conditions) = query.step { conditions } else { [] }
+        }
+    }
+
+    func explanation(of queries: [Query<Object>]) throws -> QueryExplanation {
+        let conditions = conditions(of: queries)
+        let predicate = try encodedPredicate(of: queries)
+        let others = try conditions.flatMap(\.properties).filter { condition in
+            guard coder.isDecodedByLibrary, let property = try encodedProperty(at: condition.path) else {
+                return true
+            }
+            return condition.test.predicate(about: property) == nil
+        }
+        var reason: String?
+        if predicate == nil, !conditions.isEmpty {
+            reason =
+                !coder.isDecodedByLibrary
+                ? "\(readableName(of: Object.self)) has a coding of its own, which queries can't look into"
+                : memory.hasObjectsOnlyHere ? "some objects are in this process' memory only" : nil
+        }
+        return QueryExplanation(
+            encoded: predicate.map { QueryPipeline([.find($0)]).description },
+            ofObjects: others.map { $0.path.map { "\($0)" }.joined(separator: " of ") }, reason: reason)
     }
 
     /// The encoded property that a path names, as far as that can be proven by the latest values.
@@ -43,23 +72,90 @@ extension ArchiveCore {
         return found
     }
 
+    // MARK: Results
+
+    /// What the queries leave, without any trace.
+    func seen(by queries: [Query<Object>]) throws -> [Seen] {
+        if let predicate = try encodedPredicate(of: queries) { return try ask(predicate, queries) }
+        return try Query.run(queries, over: allObjects()) { $0.object }
+    }
+
     /// What the queries leave of the entries whose encoded values meet the predicate. The objects of those are asked again:
     /// a predicate may let more through.
-    func ask(_ predicate: QueryPredicate, _ queries: [Query<Object>]) throws -> [Seen] {
+    private func ask(_ predicate: QueryPredicate, _ queries: [Query<Object>]) throws -> [Seen] {
         var run = RunningQuery<Seen, Object>(queries)
         guard !run.isComplete else { return [] }
         let plan = QueryPlan(QueryPipeline([.find(predicate)]))
         try plan.run(over: archive) { row in
-            guard let name = row.entry?.key, let value = row.value else { return true }
+            guard let entry = row.entry, let value = row.value else { return true }
             do {
                 let object = try value.withUnsafeBytes { try coder.decode($0).object }
-                run.add(Seen(object: object, name: name), object)
+                run.add(Seen(object: object, name: entry.key, sequence: entry.sequence), object)
             } catch {
-                noteUndecodable(name, error)
+                noteUndecodable(entry.key, error)
             }
             return !run.isComplete
         }
         return run.finish()
+    }
+
+    /// The keys of the entries whose encoded values meet the predicate, or of all, the most recent first.
+    func names(meeting predicate: QueryPredicate?) throws -> [String] {
+        guard let predicate else {
+            let list = try archive.entries()
+            return list.indices.compactMap { list.presentKey(at: $0) }
+        }
+        var names: [String] = []
+        let plan = QueryPlan(QueryPipeline([.find(predicate)]))
+        try plan.run(over: archive) { row in
+            if let name = row.entry?.key { names.append(name) }
+            return true
+        }
+        return names
+    }
+
+    /// The objects that there are of these keys, without any trace.
+    func objects(named names: [String]) throws -> [Seen] {
+        try names.compactMap { name in
+            let sequence = try archive.metadata(name)?.sequence ?? 0
+            return try peek(name).map { Seen(object: $0, name: name, sequence: sequence) }
+        }
+    }
+
+    // MARK: Deleting
+
+    /// Which version of an entry.
+    struct Version: Sendable {
+        var name: String
+        var sequence: UInt64
+    }
+
+    /// Deletes what the queries leave, as far as it hasn't been stored anew meanwhile.
+    func deleteResults(of queries: [Query<Object>]) throws -> Int {
+        let versions: [Version]
+        if let predicate = try encodedPredicate(of: queries) {
+            versions = try ask(predicate, queries).map { Version(name: $0.name, sequence: $0.sequence) }
+        } else {
+            var sequences: [ExactText: UInt64] = [:]
+            let found = try Query.run(queries, over: names(meeting: nil)) { name -> Object? in
+                guard let seen = try objects(named: [name]).first else { return nil }
+                sequences[ExactText(name)] = seen.sequence
+                return seen.object
+            }
+            versions = found.map { Version(name: $0, sequence: sequences[ExactText($0)] ?? 0) }
+        }
+        return try delete(versions)
+    }
+
+    /// Deletes these versions, and returns how many there still were.
+    func delete(_ versions: [Version]) throws -> Int {
+        var count = 0
+        for version in versions {
+            guard try archive.delete(version.name, ifSequence: version.sequence) == .deleted else { continue }
+            count += 1
+            try withHashed(version.name) { try memory.forget($0, named: version.name) }
+        }
+        return count
     }
 }
 

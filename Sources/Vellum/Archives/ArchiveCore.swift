@@ -2,6 +2,7 @@ import ArchiveQuery
 import Foundation
 import Logging
 import StorageEngine
+import Synchronization
 
 /// What an archive of objects does: the two tiers, and the way of an object between them. Its three faces are
 /// ``ArchiveManager``, ``ThrowingArchives`` and ``AsynchronousArchives``.
@@ -10,13 +11,18 @@ import StorageEngine
 /// copied (``HeldObject``).
 package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     package let archive: Archive
-    private let factory: ArchivesFactory.Core
+    let factory: ArchivesFactory.Core
     package let memory: MemoryTier
     let coder = ArchiveCoder<Object>.coder()
+    private let isSendable = Atomic(false)
+    /// What is being computed for whoever asks for it.
+    let flights = Flights()
+    /// Keys under which something was found that is no object.
+    let stale = Guarded(StaleKeys())
     /// What was found out about properties, by the paths to them.
     let proven = Guarded<[PropertyPath: QueryProperty?]>([:])
     /// Guards nothing else.
-    private let failures = Guarded(ArchiveFailures())
+    let failures = Guarded(ArchiveFailures())
 
     init(archive: Archive, factory: ArchivesFactory.Core) {
         self.archive = archive
@@ -34,64 +40,19 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
             ])
     }
 
-    // MARK: Storing (S1, S4)
-
-    func store(_ object: Object, keepsCreation: Bool, attributes: EntryAttributes = .none) throws {
-        let name = object.primaryKey
-        try withHashed(name) { key in
-            let encoded: EncodedObject
-            do {
-                encoded = try coder.encode(object)
-            } catch {
-                failures.withLock { $0.unencodable += 1 }
-                try archive.noteRejection(of: key, bytes: 0, .unencodable)
-                throw ArchiveError.unencodable(
-                    type: readableName(of: Object.self), key: name, underlying: error)
-            }
-            storeProperties(encoded.properties)
-            try put(object, encoded, key, name, keepsCreation, attributes)
-        }
-    }
-
-    private func put(
-        _ object: Object, _ encoded: EncodedObject, _ key: HashedKey, _ name: String, _ keepsCreation: Bool,
-        _ attributes: EntryAttributes
-    ) throws {
-        let bytes = encoded.bytes.count
-        let held: HeldEntry
-        // What only the disk has no room for is kept in memory alone (S11).
-        let isOnlyHere = try bytes > diskLimit && bytes <= archive.memoryLimit()
-        if isOnlyHere {
-            held = try archive.recordInMemoryOnly(key, bytes: UInt64(bytes), attributes: attributes)
-        } else {
-            held = try encoded.bytes.withUnsafeBytes { value in
-                try archive.putToHold(
-                    value, forKey: key, encoding: encoded.encoding, attributes: attributes,
-                    keepsCreation: keepsCreation)
-            }
-        }
-        let kept = encoded.isShared ? HeldObject(bytes: encoded.bytes) : HeldValue(object)
-        try memory.keep(
-            kept, key, named: name, held: held, bytes: bytes, origin: .recorded, isOnlyHere: isOnlyHere)
-    }
-
-    private var diskLimit: Int {
+    var diskLimit: Int {
         get throws { Int(clamping: try archive.diskLimit() ?? .max) }
     }
 
-    /// Properties that are archivable have archives of their own. That one of them could not be stored keeps nobody
-    /// from storing the object.
-    private func storeProperties(_ properties: [any Archivable]) {
-        let isReplacing = Object.archivePropertyBehavior == .replaceExisting
-        func store<Property: Archivable>(_ property: Property) throws {
-            let core = try factory.archives(for: Property.self, memorySize: 0, diskSize: 0).core
-            if !isReplacing, try core.contains(property.primaryKey) { return }
-            try core.store(property, keepsCreation: true)
-        }
-        for property in properties {
-            do { try store(property) } catch { log("record a property", property.primaryKey, error) }
-        }
-    }
+    // MARK: Objects as values
+
+    /// The compiler has proven somewhere that the type is `Sendable`. Nothing else can be asked for that: the protocol
+    /// leaves no trace in the program that runs.
+    func noteSendable() { isSendable.store(true, ordering: .relaxed) }
+
+    /// Whether memory may have objects themselves: only where a copy of a value shares nothing that can be changed. A coder
+    /// that sees a part of a class says so; what it doesn't see is proven by the type being `Sendable`, or not at all.
+    package func keepsObjects(_ isShared: Bool) -> Bool { !isShared && isSendable.load(ordering: .relaxed) }
 
     // MARK: Looking up (S2)
 
@@ -101,7 +62,19 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         return try accessOnDisk(name, hash: found.hash)
     }
 
-    private func accessOnDisk(_ name: String, hash: UInt64) throws -> Object? {
+    /// The object of a key if memory has it, and the key's hash.
+    func accessInMemory(_ name: String) throws -> (object: Object?, hash: UInt64) {
+        let found = try memory.access(name)
+        return (try found.object.map { try object(of: $0, name) }, found.hash)
+    }
+
+    func peekInMemory(_ name: String) throws -> Object? {
+        try withHashed(name) { key in
+            try memory.peek(key, named: name).map { try object(of: $0, name) }
+        }
+    }
+
+    func accessOnDisk(_ name: String, hash: UInt64) throws -> Object? {
         var contiguous = name
         return try contiguous.withUTF8 { bytes in
             let key = HashedKey(bytes: UnsafeRawBufferPointer(bytes), hash: hash)
@@ -131,7 +104,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         try archive.metadata(name).map { Date(timeIntervalSince1970: $0.accessed.secondsSince1970) }
     }
 
-    private func object(of held: HeldObject, _ name: String) throws -> Object {
+    func object(of held: HeldObject, _ name: String) throws -> Object {
         guard let bytes = held.bytes else {
             // Only this archive fills its tier. A checked cast would take longer than all the rest of a hit.
             return unsafeDowncast(held, to: HeldValue<Object>.self).value
@@ -153,7 +126,9 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         try archive.withPeekToHold(key) { bytes, held in
             result = Result {
                 let decoded = try decode(bytes, name)
-                let kept = decoded.isShared ? HeldObject(bytes: [UInt8](bytes)) : HeldValue(decoded.object)
+                let kept =
+                    keepsObjects(decoded.isShared)
+                    ? HeldValue(decoded.object) : HeldObject(bytes: [UInt8](bytes))
                 return Read(object: decoded.object, kept: kept, held: held, bytes: bytes.count)
             }
         }
@@ -171,14 +146,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         }
     }
 
-    /// Tells of a stored value that is no object.
-    func noteUndecodable(_ name: String, _ error: any Error) {
-        try? withHashed(name) { try archive.noteUndecodable($0) }
-        failures.withLock { $0.undecodable += 1 }
-        log("read", name, error)
-    }
-
-    private func decode(_ bytes: UnsafeRawBufferPointer, _ name: String) throws -> DecodedObject<Object> {
+    func decode(_ bytes: UnsafeRawBufferPointer, _ name: String) throws -> DecodedObject<Object> {
         do {
             return try coder.decode(bytes)
         } catch {
@@ -193,19 +161,19 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     struct Seen {
         var object: Object
         var name: String
+        /// Of the operation that stored it; 0 where nobody asks.
+        var sequence: UInt64 = 0
     }
 
     func accessAll(limit: Int) throws -> [Object] {
-        try count(Array(allObjects().prefix(max(0, limit))))
+        guard limit > 0 else { return [] }
+        return try count(Array(allObjects().prefix(limit)))
     }
 
-    func process(_ queries: [Query<Object>]) throws -> [Object] {
-        if let predicate = try encodedPredicate(of: queries) { return try count(ask(predicate, queries)) }
-        return try count(Query.run(queries, over: allObjects()) { $0.object })
-    }
+    func process(_ queries: [Query<Object>]) throws -> [Object] { try count(seen(by: queries)) }
 
     /// All objects, the most recent first, each read when it is asked for; nothing is moved into memory for it.
-    private func allObjects() throws -> some Sequence<Seen> {
+    func allObjects() throws -> some Sequence<Seen> {
         let list = try archive.entries()
         return list.indices.lazy.compactMap { [self] index -> Seen? in
             // What another process has in its memory under the same key is no object of this one.
@@ -222,16 +190,20 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         }
     }
 
-    /// Counts an access of each, the last one first, so that the first of them is the most recent afterwards.
     private func count(_ seen: [Seen]) throws -> [Object] {
-        for item in seen.reversed() {
-            try withHashed(item.name) { key in
-                if try memory.access(key, named: item.name) == nil {
+        try countAccesses(seen.map(\.name))
+        return seen.map(\.object)
+    }
+
+    /// Counts an access of each, the last one first, so that the first of them is the most recent afterwards.
+    func countAccesses(_ names: [String]) throws {
+        for name in names.reversed() {
+            try withHashed(name) { key in
+                if try memory.access(key, named: name) == nil {
                     try archive.withAccessToHold(key) { _, _ in }
                 }
             }
         }
-        return seen.map(\.object)
     }
 
     // MARK: Deleting
@@ -284,11 +256,11 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         let bytes = try memory.currentBytes()
         return ArchiveStatistics(
             status: try archive.status(), memory: memory.counts, memoryBytes: bytes,
-            failures: failures.withLock { $0 })
+            failures: failures.withLock { $0 }, undecodable: stale.withLock { $0.count })
     }
 
     /// Calls `body` with a key and its hash.
-    private func withHashed<Value>(_ name: String, _ body: (HashedKey) throws -> Value) throws -> Value {
+    func withHashed<Value>(_ name: String, _ body: (HashedKey) throws -> Value) throws -> Value {
         var name = name
         return try name.withUTF8 { try body(archive.hashed(UnsafeRawBufferPointer($0))) }
     }

@@ -11,8 +11,14 @@ public enum ArchiveError: Error {
     case otherType(wanted: String, found: String)
     /// The type is not `Codable` and has neither `archive()` nor `archiveData()`, or not the way back.
     case noCoding(type: String)
-    /// Two types have the same `archiveName`.
+    /// The archive of this ``Archivable/archiveName`` holds objects of another type, in this program or in the store.
     case nameInUse(archive: String, by: String, wanted: String)
+    /// What was computed for one key is the object of another one.
+    case otherKey(wanted: String, computed: String)
+    /// The computing of an object asks for that object.
+    case computesItself(key: String)
+    /// The archive is of another kind than the one that was asked for, or holds messages instead of objects.
+    case otherKind(archive: String, is: ArchiveKind, wanted: ArchiveKind)
 }
 
 extension ArchiveError: CustomStringConvertible {
@@ -30,7 +36,15 @@ extension ArchiveError: CustomStringConvertible {
             "\(type) can't be archived: make it Codable, or implement archive() and deArchive(fromData:)"
         case .nameInUse(let archive, let type, let wanted):
             "the archive \"\(archive)\" holds objects of type \(type) and can't hold \(wanted) as well; give one of "
-                + "them an archiveName of its own"
+                + "them an archiveName of its own, or, if both are one type under two names, the same archiveTypeName"
+        case .otherKey(let wanted, let computed):
+            "what was computed for the key \"\(wanted)\" has the primaryKey \"\(computed)\", under which nobody would find it "
+                + "again; compute the object of the key that is asked for"
+        case .computesItself(let key):
+            "computing the object of the key \"\(key)\" asks for that object, and would wait for itself"
+        case .otherKind(let archive, let kind, let wanted):
+            "the archive \"\(archive)\" is a \(kind) and stays one, so it can't be used as a \(wanted); ask for a \(kind), "
+                + "or use another archiveName"
         }
     }
 }

@@ -8,8 +8,9 @@ import StorageEngine
 /// both; what then doesn't fit is evicted, in each tier. Looking up: memory; else disk, and then into memory; else
 /// `nil`. What one process deletes, replaces or lets expire, no other returns from its memory afterwards.
 ///
-/// Objects are values here: one of a class, or with parts that are, is copied on its way in and on its way out, so that
-/// changing it changes nothing in the archive until it is recorded again.
+/// Objects are values here: changing one changes nothing in the archive until it is recorded again, and no other caller sees
+/// the change. Where the type proves that, by being a `Sendable` structure or enum, memory has the object itself; else it has
+/// its bytes, of which each access makes a new one (<doc:TwoTiers>, "Objects are values").
 ///
 /// The calls here don't throw. What could not be done is logged (``ArchivesFactory/logger``), counted, and shown by the
 /// browser. Each has a twin that throws in ``throwing``, and one that doesn't block its caller in ``asynchronous``.
@@ -27,7 +28,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
     public var asynchronous: AsynchronousArchives<Archive> { AsynchronousArchives(core: core) }
 
     /// Runs `body`, and logs what it throws.
-    private func attempt<Value>(
+    func attempt<Value>(
         _ operation: StaticString, _ key: String? = nil, else fallback: Value, _ body: () throws -> Value
     ) -> Value {
         do {
@@ -44,23 +45,39 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
     /// write into mapped memory. What is larger than a tier's limit is not stored in that tier; larger than both, it is logged
     /// and counted (``ArchiveStatistics/rejections``), and what was there before stays.
     public func record(_ object: Archive) {
-        attempt("record", object.primaryKey, else: ()) { try core.store(object, keepsCreation: false) }
+        store("record", object, .new())
     }
 
-    /// As ``record(_:)``, and an object that was there keeps its creation time. If there was none, it is inserted.
+    /// As ``record(_:)``, and an object that was there keeps its creation time, its lifetimes, of which no time begins
+    /// anew, and its owner. If there was none, it is inserted without any.
     public func update(_ object: Archive) {
-        attempt("update", object.primaryKey, else: ()) { try core.store(object, keepsCreation: true) }
+        store("update", object, .updated())
+    }
+
+    /// As ``update(_:)`` with other terms; what is `nil` stays as it is, except what is dropped.
+    /// - Parameters:
+    ///   - lifetime: after this, from now on, the object is found no more.
+    ///   - memoryLifetime: as of ``record(_:expiresIn:inMemory:owner:)``.
+    ///   - owner: 1 to 255 bytes of UTF-8.
+    ///   - dropped: what the object has no more.
+    public func update(
+        _ object: Archive, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
+        owner: String? = nil, dropping dropped: Set<ArchiveTerm> = []
+    ) {
+        store(
+            "update", object,
+            .updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner, dropping: dropped))
     }
 
     /// As ``record(_:)`` for an object that has an owner, by which objects that belong together can be deleted.
     /// - Parameter owner: 1 to 255 bytes of UTF-8; `nil`: none.
     public func record(_ object: Archive, owner: String?) {
-        record(object, Terms(owner: owner))
+        store("record", object, .new(owner: owner))
     }
 
     /// As ``record(_:)`` for an object that expires after this many seconds; then it is found no more.
     public func record(_ object: Archive, expiresIn seconds: TimeInterval, owner: String? = nil) {
-        record(object, Terms(lifetime: .seconds(seconds), owner: owner))
+        store("record", object, .new(lifetime: .seconds(seconds), owner: owner))
     }
 
     /// As ``record(_:)`` for an object that expires.
@@ -72,13 +89,20 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
         _ object: Archive, expiresIn lifetime: Duration, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil
     ) {
-        record(object, Terms(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner))
+        store("record", object, .new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner))
     }
 
-    private func record(_ object: Archive, _ terms: Terms) {
-        attempt("record", object.primaryKey, else: ()) {
-            try core.store(object, keepsCreation: false, attributes: terms.attributes)
-        }
+    /// Records the objects on the same terms, one after the other; the last one is the most recent then.
+    public func insert(
+        all objects: [Archive], expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
+        owner: String? = nil
+    ) {
+        let terms = Terms.new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
+        for object in objects { store("record", object, terms) }
+    }
+
+    private func store(_ operation: StaticString, _ object: Archive, _ terms: Terms) {
+        attempt(operation, object.primaryKey, else: ()) { try core.store(object, terms) }
     }
 
     // MARK: Reading
@@ -116,6 +140,17 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
         attempt("process queries", else: []) { try core.process(queries) }
     }
 
+    /// How many objects the queries leave. Leaves no trace.
+    public func countResults(of queries: [Query<Archive>]) -> Int {
+        attempt("process queries", else: 0) { try core.seen(by: queries).count }
+    }
+
+    /// Deletes what the queries leave, except what is stored anew after it was found, and returns how many that were.
+    @discardableResult
+    public func deleteResults(of queries: [Query<Archive>]) -> Int {
+        attempt("delete results", else: 0) { try core.deleteResults(of: queries) }
+    }
+
     /// When the object of this key was last recorded or accessed by any process, right within some milliseconds; `nil` if there
     /// is none. Leaves no trace.
     public func latestAccessedTime(for key: String) -> Date? {
@@ -146,6 +181,20 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
         }
     }
 
+    // MARK: Stale values
+
+    /// Keys of stored values that are no objects of the type (any more). Costs the decoding of all objects; leaves no trace.
+    public func staleKeys() -> [String] {
+        attempt("look for stale values", else: []) { try core.staleVersions().map(\.name) }
+    }
+
+    /// Deletes the stored values that are no objects of the type (any more), and returns how many that were. Costs the
+    /// decoding of all objects.
+    @discardableResult
+    public func deleteStale() -> Int {
+        attempt("delete stale values", else: 0) { try core.delete(core.staleVersions()) }
+    }
+
     // MARK: Sizes
 
     /// Most bytes that the encoded objects of both tiers may have together: the sum of the two limits.
@@ -173,17 +222,6 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
     /// What happened in the archive since it was made, and what it holds now.
     public var statistics: ArchiveStatistics? {
         attempt("read the statistics", else: nil) { try core.statistics() }
-    }
-}
-
-/// On which terms an object is stored.
-struct Terms {
-    var lifetime: Duration?
-    var memoryLifetime: Duration?
-    var owner: String?
-
-    var attributes: EntryAttributes {
-        EntryAttributes(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
     }
 }
 

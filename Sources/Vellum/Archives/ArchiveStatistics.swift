@@ -31,14 +31,14 @@ public struct ArchiveStatistics: Sendable, Hashable {
     public var rejections: Int
     /// Objects that this process could not encode.
     public var unencodable: Int
-    /// Stored values that this process could not decode.
+    /// Keys under which this process found a value that it could not decode.
     public var undecodable: Int
     /// Calls of this process that could not do what they were asked, and could only log it.
     public var failedCalls: Int
 
     init(
         status: ArchiveStatus, memory: (objects: Int, hits: UInt64), memoryBytes: Int,
-        failures: ArchiveFailures
+        failures: ArchiveFailures, undecodable: Int
     ) {
         objects = status.entries
         memoryObjects = memory.objects
@@ -54,7 +54,7 @@ public struct ArchiveStatistics: Sendable, Hashable {
         expirations = Int(clamping: status.expirations)
         rejections = Int(clamping: status.rejections)
         unencodable = failures.unencodable
-        undecodable = failures.undecodable
+        self.undecodable = undecodable
         failedCalls = failures.logged
     }
 }
@@ -62,6 +62,5 @@ public struct ArchiveStatistics: Sendable, Hashable {
 /// What went wrong in this process.
 struct ArchiveFailures {
     var unencodable = 0
-    var undecodable = 0
     var logged = 0
 }

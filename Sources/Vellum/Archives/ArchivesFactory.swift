@@ -36,46 +36,105 @@ public final class ArchivesFactory: Sendable {
         set { core.logger = newValue }
     }
 
-    /// The archive of a type, in this store under the type's `archiveName`.
+    /// The archive of a type, in this store under the type's ``Archivable/archiveName``. Calling again gives the same object.
     ///
-    /// The sizes count only when the archive is made in this store; one that exists keeps its own, which
-    /// ``ArchiveManager/resize(memory:disk:)`` changes. Calling again gives the same object.
+    /// Sizes count when the archive is made in this store; one that exists keeps its own. If what is given here differs from
+    /// that, it is logged.
+    ///
+    /// Of a `Sendable` type memory keeps objects themselves, of others their bytes, which makes an access cost what decoding
+    /// does. Only the compiler knows which types are: within a generic function whose parameter isn't said to be `Sendable`
+    /// this call takes the second way until the archive is asked for where it is known.
     ///
     /// - Parameters:
     ///   - memorySize: most bytes of encoded objects that each process keeps in memory; 1 megabyte unless it is more
     ///     than 0.
     ///   - diskSize: most bytes of encoded objects on disk, for all processes together; 2 megabytes unless it is more
-    ///     than 0.
-    /// - Throws: `StorageError` if the store or the archive can't be opened, ``ArchiveError`` if another type has the
-    ///   same name.
+    ///     than 0. A collection has no such limit.
+    /// - Throws: ``StorageError`` if the store or the archive can't be opened; ``ArchiveError/nameInUse(archive:by:wanted:)``
+    ///   if the archive of that name holds objects of another type.
+    public func archives<Archive: Archivable & Sendable>(
+        for type: Archive.Type, trySetMaxMemorySize memorySize: Int = 0, trySetMaxDiskSize diskSize: Int = 0
+    ) throws -> ArchiveManager<Archive> {
+        try proven(ArchiveRequest(memorySize: memorySize, diskSize: diskSize))
+    }
+
+    /// The same for a type that isn't known to be `Sendable`.
     public func archives<Archive: Archivable>(
         for type: Archive.Type, trySetMaxMemorySize memorySize: Int = 0, trySetMaxDiskSize diskSize: Int = 0
     ) throws -> ArchiveManager<Archive> {
-        try core.archives(for: type, memorySize: memorySize, diskSize: diskSize)
+        try core.archives(ArchiveRequest(memorySize: memorySize, diskSize: diskSize))
     }
 
-    /// The same for the type that the context says.
-    public func archives<Archive: Archivable>(
-        trySetMaxMemorySize memorySize: Int = 0, trySetMaxDiskSize diskSize: Int = 0
+    /// The archive of a type, which may be the one that the context says, with more to say about it.
+    ///
+    /// Sizes, kind and durability count when the archive is made in this store; one that exists keeps its own. If what is
+    /// given here differs from that, it is logged, or applied for all processes and for good if `appliesSettings` says so; a
+    /// kind can't be changed and is refused.
+    ///
+    /// - Parameters:
+    ///   - kind: `cache`, which evicts its least recently used objects to keep its limit, or `collection`, which keeps all
+    ///     until they are deleted and has no limit on disk; `nil`: what it is, and `cache` if it is made.
+    ///   - durability: what survives a crash of the system; `nil`: as it is, and `process` if it is made.
+    /// - Throws: also ``ArchiveError/otherKind(archive:is:wanted:)``.
+    public func archives<Archive: Archivable & Sendable>(
+        for type: Archive.Type = Archive.self, trySetMaxMemorySize memorySize: Int = 0,
+        trySetMaxDiskSize diskSize: Int = 0, kind: ArchiveKind? = nil, durability: Durability? = nil,
+        appliesSettings: Bool = false
     ) throws -> ArchiveManager<Archive> {
-        try core.archives(for: Archive.self, memorySize: memorySize, diskSize: diskSize)
+        try proven(
+            ArchiveRequest(
+                memorySize: memorySize, diskSize: diskSize, kind: kind, durability: durability,
+                appliesSettings: appliesSettings))
     }
+
+    /// The same for a type that isn't known to be `Sendable`.
+    public func archives<Archive: Archivable>(
+        for type: Archive.Type = Archive.self, trySetMaxMemorySize memorySize: Int = 0,
+        trySetMaxDiskSize diskSize: Int = 0, kind: ArchiveKind? = nil, durability: Durability? = nil,
+        appliesSettings: Bool = false
+    ) throws -> ArchiveManager<Archive> {
+        try core.archives(
+            ArchiveRequest(
+                memorySize: memorySize, diskSize: diskSize, kind: kind, durability: durability,
+                appliesSettings: appliesSettings))
+    }
+
+    private func proven<Archive: Archivable & Sendable>(
+        _ request: ArchiveRequest
+    ) throws -> ArchiveManager<Archive> {
+        let manager: ArchiveManager<Archive> = try core.archives(request)
+        manager.core.noteSendable()
+        return manager
+    }
+}
+
+/// What code says about an archive.
+struct ArchiveRequest: Sendable, Hashable {
+    /// 0 and less: nothing.
+    var memorySize = 0
+    var diskSize = 0
+    var kind: ArchiveKind?
+    var durability: Durability?
+    var appliesSettings = false
 }
 
 extension ArchivesFactory {
     /// What the factory and its archives share: the archives need it for properties that have archives of their own.
     final class Core: Sendable {
-        static let defaultMemorySize = 1.megaByte
-        static let defaultDiskSize = 2.megaByte
-
         let path: String
         private let opened = Guarded(Opened())
         private let sharedLogger = Guarded(Logger(label: "vellum") { _ in SwiftLogNoOpLogHandler() })
 
         private struct Opened {
             var store: Store?
-            /// By name, with the type that each is of.
-            var managers: [ExactText: (type: any Archivable.Type, manager: any Sendable & AnyObject)] = [:]
+            var archives: [ExactText: Known] = [:]
+        }
+
+        private struct Known {
+            var type: any Archivable.Type
+            var manager: any Sendable & AnyObject
+            /// What it was asked for with, so that a difference is told of once.
+            var requests: Set<ArchiveRequest>
         }
 
         init(path: String) { self.path = path }
@@ -91,31 +150,31 @@ extension ArchivesFactory {
         }
 
         /// Breaks the ring of references between the factory and its archives.
-        func forgetArchives() { opened.withLock { $0.managers = [:] } }
+        func forgetArchives() { opened.withLock { $0.archives = [:] } }
 
-        func archives<Archive: Archivable>(
-            for type: Archive.Type, memorySize: Int, diskSize: Int
-        ) throws -> ArchiveManager<Archive> {
-            try opened.withLock { opened in
+        func archives<Archive: Archivable>(_ request: ArchiveRequest) throws -> ArchiveManager<Archive> {
+            let type = Archive.self
+            return try opened.withLock { opened in
                 let name = type.archiveName
-                if let known = opened.managers[ExactText(name)] {
+                if let known = opened.archives[ExactText(name)] {
                     guard let manager = known.manager as? ArchiveManager<Archive> else {
                         throw ArchiveError.nameInUse(
-                            archive: name, by: readableName(of: known.type),
-                            wanted: readableName(of: type))
+                            archive: name, by: known.type.archiveTypeName, wanted: type.archiveTypeName)
+                    }
+                    if !known.requests.contains(request) {
+                        try manager.core.settle(request)
+                        opened.archives[ExactText(name)]?.requests.insert(request)
                     }
                     return manager
                 }
                 let store = try opened.store ?? Store.open(at: path)
                 opened.store = store
                 let archive = try store.archive(
-                    named: name,
-                    orCreate: ArchiveConfiguration(
-                        diskLimit: UInt64(diskSize > 0 ? diskSize : Core.defaultDiskSize),
-                        memoryLimit: UInt64(memorySize > 0 ? memorySize : Core.defaultMemorySize),
-                        typeName: readableName(of: type)))
+                    named: name, orCreate: request.configuration(typeName: type.archiveTypeName))
                 let manager = ArchiveManager<Archive>(archive: archive, core: self)
-                opened.managers[ExactText(name)] = (type, manager)
+                try manager.core.expectOwnType()
+                try manager.core.settle(request)
+                opened.archives[ExactText(name)] = Known(type: type, manager: manager, requests: [request])
                 return manager
             }
         }

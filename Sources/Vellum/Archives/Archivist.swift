@@ -31,9 +31,22 @@ public protocol Archivist<Archive> {
     func deleteAll()
     /// What the queries leave of all objects, one query after the other. Counts as an access of what it returns.
     func process(queries: [Query<Archive>]) -> [Archive]
+    /// How many objects the queries leave. Where nothing else is said, as many as ``process(queries:)`` returns.
+    func countResults(of queries: [Query<Archive>]) -> Int
+    /// Deletes what the queries leave, and returns how many that were. Where nothing else is said, by
+    /// ``process(queries:)`` and ``delete(archiveWithKey:)``.
+    func deleteResults(of queries: [Query<Archive>]) -> Int
 }
 
 extension Archivist {
+    public func countResults(of queries: [Query<Archive>]) -> Int { process(queries: queries).count }
+
+    public func deleteResults(of queries: [Query<Archive>]) -> Int {
+        let results = process(queries: queries)
+        delete(all: results)
+        return results.count
+    }
+
     /// When the object of the same key was last recorded or accessed; `nil` if there is none.
     public func latestAccessedTime(for object: Archive) -> Date? {
         latestAccessedTime(for: object.primaryKey)

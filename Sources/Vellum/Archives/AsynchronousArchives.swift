@@ -4,94 +4,162 @@ import Foundation
 /// The calls of an ``ArchiveManager`` for asynchronous code: `try await users.asynchronous.record(user)`. They throw as
 /// those of ``ThrowingArchives`` do, and don't hold up the thread of their caller while they wait for the disk or for a
 /// process that is changing the archive.
+///
+/// They run where their caller does, an actor or the main one: an object is encoded there before anything is waited for, and
+/// conditions of queries are asked there. What is in memory is returned from there at once; all else is done on a thread of
+/// the system's queue, since Swift's own must not be blocked.
 public struct AsynchronousArchives<Archive: Archivable>: @unchecked Sendable {
     let core: ArchiveCore<Archive>
 
-    /// Waiting blocks a thread, and the threads of Swift's concurrency must not be blocked.
-    private static func queue() -> DispatchQueue { .global(qos: .userInitiated) }
-
-    /// Objects that can't be shared between threads are copied by the archive before they are kept, and here nobody
-    /// else has them until the call has returned.
-    private struct Carried<Value>: @unchecked Sendable {
-        let value: Value
-    }
-
-    private func perform<Value>(_ body: @escaping (ThrowingArchives<Archive>) throws -> Value) async throws
-        -> Value
-    {
-        let (core, body) = (core, Carried(value: body))
-        let result: Carried<Result<Value, any Error>> = await withCheckedContinuation { continuation in
-            AsynchronousArchives.queue().async {
-                let archives = ThrowingArchives(core: core)
-                continuation.resume(returning: Carried(value: Result { try body.value(archives) }))
-            }
-        }
-        return try result.value.get()
-    }
+    // MARK: Storing
 
     /// As ``ArchiveManager/record(_:)``, with a lifetime on disk and one in memory (`nil`: as long as there is room), and an owner
     /// of 1 to 255 bytes.
-    public func record(
+    public nonisolated(nonsending) func record(
         _ object: Archive, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil
     ) async throws {
-        try await perform {
-            try $0.record(object, expiresIn: lifetime, inMemory: memoryLifetime, owner: owner)
-        }
+        try await store(
+            object, .new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner))
     }
 
-    /// As ``ArchiveManager/update(_:)``; lifetimes and owner are the new ones, `nil` for none.
-    public func update(
+    /// As ``ArchiveManager/update(_:expiresIn:inMemory:owner:dropping:)``.
+    public nonisolated(nonsending) func update(
         _ object: Archive, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
+        owner: String? = nil, dropping dropped: Set<ArchiveTerm> = []
+    ) async throws {
+        try await store(
+            object,
+            .updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner, dropping: dropped))
+    }
+
+    /// As ``ArchiveManager/insert(all:expiresIn:inMemory:owner:)``; the first object that can't be stored ends it.
+    public nonisolated(nonsending) func insert(
+        all objects: [Archive], expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil
     ) async throws {
-        try await perform {
-            try $0.update(object, expiresIn: lifetime, inMemory: memoryLifetime, owner: owner)
+        let terms = Terms.new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
+        let prepared = try objects.map { try core.prepare($0) }
+        try await core.elsewhere { core in
+            for object in prepared { try core.store(object, terms) }
         }
     }
 
-    /// As ``ArchiveManager/access(archiveWithKey:)``.
-    public func access(archiveWithKey key: String) async throws -> Archive? {
-        try await perform { try $0.access(archiveWithKey: key) }
+    private nonisolated(nonsending) func store(_ object: Archive, _ terms: Terms) async throws {
+        // While this waits, its caller's actor may change an object of a class.
+        let prepared = try core.prepare(object)
+        try await core.elsewhere { try $0.store(prepared, terms) }
     }
 
-    /// As ``ArchiveManager/peek(archiveWithKey:)``.
-    public func peek(archiveWithKey key: String) async throws -> Archive? {
-        try await perform { try $0.peek(archiveWithKey: key) }
+    // MARK: Reading
+
+    /// As ``ArchiveManager/access(archiveWithKey:)``. From memory it costs little more than that.
+    public nonisolated(nonsending) func access(archiveWithKey key: String) async throws -> Archive? {
+        let found = try core.accessInMemory(key)
+        if let object = found.object { return object }
+        let hash = found.hash
+        return try await core.elsewhere { try $0.accessOnDisk(key, hash: hash) }
+    }
+
+    /// As ``ArchiveManager/peek(archiveWithKey:)``. From memory it costs little more than that.
+    public nonisolated(nonsending) func peek(archiveWithKey key: String) async throws -> Archive? {
+        if let object = try core.peekInMemory(key) { return object }
+        return try await core.elsewhere { try $0.peek(key) }
     }
 
     /// As ``ArchiveManager/accessAll(limitedBy:)``.
-    public func accessAll(limitedBy limit: Int = .max) async throws -> [Archive] {
-        try await perform { try $0.accessAll(limitedBy: limit) }
+    public nonisolated(nonsending) func accessAll(limitedBy limit: Int = .max) async throws -> [Archive] {
+        try await core.elsewhere { try $0.accessAll(limit: limit) }
     }
 
-    /// As ``ArchiveManager/process(queries:)``.
-    public func process(queries: [Query<Archive>]) async throws -> [Archive] {
-        try await perform { try $0.process(queries: queries) }
+    /// As ``ArchiveManager/latestAccessedTime(for:)``.
+    public nonisolated(nonsending) func latestAccessedTime(for key: String) async throws -> Date? {
+        try await core.elsewhere { try $0.latestAccess(key) }
     }
+
+    // MARK: Stale values
+
+    /// As ``ArchiveManager/staleKeys()``.
+    public nonisolated(nonsending) func staleKeys() async throws -> [String] {
+        try await core.elsewhere { try $0.staleVersions().map(\.name) }
+    }
+
+    /// As ``ArchiveManager/deleteStale()``.
+    @discardableResult
+    public nonisolated(nonsending) func deleteStale() async throws -> Int {
+        try await core.elsewhere { try $0.delete($0.staleVersions()) }
+    }
+
+    // MARK: Deleting
 
     /// As ``ArchiveManager/delete(archiveWithKey:)``.
-    public func delete(archiveWithKey key: String) async throws {
-        try await perform { try $0.delete(archiveWithKey: key) }
+    public nonisolated(nonsending) func delete(archiveWithKey key: String) async throws {
+        try await core.elsewhere { try $0.delete(key) }
     }
 
-    /// As ``ArchiveManager/deleteAll()``.
-    public func deleteAll() async throws { try await perform { try $0.deleteAll() } }
-
-    /// As ``ArchiveManager/deleteAll(ofOwner:)``.
-    public func deleteAll(ofOwner owner: String) async throws {
-        try await perform { try $0.deleteAll(ofOwner: owner) }
-    }
-
-    /// As ``ArchiveManager/deleteAllInvalidateArchives(invalidateTimeInterval:)``.
-    public func deleteAllInvalidateArchives(invalidateTimeInterval: TimeInterval) async throws {
-        try await perform {
-            try $0.deleteAllInvalidateArchives(invalidateTimeInterval: invalidateTimeInterval)
+    /// As ``ThrowingArchives/delete(allKeys:)``.
+    public nonisolated(nonsending) func delete(allKeys keys: [String]) async throws {
+        try await core.elsewhere { core in
+            for key in keys { try core.delete(key) }
         }
     }
 
+    /// As ``ArchiveManager/deleteAll()``.
+    public nonisolated(nonsending) func deleteAll() async throws {
+        try await core.elsewhere { try $0.deleteAll() }
+    }
+
+    /// As ``ArchiveManager/deleteAll(ofOwner:)``.
+    public nonisolated(nonsending) func deleteAll(ofOwner owner: String) async throws {
+        try await core.elsewhere { try $0.deleteAll(ofOwner: owner) }
+    }
+
+    /// As ``ArchiveManager/deleteAllInvalidateArchives(invalidateTimeInterval:)``.
+    public nonisolated(nonsending) func deleteAllInvalidateArchives(
+        invalidateTimeInterval: TimeInterval
+    ) async throws {
+        try await core.elsewhere { try $0.deleteIdle(longerThan: .seconds(invalidateTimeInterval)) }
+    }
+
+    // MARK: The whole
+
     /// As ``ArchiveManager/resize(memory:disk:)``.
-    public func resize(memory: Int? = nil, disk: Int? = nil) async throws {
-        try await perform { try $0.resize(memory: memory, disk: disk) }
+    public nonisolated(nonsending) func resize(memory: Int? = nil, disk: Int? = nil) async throws {
+        try await core.elsewhere { try $0.resize(memory: memory, disk: disk) }
+    }
+
+    /// As ``ThrowingArchives/maxSizes()``.
+    public nonisolated(nonsending) func maxSizes() async throws -> ArchiveSizes {
+        try await core.elsewhere { try ThrowingArchives(core: $0).maxSizes() }
+    }
+
+    /// As ``ThrowingArchives/currentSizes()``.
+    public nonisolated(nonsending) func currentSizes() async throws -> ArchiveSizes {
+        try await core.elsewhere { try ThrowingArchives(core: $0).currentSizes() }
+    }
+
+    /// As ``ArchiveManager/statistics``.
+    public nonisolated(nonsending) func statistics() async throws -> ArchiveStatistics {
+        try await core.elsewhere { try $0.statistics() }
+    }
+}
+
+/// What goes to another thread and comes back: nobody else has it meanwhile.
+private struct Carried<Value>: @unchecked Sendable {
+    let value: Value
+}
+
+extension ArchiveCore {
+    /// What may wait for the disk or another process, off the threads of Swift's concurrency. `body` may use nothing that
+    /// its caller's actor guards: that goes on meanwhile.
+    nonisolated(nonsending) func elsewhere<Value>(
+        _ body: @escaping @Sendable (ArchiveCore) throws -> Value
+    ) async throws -> Value {
+        let result: Carried<Result<Value, any Error>> = await withCheckedContinuation { continuation in
+            DispatchQueue.global(qos: .userInitiated).async { [self] in
+                continuation.resume(returning: Carried(value: Result { try body(self) }))
+            }
+        }
+        return try result.value.get()
     }
 }

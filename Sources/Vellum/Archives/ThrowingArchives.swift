@@ -16,17 +16,26 @@ public struct ThrowingArchives<Archive: Archivable>: @unchecked Sendable {
         _ object: Archive, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil
     ) throws {
-        let terms = Terms(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
-        try core.store(object, keepsCreation: false, attributes: terms.attributes)
+        try core.store(object, .new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner))
     }
 
-    /// As ``ArchiveManager/update(_:)``; lifetimes and owner are the new ones, `nil` for none.
+    /// As ``ArchiveManager/update(_:expiresIn:inMemory:owner:dropping:)``.
     public func update(
         _ object: Archive, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
+        owner: String? = nil, dropping dropped: Set<ArchiveTerm> = []
+    ) throws {
+        try core.store(
+            object,
+            .updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner, dropping: dropped))
+    }
+
+    /// As ``ArchiveManager/insert(all:expiresIn:inMemory:owner:)``; the first object that can't be stored ends it.
+    public func insert(
+        all objects: [Archive], expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil
     ) throws {
-        let terms = Terms(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
-        try core.store(object, keepsCreation: true, attributes: terms.attributes)
+        let terms = Terms.new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
+        for object in objects { try core.store(object, terms) }
     }
 
     /// As ``ArchiveManager/access(archiveWithKey:)``.
@@ -43,11 +52,23 @@ public struct ThrowingArchives<Archive: Archivable>: @unchecked Sendable {
     /// As ``ArchiveManager/process(queries:)``.
     public func process(queries: [Query<Archive>]) throws -> [Archive] { try core.process(queries) }
 
+    /// As ``ArchiveManager/staleKeys()``.
+    public func staleKeys() throws -> [String] { try core.staleVersions().map(\.name) }
+
+    /// As ``ArchiveManager/deleteStale()``.
+    @discardableResult
+    public func deleteStale() throws -> Int { try core.delete(core.staleVersions()) }
+
     /// As ``ArchiveManager/latestAccessedTime(for:)``.
     public func latestAccessedTime(for key: String) throws -> Date? { try core.latestAccess(key) }
 
     /// As ``ArchiveManager/delete(archiveWithKey:)``.
     public func delete(archiveWithKey key: String) throws { try core.delete(key) }
+
+    /// Deletes the objects of these keys, one after the other; the first that can't be deleted ends it.
+    public func delete(allKeys keys: [String]) throws {
+        for key in keys { try core.delete(key) }
+    }
 
     /// As ``ArchiveManager/deleteAll()``.
     public func deleteAll() throws { try core.deleteAll() }
@@ -65,6 +86,28 @@ public struct ThrowingArchives<Archive: Archivable>: @unchecked Sendable {
         try core.resize(memory: memory, disk: disk)
     }
 
+    /// As ``ArchiveManager/maxSize`` and its parts.
+    public func maxSizes() throws -> ArchiveSizes {
+        let sizes = try core.maxSizes()
+        return ArchiveSizes(memory: sizes.memory, disk: sizes.disk, total: sizes.both)
+    }
+
+    /// As ``ArchiveManager/currentSize`` and its parts.
+    public func currentSizes() throws -> ArchiveSizes {
+        let sizes = try core.currentSizes()
+        return ArchiveSizes(memory: sizes.memory, disk: sizes.disk, total: sizes.both)
+    }
+
     /// As ``ArchiveManager/statistics``.
     public func statistics() throws -> ArchiveStatistics { try core.statistics() }
+}
+
+/// Bytes of encoded objects in both tiers.
+public struct ArchiveSizes: Sendable, Hashable {
+    /// In the memory of this process.
+    public var memory: Int
+    /// On disk.
+    public var disk: Int
+    /// Both together; `Int.max` if that is no limit.
+    public var total: Int
 }

@@ -23,6 +23,17 @@ extension PropertyTest {
         }
     }
 
+    /// Whether the predicate lets through just what the finder does, so that its contrary can be asked as well.
+    var isExact: Bool {
+        switch self {
+        case .matches, .isValid: false
+        case .value(_, let operand): !(operand is Date)
+        case .contains, .containsAny, .containsAll, .count, .isNil, .isNotNil, .isEmpty, .isNotEmpty,
+            .isNilOrEmpty:
+            true
+        }
+    }
+
     private static func literals(_ members: [Any]) -> [QueryLiteral]? {
         let literals = members.compactMap { $0 is Date ? nil : literal($0) }
         return literals.count == members.count ? literals : nil
@@ -86,4 +97,28 @@ extension PropertyTest.Relation {
         case .lessOrEqual: .lessOrEqual
         }
     }
+}
+
+extension QueryCondition {
+    /// A predicate over encoded values that lets through, `inverted` or not, at least what the condition does; `nil` if there
+    /// is none. `property` is what is encoded for a path.
+    func predicate(
+        inverted: Bool = false, _ property: ([AnyKeyPath]) throws -> QueryProperty?
+    ) rethrows -> QueryPredicate? {
+        switch self {
+        case .property(let condition):
+            guard !inverted || condition.test.isExact, let property = try property(condition.path),
+                let predicate = condition.test.predicate(about: property)
+            else { return nil }
+            return inverted ? .not(predicate) : predicate
+        case .not(let part): return try part.predicate(inverted: !inverted, property)
+        case .all(let parts), .any(let parts):
+            let known = try parts.compactMap { try $0.predicate(inverted: inverted, property) }
+            // One part that can't be asked may be what lets an object through.
+            guard isAll != inverted else { return known.count == parts.count ? .or(known) : nil }
+            return known.isEmpty ? nil : known.count == 1 ? known[0] : .and(known)
+        }
+    }
+
+    private var isAll: Bool { if case .all = self { true } else { false } }
 }

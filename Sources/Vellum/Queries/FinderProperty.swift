@@ -22,7 +22,8 @@ public struct FinderProperty<Result, Property, Wrapped> {
         var finder = finder
         let read = read
         let matches = asked.matches
-        finder.conditions.append(QueryCondition(path: path, test: asked.test) { matches(read($0)) })
+        finder.conditions.append(
+            .property(PropertyCondition(path: path, test: asked.test) { matches(read($0)) }))
         return finder
     }
 }

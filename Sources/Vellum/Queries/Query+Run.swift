@@ -49,7 +49,7 @@ struct RunningQuery<Item, Result> {
     }
 }
 
-/// Finds and limits, then at most one sort: what can be done in one pass.
+/// Finds, limits and skips, then at most one sort: what can be done in one pass.
 struct QueryStage<Result> {
     var gate: [Query<Result>.Step] = []
     /// Of all sorts of the stage, in the order in which they count.
@@ -60,14 +60,14 @@ struct QueryStage<Result> {
     static func stages(of queries: [Query<Result>]) -> [QueryStage] {
         var stages: [QueryStage] = []
         var stage = QueryStage()
-        for query in queries {
+        for (index, query) in queries.enumerated() {
             if case .sort(let orders) = query.step {
                 // A stable sort after another one: the former tells apart what the later one doesn't.
                 stage.orders.insert(contentsOf: orders, at: 0)
                 continue
             }
             if !stage.orders.isEmpty {
-                if case .limit(let limiter) = query.step { stage.most = limiter.limit }
+                stage.most = most(lookedAtBy: queries[index...])
                 stages.append(stage)
                 stage = QueryStage()
             }
@@ -75,9 +75,28 @@ struct QueryStage<Result> {
         }
         return stages + [stage]
     }
+
+    /// Rows that steps look at, as far as those say that come before any find or sort.
+    private static func most(lookedAtBy steps: ArraySlice<Query<Result>>) -> Int {
+        var skipped = 0
+        for query in steps {
+            switch query.step {
+            case .skip(let count):
+                let (sum, isTooMuch) = skipped.addingReportingOverflow(count)
+                if isTooMuch { return .max }
+                skipped = sum
+            case .limit(let limiter):
+                if limiter.limit == 0 { return 0 }
+                let (sum, isTooMuch) = skipped.addingReportingOverflow(limiter.limit)
+                return isTooMuch ? .max : sum
+            case .find, .sort: return .max
+            }
+        }
+        return .max
+    }
 }
 
-/// The finds and limits of a stage in the order in which they are written, as one closure: walking through an array of
+/// The finds, limits and skips of a stage in the order in which they are written, as one closure: walking through an array of
 /// a generic type costs several times as much as a condition.
 struct Gate<Result> {
     final class Lock {
@@ -95,6 +114,7 @@ struct Gate<Result> {
             switch step {
             case .find(let conditions): for condition in conditions { append(condition.isMet) }
             case .limit(let limiter): append(limiter.limit)
+            case .skip(let count): append(skipping: count)
             case .sort: break
             }
         }
@@ -102,6 +122,15 @@ struct Gate<Result> {
 
     private mutating func append(_ isMet: @escaping (Result) -> Bool) {
         admits = { [admits] in admits($0) && isMet($0) }
+    }
+
+    private mutating func append(skipping count: Int) {
+        var left = count
+        append { _ in
+            guard left > 0 else { return true }
+            left -= 1
+            return false
+        }
     }
 
     private mutating func append(_ limit: Int) {

@@ -1,4 +1,4 @@
-/// One step of a query over objects: it finds, sorts or limits what the step before has left.
+/// One step of a query over objects: it finds, sorts, limits or skips of what the step before has left.
 ///
 /// Steps are made with a ``QueryBuilder``, or one by one for ``Archivist/process(queries:)``:
 ///
@@ -14,6 +14,7 @@ public struct Query<Result> {
         case find([QueryCondition<Result>])
         case sort([SortOrder<Result>])
         case limit(QueryLimiter)
+        case skip(Int)
     }
 
     package let step: Step
@@ -32,6 +33,16 @@ public struct Query<Result> {
     /// Keeps the first objects, at most this many; a negative limit is 0.
     public static func limit(by limit: Int) -> Query {
         Query(step: .limit(QueryLimiter(limit: limit)))
+    }
+
+    /// Leaves out the first objects, this many; a negative number is 0.
+    public static func skip(by count: Int) -> Query {
+        Query(step: .skip(max(0, count)))
+    }
+
+    /// Keeps the objects that meet the conditions: `.where(\.age >= 18 && \.nick != nil)`.
+    public static func `where`(_ conditions: QueryFinder<Result>) -> Query {
+        Query(step: .find(conditions.conditions))
     }
 }
 

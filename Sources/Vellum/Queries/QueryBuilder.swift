@@ -14,10 +14,10 @@
 ///
 /// The steps are executed one after the other as they are written: a limit before a find finds only among the
 /// objects that the limit has left. Without a sort the most recent objects come first.
-public struct QueryBuilder<Queriable: Archivist> {
+public struct QueryBuilder<Queriable: Archivist>: QueryComposing {
     public typealias Archive = Queriable.Archive
 
-    private let archives: Queriable
+    let archives: Queriable
     /// The steps so far.
     public let queries: [Query<Archive>]
 
@@ -26,19 +26,9 @@ public struct QueryBuilder<Queriable: Archivist> {
         self.queries = queries
     }
 
-    /// Keeps the objects that meet all conditions.
-    public func findWhere(_ conditions: (QueryFinder<Archive>) -> QueryFinder<Archive>) -> QueryBuilder {
-        adding(.find(conditions))
-    }
-
-    /// Sorts. A later sort goes first, and keeps the order of the earlier one where it finds no difference.
-    public func sorted(_ orders: (QuerySorter<Archive>) -> QuerySorter<Archive>) -> QueryBuilder {
-        adding(.sort(orders))
-    }
-
-    /// Keeps the first objects, at most this many; a negative limit is 0.
-    public func limitResults(by limit: Int) -> QueryBuilder {
-        adding(.limit(by: limit))
+    /// The same with another step.
+    public func adding(_ query: Query<Archive>) -> QueryBuilder {
+        QueryBuilder(archives: archives, queries: queries + [query])
     }
 
     /// What the steps leave of all objects of the archive. Counts as an access of each of the results.
@@ -56,9 +46,13 @@ public struct QueryBuilder<Queriable: Archivist> {
         getResults().last
     }
 
-    private func adding(_ query: Query<Archive>) -> QueryBuilder {
-        QueryBuilder(archives: archives, queries: queries + [query])
-    }
+    /// How many results there are. Looks at what the query looks at; counts as an access of none.
+    public func count() -> Int { archives.countResults(of: queries) }
+
+    /// Deletes the results, and returns how many that were. Counts as an access of none; one that is stored anew after it
+    /// was found stays.
+    @discardableResult
+    public func deleteResults() -> Int { archives.deleteResults(of: queries) }
 }
 
 extension Archivist {
@@ -66,6 +60,25 @@ extension Archivist {
     public func findWhere(_ conditions: (QueryFinder<Archive>) -> QueryFinder<Archive>) -> QueryBuilder<Self>
     {
         QueryBuilder(archives: self).findWhere(conditions)
+    }
+
+    /// Begins a query that keeps the objects that meet the conditions: `where(\.age >= 18 && \.nick != nil)`.
+    public func `where`(_ conditions: QueryFinder<Archive>) -> QueryBuilder<Self> {
+        QueryBuilder(archives: self).where(conditions)
+    }
+
+    /// Begins a query that keeps the objects whose property meets the finder.
+    public func `where`<Property>(
+        _ path: KeyPath<Archive, Property>, _ finder: PropertyFinder<Property, Property>
+    ) -> QueryBuilder<Self> {
+        QueryBuilder(archives: self).where(path, finder)
+    }
+
+    /// The same for an optional property.
+    public func `where`<Wrapped>(
+        _ path: KeyPath<Archive, Wrapped?>, _ finder: PropertyFinder<Wrapped?, Wrapped>
+    ) -> QueryBuilder<Self> {
+        QueryBuilder(archives: self).where(path, finder)
     }
 
     /// Begins a query that sorts all objects.
@@ -76,5 +89,10 @@ extension Archivist {
     /// Begins a query with the most recent objects, at most this many; a negative limit is 0.
     public func limitResults(by limit: Int) -> QueryBuilder<Self> {
         QueryBuilder(archives: self).limitResults(by: limit)
+    }
+
+    /// Begins a query without the most recent objects, this many; a negative number is 0.
+    public func skipResults(by count: Int) -> QueryBuilder<Self> {
+        QueryBuilder(archives: self).skipResults(by: count)
     }
 }

@@ -107,7 +107,13 @@ import Vellum
 
     @Test func aValueThatNoLongerDecodesIsAMissAndStays() throws {
         enum Old { struct Thing: ArchiveCodable { var primaryKey: String; var number: String } }
-        enum New { struct Thing: ArchiveCodable { var primaryKey: String; var number: Int } }
+        enum New {
+            struct Thing: ArchiveCodable {
+                static var archiveTypeName: String { Old.Thing.archiveTypeName }
+                var primaryKey: String
+                var number: Int
+            }
+        }
         let store = TemporaryStore()
         try store.factory().archives(for: Old.Thing.self).throwing.record(
             .init(primaryKey: "k", number: "one"))
@@ -117,9 +123,9 @@ import Vellum
         let archives = try factory.archives(for: New.Thing.self)
         #expect(archives.access(archiveWithKey: "k") == nil)
         #expect(archives.accessAll().isEmpty)
-        #expect(messages.all.count == 2 && messages.all[0].contains("number"))
+        #expect(messages.all.count == 1 && messages.all[0].contains("number"))
         let statistics = try archives.throwing.statistics()
-        #expect(statistics.undecodable == 2 && statistics.misses == 1 && statistics.hits == 0)
+        #expect(statistics.undecodable == 1 && statistics.misses == 1 && statistics.hits == 0)
         #expect(statistics.objects == 1)
         #expect(
             try store.factory().archives(for: Old.Thing.self).access(archiveWithKey: "k")?.number == "one")
@@ -249,7 +255,7 @@ import Vellum
         let archives = try TemporaryStore().factory().archives(for: Note.self)
         let note = Note(primaryKey: "a", text: "")
         archives.record(note, expiresIn: 3_600, owner: "ada")
-        archives.update(note)
+        archives.record(note)
         let metadata = try #require(try archives.core.archive.metadata("a"))
         #expect(metadata.expires == nil && metadata.owner == nil)
         archives.record(note, expiresIn: -1)

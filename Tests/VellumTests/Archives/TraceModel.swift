@@ -66,10 +66,14 @@ struct TraceModel {
 
     // MARK: Storing
 
-    /// Returns whether there was room for it anywhere.
-    mutating func record(_ note: Note, _ terms: Terms, by program: Int) -> Bool {
+    /// Returns whether there was room for it anywhere. An update keeps what the terms don't say.
+    mutating func record(_ note: Note, _ terms: Terms, isUpdate: Bool, by program: Int) -> Bool {
         let (key, bytes) = (note.primaryKey, TraceModel.size(note))
         guard bytes <= max(diskLimit, memoryLimit) else { return false }
+        let former = isUpdate ? former(key, of: program) : nil
+        var terms = terms
+        terms.memoryLifetime = terms.memoryLifetime ?? former?.terms.memoryLifetime
+        terms.owner = terms.owner ?? former?.terms.owner
         let isOnlyHere = bytes > diskLimit
         let place = Place(key: key, program: isOnlyHere ? program : nil)
         if isOnlyHere {
@@ -82,10 +86,16 @@ struct TraceModel {
         versions += 1
         entries[place] = Entry(
             note: note, bytes: bytes, version: versions, terms: terms,
-            deadline: terms.lifetime.map { now + $0 } ?? .max, accessed: now)
+            deadline: terms.lifetime.map { now + $0 } ?? former?.deadline ?? .max, accessed: now)
         places.insert(place, at: 0)
         hold(place, by: program)
         return true
+    }
+
+    /// What an update finds: the program's own, what is on disk, or what another one has.
+    private func former(_ key: String, of program: Int) -> Entry? {
+        [Place(key: key, program: program), Place(key: key), Place(key: key, program: 1 - program)]
+            .first { entries[$0] != nil && !isExpired($0) }.flatMap { entries[$0] }
     }
 
     private mutating func evict(downTo limit: Int) {

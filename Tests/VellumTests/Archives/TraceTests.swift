@@ -100,19 +100,22 @@ import Vellum
             lifetime: bench.number(0...4) == 0 ? Int64(bench.number(0...3_000)) * 1_000 : nil,
             memoryLifetime: bench.number(0...4) == 0 ? Int64(bench.number(1...1_000)) * 1_000 : nil,
             owner: bench.number(0...9) == 0 ? "ada" : nil)
-        let isStored = bench.model.record(note, terms, by: program)
+        let isUpdate = bench.number(0...1) == 0
+        let isStored = bench.model.record(note, terms, isUpdate: isUpdate, by: program)
         let throwing = bench.archives[program].throwing
-        let store = bench.number(0...1) == 0 ? throwing.record : throwing.update
+        let lifetime = terms.lifetime.map { Duration.microseconds($0) }
+        let memoryLifetime = terms.memoryLifetime.map { Duration.microseconds($0) }
         do {
-            try store(
-                note, terms.lifetime.map { .microseconds($0) },
-                terms.memoryLifetime.map { .microseconds($0) },
-                terms.owner)
+            if isUpdate {
+                try throwing.update(note, expiresIn: lifetime, inMemory: memoryLifetime, owner: terms.owner)
+            } else {
+                try throwing.record(note, expiresIn: lifetime, inMemory: memoryLifetime, owner: terms.owner)
+            }
             #expect(isStored)
         } catch {
             #expect(!isStored, "\(error)")
         }
-        return "record \(key) of \(size) bytes by \(program), \(terms)"
+        return "\(isUpdate ? "update" : "record") \(key) of \(size) bytes by \(program), \(terms)"
     }
 
     private func resize(_ bench: inout Bench, by program: Int) -> String {

@@ -38,6 +38,42 @@ private enum Articles {
         users.deleteAllInvalidateArchives(invalidateTimeInterval: 7 * 24 * 3_600)
     }
 
+    static func updates(_ users: ArchiveManager<User>, _ user: User) {
+        users.update(user, expiresIn: .seconds(3_600))  // keeps the owner
+        users.update(user, dropping: [.lifetime])
+    }
+
+    static func settings() throws -> ArchiveManager<User> {
+        let orders = try ArchivesFactory.shared.archives(
+            for: User.self, trySetMaxMemorySize: 4.megaBytes, kind: .collection, durability: .full,
+            appliesSettings: true)
+        return orders
+    }
+
+    struct Page: ArchiveCodable {
+        var primaryKey: String
+    }
+
+    @Sendable static func render(_ path: String) async throws -> Page { Page(primaryKey: path) }
+
+    static func computing(_ pages: ArchiveManager<Page>) async throws -> Page {
+        let page = try await pages.asynchronous.value(
+            forKey: "/", expiresIn: .seconds(60), renewingBefore: .seconds(10)
+        ) {
+            try await render("/")
+        }
+        return page
+    }
+
+    static func composing(_ users: ArchiveManager<User>) -> ([User], Int) {
+        let young = users.findWhere { $0.age(.less(than: 18)) || !$0.nick(.isNil) }
+            .skipResults(by: 10).limitResults(by: 10)
+        let number = users.where(\.age >= 18 && \.home.city == "Jakarta").count()
+        users.where(\.userName, .contains("guest")).deleteResults()
+        if let explanation = users.where(\.age >= 18).explain() { print(explanation) }
+        return (young.getResults(), number)
+    }
+
     static func failures(_ users: ArchiveManager<User>, _ user: User) {
         ArchivesFactory.shared.logger = Logger(label: "store")
         do {

@@ -52,6 +52,7 @@ import Vellum
 
     private enum ByTypeAlias {
         struct User: ArchiveCodable {
+            static var archiveTypeName: String { ByLibrary.User.archiveTypeName }
             var primaryKey: String { userName }
             var userName: String
             var fullName: String

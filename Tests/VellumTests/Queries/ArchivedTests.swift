@@ -1,5 +1,7 @@
 import Foundation
 import Logging
+import Observation
+import Synchronization
 import Testing
 import Vellum
 
@@ -216,5 +218,40 @@ import Vellum
         screen.citizen = nil
         #expect(citizens.peek(archiveWithKey: "ann") == nil)
         #expect(Screen(store.factory()).friend == nil)
+    }
+}
+
+/// A property of an `@Observable` class didn't compile, and a view that showed it didn't learn of changes.
+@Suite struct ObservedPropertyTests {
+    private static let store = TemporaryStore()
+    private static let factory = store.factory()
+
+    @Observable final class Model {
+        @ObservationIgnored @Archived(in: ObservedPropertyTests.factory) var note: Note?
+        var other = 0
+    }
+
+    private final class Count: Sendable {
+        let value = Atomic(0)
+    }
+
+    @Test func itIsObserved() {
+        let model = Model()
+        let changes = Count()
+        func watch() -> String? {
+            withObservationTracking {
+                model.note?.text
+            } onChange: {
+                changes.value.add(1, ordering: .relaxed)
+            }
+        }
+        #expect(watch() == nil)
+        model.other = 1
+        #expect(changes.value.load(ordering: .relaxed) == 0)
+        model.note = Note(primaryKey: "a", text: "1")
+        #expect(changes.value.load(ordering: .relaxed) == 1)
+        #expect(watch() == "1")
+        model.note?.text = "2"
+        #expect(changes.value.load(ordering: .relaxed) == 2 && model.note?.text == "2")
     }
 }

@@ -3,11 +3,13 @@ import Vellum
 
 /// A query says what it asks, for an evaluator that has encoded values only.
 @Suite struct DescriptionTests {
-    private func condition(_ find: (QueryFinder<Citizen>) -> QueryFinder<Citizen>) throws -> QueryCondition<
-        Citizen
-    > {
-        guard case .find(let conditions) = Query.find(find).step else { throw CancellationError() }
-        return try #require(conditions.first)
+    private func condition(
+        _ find: (QueryFinder<Citizen>) -> QueryFinder<Citizen>
+    ) throws -> PropertyCondition<Citizen> {
+        guard case .find(let conditions) = Query.find(find).step,
+            case .property(let condition)? = conditions.first
+        else { throw CancellationError() }
+        return condition
     }
 
     private func test(_ find: (QueryFinder<Citizen>) -> QueryFinder<Citizen>) throws -> String {

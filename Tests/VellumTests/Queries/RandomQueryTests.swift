@@ -56,8 +56,11 @@ import Vellum
     }
 
     private func step(_ random: inout SeededGenerator) -> (query: Query<Citizen>, plain: Plain) {
-        switch Int.random(in: 0..<4, using: &random) {
+        switch Int.random(in: 0..<6, using: &random) {
         case 0: return sort(&random)
+        case 5:
+            let count = Int.random(in: -1...40, using: &random)
+            return (.skip(by: count), { Array($0.dropFirst(max(0, count))) })
         case 1:
             let limit = Int.random(in: -1...400, using: &random)
             return (.limit(by: limit), { Array($0.prefix(max(0, limit))) })
@@ -159,6 +162,18 @@ import Vellum
             ({ $0.age(.isValid { $0 % 2 == 0 }) }, { $0.age % 2 == 0 }),
         ]
         let (conditions, isMet) = finders[Int.random(in: 0..<finders.count, using: &random)]
-        return (.find(conditions), { $0.filter(isMet) })
+        let (others, areMet) = finders[Int.random(in: 0..<finders.count, using: &random)]
+        switch Int.random(in: 0..<6, using: &random) {
+        case 0: return (.find { conditions($0) || others($0) }, { $0.filter { isMet($0) || areMet($0) } })
+        case 1: return (.find { !conditions($0) }, { $0.filter { !isMet($0) } })
+        case 2:
+            return (
+                .find { !(conditions($0) || !others($0)) && conditions($0) || others($0) },
+                { $0.filter { areMet($0) } }
+            )
+        case 3:
+            return (.find { !(conditions($0) && others($0)) }, { $0.filter { !(isMet($0) && areMet($0)) } })
+        default: return (.find(conditions), { $0.filter(isMet) })
+        }
     }
 }

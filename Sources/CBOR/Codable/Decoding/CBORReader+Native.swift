@@ -31,7 +31,7 @@ extension CBORReader {
 
     private mutating func decodeFoundation<Value: Decodable>(_ type: Value.Type) throws(ReadFault) -> Value {
         if type == Date.self { return same(try decodeDate()) }
-        if type == Data.self { return same(Data(try decodeByteArray(Data.self))) }
+        if type == Data.self { return same(try decodeData()) }
         if type == UUID.self { return same(try decodeUUID()) }
         if type == URL.self {
             // A relative URL is a map, which the type itself reads.
@@ -77,6 +77,17 @@ extension CBORReader {
             throw .item(items.count, error)
         }
         return items
+    }
+
+    /// Reads what a `Data` is encoded as. A byte string is copied once, for it may be large.
+    private mutating func decodeData() throws(ReadFault) -> Data {
+        try skipTags()
+        guard try nextType(Data.self) == .bytes else { return Data(try decodeByteArray(Data.self)) }
+        return try checked { reader throws(CBORError) in
+            guard case .bytes(let count) = try reader.readHead() else { return Data() }
+            guard let count else { return Data(try reader.readBytes(count: nil)) }
+            return Data(try reader.readContent(count: count))
+        }
     }
 
     /// Reads a byte string, or an array of numbers from 0 to 255.

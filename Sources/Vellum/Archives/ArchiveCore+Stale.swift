@@ -1,0 +1,55 @@
+import Logging
+import StorageEngine
+
+/// Keys under which this process found a value that is no object. Each is told of once: a type that changed makes as many of
+/// them as there are entries, at each access again.
+struct StaleKeys {
+    /// More than these are only counted.
+    private static var most: Int { 10_000 }
+
+    private var names: Set<ExactText> = []
+    private(set) var count = 0
+
+    /// Whether nobody has told of it yet.
+    mutating func note(_ name: String) -> Bool {
+        guard names.count < StaleKeys.most else {
+            if !names.contains(ExactText(name)) { count += 1 }
+            return false
+        }
+        guard names.insert(ExactText(name)).inserted else { return false }
+        count += 1
+        return true
+    }
+}
+
+/// Stored values that are no objects (any more): counted, logged once, found and deleted on demand.
+extension ArchiveCore {
+    /// Tells of a stored value that is no object: in an event for its key once, and in the log for the first of all.
+    func noteUndecodable(_ name: String, _ error: any Error) {
+        let (isNew, isFirst) = stale.withLock { stale in
+            let isNew = stale.note(name)
+            return (isNew, isNew && stale.count == 1)
+        }
+        if isNew { try? withHashed(name) { try archive.noteUndecodable($0) } }
+        guard isFirst else { return }
+        failures.withLock { $0.logged += 1 }
+        factory.logger.warning(
+            "vellum: cannot read a value; further ones are counted only, staleKeys lists and deleteStale deletes them",
+            metadata: ["archive": "\(archive.name)", "key": "\(name)", "reason": "\(error)"])
+    }
+
+    /// The stored values that are no objects.
+    func staleVersions() throws -> [Version] {
+        let list = try archive.entries()
+        return try list.indices.compactMap { index in
+            guard let name = list.presentKey(at: index), let metadata = try archive.metadata(name) else {
+                return nil
+            }
+            var isStale = false
+            try withHashed(name) { key in
+                try archive.withPeekToHold(key) { bytes, _ in isStale = (try? coder.decode(bytes)) == nil }
+            }
+            return isStale ? Version(name: name, sequence: metadata.sequence) : nil
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import Logging
+import StorageEngine
+
+extension ArchiveRequest {
+    static let defaultMemorySize = 1.megaByte
+    static let defaultDiskSize = 2.megaByte
+
+    /// Of an archive that is made.
+    func configuration(typeName: String) -> ArchiveConfiguration {
+        let kind = kind ?? .cache
+        let isUnlimited = kind == .collection && diskSize <= 0
+        return ArchiveConfiguration(
+            kind: kind,
+            diskLimit: isUnlimited ? nil : UInt64(diskSize > 0 ? diskSize : Self.defaultDiskSize),
+            memoryLimit: UInt64(memorySize > 0 ? memorySize : Self.defaultMemorySize), typeName: typeName,
+            durability: durability ?? .process)
+    }
+}
+
+/// What an archive that exists has, against what code says of it.
+extension ArchiveCore {
+    /// An archive that was made for another type is refused: each would find what the other stores undecodable. One
+    /// without the name of a type, as the command line makes it, is everybody's.
+    func expectOwnType() throws {
+        let stored = try archive.configuration().typeName
+        guard stored.isEmpty || stored == Object.archiveTypeName else {
+            throw ArchiveError.nameInUse(
+                archive: archive.name, by: stored, wanted: Object.archiveTypeName)
+        }
+    }
+
+    /// Applies what is asked for, or tells that the archive has something else.
+    func settle(_ request: ArchiveRequest) throws {
+        let found = try archive.configuration()
+        if let kind = request.kind ?? (found.kind == .log ? .cache : nil), kind != found.kind {
+            throw ArchiveError.otherKind(archive: archive.name, is: found.kind, wanted: kind)
+        }
+        let memory = request.memorySize > 0 ? UInt64(request.memorySize) : found.memoryLimit
+        let disk = request.diskSize > 0 ? UInt64(request.diskSize) : found.diskLimit
+        let durability = request.durability ?? found.durability
+        if request.appliesSettings {
+            if memory != found.memoryLimit || disk != found.diskLimit {
+                try archive.setLimits(disk: disk, memory: memory)
+                _ = try self.memory.currentBytes()
+            }
+            if durability != found.durability { try archive.setDurability(durability) }
+            return
+        }
+        tell("memory limit", memory.map(String.init), found.memoryLimit.map(String.init))
+        tell("disk limit", disk.map(String.init), found.diskLimit.map(String.init))
+        tell("durability", "\(durability)", "\(found.durability)")
+    }
+
+    private func tell(_ setting: String, _ asked: String?, _ found: String?) {
+        guard asked != found else { return }
+        factory.logger.warning(
+            "vellum: the archive keeps its own \(setting); use appliesSettings or resize to change it",
+            metadata: [
+                "archive": "\(archive.name)", "asked": "\(asked ?? "none")", "has": "\(found ?? "none")",
+            ])
+    }
+}

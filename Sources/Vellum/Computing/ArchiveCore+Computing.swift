@@ -1,0 +1,153 @@
+import Dispatch
+import StorageEngine
+
+/// Objects that are computed where there are none: one computation for a key at a time in this process, whose result all
+/// who ask for it get. What fails is told to all of them and not kept.
+extension ArchiveCore {
+    /// What is asked for.
+    struct Request: Sendable {
+        var key: String
+        var terms: Terms
+        /// An object that has less than this to live is computed anew.
+        var renewal: Duration?
+    }
+
+    /// Whether an object that is there should be replaced before it expires.
+    func isDue(_ request: Request) throws -> Bool {
+        guard let renewal = request.renewal, let expires = try archive.metadata(request.key)?.expires else {
+            return false
+        }
+        return Duration.microseconds(expires.microseconds - Timestamp.now().microseconds) < renewal
+    }
+
+    // MARK: For threads
+
+    func value(_ request: Request, _ compute: () throws -> Object) throws -> Object {
+        let present = try access(request.key)
+        if let present, try !isDue(request) { return present }
+        let (flight, ticket, isNew) = flights.join(request.key)
+        guard isNew else {
+            // Somebody renews it.
+            if let present { return present }
+            return try object(of: wait(for: flight, ticket, request.key), request.key)
+        }
+        let outcome = Result { try carryOut(request, isRenewal: present != nil, compute) }
+        flights.end(flight, request.key)
+        flight.finish(outcome)
+        if let present, case .failure(let error) = outcome {
+            log("renew", request.key, error)
+            return present
+        }
+        return try object(of: outcome.get(), request.key)
+    }
+
+    private func wait(for flight: Flight, _ ticket: Int, _ key: String) throws -> HeldObject {
+        guard !Computing.keys.contains(computingKey(key)) else {
+            flights.giveUp(flight, ticket, key)
+            throw ArchiveError.computesItself(key: key)
+        }
+        let isDone = DispatchSemaphore(value: 0)
+        let outcome = Guarded<Flight.Outcome?>(nil)
+        flight.wait(ticket) { result in
+            outcome.withLock { $0 = result }
+            isDone.signal()
+        }
+        isDone.wait()
+        guard let result = outcome.withLock({ $0 }) else { throw CancellationError() }
+        return try result.get()
+    }
+
+    private func carryOut(
+        _ request: Request, isRenewal: Bool, _ compute: () throws -> Object
+    ) throws -> HeldObject {
+        // Another thread may have finished just now.
+        if !isRenewal, let held = try heldObject(request.key) { return held }
+        let keys = Computing.keys.union([computingKey(request.key)])
+        let object = try Computing.$keys.withValue(keys) { try compute() }
+        return try keep(prepared(object, for: request), request)
+    }
+
+    // MARK: For tasks
+
+    nonisolated(nonsending) func value(
+        _ request: Request, _ compute: @escaping @Sendable () async throws -> sending Object
+    ) async throws -> Object {
+        let key = request.key
+        let found = try accessInMemory(key)
+        let hash = found.hash
+        var present = found.object
+        if present == nil { present = try await elsewhere { try $0.accessOnDisk(key, hash: hash) } }
+        if let present, try !isDue(request) { return present }
+        let (flight, ticket, isNew) = flights.join(key)
+        if !isNew, present == nil, Computing.keys.contains(computingKey(key)) {
+            flights.giveUp(flight, ticket, key)
+            throw ArchiveError.computesItself(key: key)
+        }
+        if isNew { start(flight, request, isRenewal: present != nil, compute) }
+        // What is there is good enough while it is renewed.
+        if let present { return present }
+        let held = try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { continuation in
+                flight.wait(ticket) { continuation.resume(with: $0) }
+            }
+        } onCancel: {
+            flights.giveUp(flight, ticket, key)
+        }
+        return try object(of: held, key)
+    }
+
+    /// The computation belongs to none of those who wait, so that none can end it for the others.
+    private func start(
+        _ flight: Flight, _ request: Request, isRenewal: Bool,
+        _ compute: @escaping @Sendable () async throws -> sending Object
+    ) {
+        let keys = Computing.keys.union([computingKey(request.key)])
+        let task = Task {
+            let outcome: Flight.Outcome
+            do {
+                let held = try await Computing.$keys.withValue(keys) {
+                    try await carryOut(request, isRenewal: isRenewal, compute)
+                }
+                outcome = .success(held)
+            } catch {
+                if isRenewal { log("renew", request.key, error) }
+                outcome = .failure(error)
+            }
+            flights.end(flight, request.key)
+            flight.finish(outcome)
+        }
+        flight.carriedOut(by: task)
+    }
+
+    private nonisolated(nonsending) func carryOut(
+        _ request: Request, isRenewal: Bool, _ compute: @Sendable () async throws -> sending Object
+    ) async throws -> HeldObject {
+        if !isRenewal, let held = try await elsewhere({ try $0.heldObject(request.key) }) { return held }
+        let prepared = try prepared(try await compute(), for: request)
+        return try await elsewhere { try $0.keep(prepared, request) }
+    }
+
+    // MARK: Both
+
+    private func computingKey(_ key: String) -> Computing.Key {
+        Computing.Key(archive: ObjectIdentifier(self), key: ExactText(key))
+    }
+
+    private func heldObject(_ key: String) throws -> HeldObject? {
+        guard let object = try peek(key) else { return nil }
+        return try prepare(object).kept
+    }
+
+    private func prepared(_ object: Object, for request: Request) throws -> PreparedObject {
+        guard ExactText(object.primaryKey) == ExactText(request.key) else {
+            throw ArchiveError.otherKey(wanted: request.key, computed: object.primaryKey)
+        }
+        return try prepare(object)
+    }
+
+    /// That it can't be stored keeps nobody from using it.
+    private func keep(_ prepared: PreparedObject, _ request: Request) throws -> HeldObject {
+        do { try store(prepared, request.terms) } catch { log("record", request.key, error) }
+        return prepared.kept
+    }
+}

@@ -1,0 +1,72 @@
+import Foundation
+import Testing
+import Vellum
+
+/// Limits that code gives to an archive that exists were dropped in silence, and two types under one name overwrote each
+/// other's objects when they came by different factories or processes.
+@Suite struct SettingsTests {
+    private let store = TemporaryStore()
+
+    @Test func limitsThatDifferAreSaid() throws {
+        _ = try store.factory().archives(for: Note.self, trySetMaxMemorySize: 1_000, trySetMaxDiskSize: 2_000)
+        let factory = store.factory()
+        let messages = LoggedMessages()
+        factory.logger = messages.logger
+        let notes = try factory.archives(for: Note.self, trySetMaxMemorySize: 1_000, trySetMaxDiskSize: 9_000)
+        #expect(notes.maxDiskSize == 2_000)
+        #expect(messages.all.count == 1)
+        #expect(messages.all[0].contains("disk limit") && messages.all[0].contains("asked: 9000, has: 2000"))
+        _ = try factory.archives(for: Note.self, trySetMaxMemorySize: 1_000, trySetMaxDiskSize: 9_000)
+        #expect(messages.all.count == 1, "once is enough")
+        _ = try factory.archives(for: Note.self, durability: .full)
+        #expect(messages.all.count == 2 && messages.all[1].contains("durability"))
+        _ = try factory.archives(for: Note.self)
+        #expect(messages.all.count == 2, "who says nothing wants nothing else")
+    }
+
+    @Test func settingsAreAppliedIfWanted() throws {
+        let first = try store.factory().archives(
+            for: Note.self, trySetMaxMemorySize: 1_000, trySetMaxDiskSize: 2_000)
+        let factory = store.factory()
+        let messages = LoggedMessages()
+        factory.logger = messages.logger
+        _ = try factory.archives(
+            for: Note.self, trySetMaxDiskSize: 9_000, durability: .interval(seconds: 2), appliesSettings: true
+        )
+        #expect(first.maxDiskSize == 9_000 && first.maxMemorySize == 1_000 && messages.all.isEmpty)
+        #expect(try first.core.archive.configuration().durability == .interval(seconds: 2))
+    }
+
+    @Test func aCollectionEvictsNothing() throws {
+        let notes = try store.factory().archives(
+            for: Note.self, trySetMaxMemorySize: 500, kind: .collection, durability: .full)
+        for number in 0..<60 { notes.record(Note.sized("\(number)", 50_000)) }
+        #expect(notes.statistics?.objects == 60 && notes.statistics?.evictions == 0)
+        #expect(try notes.core.archive.configuration().durability == .full)
+        #expect(throws: ArchiveError.self) {
+            try store.factory().archives(for: Note.self, kind: .cache)
+        }
+        #expect(throws: StorageError.self) {
+            try store.factory().archives(for: Citizen.self, trySetMaxDiskSize: 1, kind: .collection)
+        }
+        #expect(try store.factory().archives(for: Note.self).accessAll(limitedBy: 1).count == 1)
+    }
+
+    private enum Other { struct Note: ArchiveCodable { var primaryKey: String } }
+    private enum Renamed {
+        struct Note: ArchiveCodable {
+            static var archiveTypeName: String { VellumTests.Note.archiveTypeName }
+            var primaryKey: String
+        }
+    }
+
+    @Test func anotherTypeIsRefusedWhereverItComesFrom() throws {
+        _ = try store.factory().archives(for: Note.self)
+        let error = #expect(throws: ArchiveError.self) {
+            try store.factory().archives(for: Other.Note.self)
+        }
+        #expect("\(try #require(error))".contains("archiveTypeName"))
+        #expect("\(try #require(error))".contains("VellumTests.Note"))
+        _ = try store.factory().archives(for: Renamed.Note.self)
+    }
+}

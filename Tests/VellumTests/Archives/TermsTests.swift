@@ -1,0 +1,87 @@
+import Foundation
+import StorageEngine
+import Testing
+import Vellum
+
+/// An update took lifetime and owner away, so that whoever deleted all sessions of a user missed those that had been used
+/// since.
+@Suite struct TermsTests {
+    private let store = TemporaryStore()
+    private let note = Note(primaryKey: "a", text: "1")
+
+    private func terms(_ archives: ArchiveManager<Note>) throws -> EntryMetadata {
+        try #require(try archives.core.archive.metadata("a"))
+    }
+
+    @Test func anUpdateKeepsTerms() async throws {
+        let sessions = try store.factory().archives(for: Note.self)
+        sessions.record(note, expiresIn: .seconds(3_600), inMemory: .milliseconds(150), owner: "ada")
+        let before = try terms(sessions)
+        let later = Note(primaryKey: "a", text: "2")
+        sessions.update(later)
+        try sessions.throwing.update(later)
+        try await sessions.asynchronous.update(later)
+        let after = try terms(sessions)
+        #expect(after.owner == "ada" && after.created == before.created)
+        #expect(after.expires == before.expires, "however often it is updated, it lives no longer")
+        #expect(sessions.core.memory.keys == ["a"])
+        try await Task.sleep(for: .milliseconds(200))
+        #expect(sessions.access(archiveWithKey: "a") == later, "from disk")
+        sessions.deleteAll(ofOwner: "ada")
+        #expect(sessions.access(archiveWithKey: "a") == nil)
+    }
+
+    @Test func anUpdateChangesWhatIsSaid() throws {
+        let sessions = try store.factory().archives(for: Note.self)
+        sessions.record(note, expiresIn: .seconds(60), owner: "ada")
+        sessions.update(note, expiresIn: .seconds(3_600))
+        let longer = try terms(sessions)
+        #expect(longer.owner == "ada")
+        #expect(try #require(longer.expires).secondsSince1970 > Date().timeIntervalSince1970 + 3_000)
+        sessions.update(note, owner: "charles")
+        #expect(try terms(sessions).owner == "charles")
+        #expect(try terms(sessions).expires == longer.expires)
+        sessions.update(note, dropping: [.lifetime])
+        #expect(try terms(sessions).expires == nil && terms(sessions).owner == "charles")
+        sessions.update(note, dropping: [.owner])
+        #expect(try terms(sessions).owner == nil)
+        sessions.update(Note(primaryKey: "b", text: ""), expiresIn: .seconds(60), owner: "ada")
+        #expect(try sessions.core.archive.metadata("b")?.owner == "ada", "there was none")
+    }
+
+    /// What only memory has is updated there, and by its own terms.
+    @Test func whatOnlyMemoryHasKeepsTerms() throws {
+        let sessions = try store.factory().archives(
+            for: Note.self, trySetMaxMemorySize: 2_000, trySetMaxDiskSize: 500)
+        sessions.record(Note.sized("a", 800), expiresIn: .seconds(60), owner: "ada")
+        let before = try terms(sessions)
+        sessions.update(Note.sized("a", 900))
+        let after = try terms(sessions)
+        #expect(after.tier == .memory && after.owner == "ada" && after.expires == before.expires)
+        sessions.update(Note.sized("a", 100))
+        #expect(try terms(sessions).owner == "ada" && terms(sessions).tier == .both)
+    }
+
+    @Test func aRecordBeginsAnew() async throws {
+        let sessions = try store.factory().archives(for: Note.self)
+        sessions.record(note, expiresIn: .seconds(60), owner: "ada")
+        sessions.record(note)
+        #expect(try terms(sessions).owner == nil && terms(sessions).expires == nil)
+        sessions.insert(all: [note], expiresIn: .seconds(60), owner: "ada")
+        #expect(try terms(sessions).owner == "ada" && terms(sessions).expires != nil)
+        try sessions.throwing.insert(all: [note], owner: "charles")
+        #expect(try terms(sessions).owner == "charles")
+        try await sessions.asynchronous.insert(all: [note])
+        #expect(try terms(sessions).owner == nil)
+    }
+
+    @Test func aPropertyThatIsAssignedKeepsTerms() throws {
+        let factory = store.factory()
+        let notes = try factory.archives(for: Note.self)
+        notes.record(note, expiresIn: .seconds(60), owner: "ada")
+        let property = Archived<Note>(initialPrimaryKey: "a", in: factory)
+        property.wrappedValue?.text = "2"
+        #expect(notes.access(archiveWithKey: "a")?.text == "2")
+        #expect(try terms(notes).owner == "ada" && terms(notes).expires != nil)
+    }
+}

@@ -1,0 +1,183 @@
+import Foundation
+import Synchronization
+import Testing
+import Vellum
+
+/// Whoever cached what is expensive to make wrote the looking up, the making and the recording each time, and a hundred
+/// requests for one key made it a hundred times.
+@Suite struct ComputingTests {
+    private let store = TemporaryStore()
+
+    private struct Failure: Error {}
+
+    private final class Flag: Sendable {
+        private let state = Mutex(false)
+
+        var isSet: Bool {
+            get { state.withLock { $0 } }
+            set { state.withLock { $0 = newValue } }
+        }
+    }
+
+    private final class Gate: Sendable {
+        private let state = Mutex<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
+        let entered = Atomic(0)
+
+        func pass() async {
+            entered.add(1, ordering: .relaxed)
+            await withCheckedContinuation { continuation in
+                let isOpen = state.withLock { state in
+                    if !state.isOpen { state.waiting.append(continuation) }
+                    return state.isOpen
+                }
+                if isOpen { continuation.resume() }
+            }
+        }
+
+        func open() {
+            let waiting = state.withLock { state in
+                state.isOpen = true
+                defer { state.waiting = [] }
+                return state.waiting
+            }
+            for continuation in waiting { continuation.resume() }
+        }
+    }
+
+    private func eventually(_ condition: () -> Bool) async throws {
+        for _ in 0..<2_000 where !condition() { try await Task.sleep(for: .milliseconds(2)) }
+        #expect(condition())
+    }
+
+    @Test func whatIsThereIsNotComputed() async throws {
+        let notes = try store.factory().archives(for: Note.self)
+        let note = Note(primaryKey: "a", text: "1")
+        #expect(try notes.value(forKey: "a", owner: "ada") { note } == note)
+        #expect(try notes.value(forKey: "a") { throw Failure() } == note)
+        #expect(try notes.throwing.value(forKey: "a") { throw Failure() } == note)
+        #expect(try await notes.asynchronous.value(forKey: "a") { throw Failure() } == note)
+        #expect(try notes.core.archive.metadata("a")?.owner == "ada")
+    }
+
+    @Test func threadsComputeOnce() throws {
+        let notes = try store.factory().archives(for: Note.self)
+        let computed = Atomic(0)
+        DispatchQueue.concurrentPerform(iterations: 16) { _ in
+            let note = try? notes.value(forKey: "a") {
+                computed.add(1, ordering: .relaxed)
+                Thread.sleep(forTimeInterval: 0.05)
+                return Note(primaryKey: "a", text: "1")
+            }
+            #expect(note?.text == "1")
+        }
+        #expect(computed.load(ordering: .relaxed) == 1)
+    }
+
+    @Test func tasksComputeOnce() async throws {
+        let people = try store.factory().archives(for: Person.self)
+        let gate = Gate()
+        let ages = try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<50 {
+                group.addTask {
+                    let person = try await people.asynchronous.value(forKey: "ada") {
+                        await gate.pass()
+                        return Person(name: "ada", age: 36)
+                    }
+                    // Nobody has the object of another.
+                    person.age += 1
+                    return person.age
+                }
+            }
+            try await eventually { gate.entered.load(ordering: .relaxed) == 1 }
+            gate.open()
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(ages == [Int](repeating: 37, count: 50))
+        #expect(gate.entered.load(ordering: .relaxed) == 1)
+    }
+
+    @Test func errorsAreNotKept() async throws {
+        let notes = try store.factory().archives(for: Note.self)
+        #expect(throws: Failure.self) { try notes.value(forKey: "a") { throw Failure() } }
+        await #expect(throws: Failure.self) {
+            try await notes.asynchronous.value(forKey: "a") { throw Failure() }
+        }
+        #expect(throws: ArchiveError.self) {
+            try notes.value(forKey: "a") { Note(primaryKey: "b", text: "") }
+        }
+        #expect(try notes.value(forKey: "a") { Note(primaryKey: "a", text: "1") }.text == "1")
+        #expect(notes.access(archiveWithKey: "b") == nil)
+    }
+
+    /// One that gives up takes nothing from the others, and the last one ends the computation.
+    @Test func cancellingIsForOneOnly() async throws {
+        let notes = try store.factory().archives(for: Note.self)
+        let gate = Gate()
+        let wasCancelled = Flag()
+        @Sendable func ask() async throws -> String {
+            try await notes.asynchronous.value(forKey: "a") {
+                await gate.pass()
+                if Task.isCancelled { wasCancelled.isSet = true }
+                try Task.checkCancellation()
+                return Note(primaryKey: "a", text: "1")
+            }.text
+        }
+        let first = Task { try await ask() }
+        try await eventually { gate.entered.load(ordering: .relaxed) == 1 }
+        let second = Task { try await ask() }
+        try await Task.sleep(for: .milliseconds(20))
+        first.cancel()
+        await #expect(throws: CancellationError.self) { try await first.value }
+        gate.open()
+        #expect(try await second.value == "1")
+        #expect(!wasCancelled.isSet)
+
+        notes.delete(archiveWithKey: "a")
+        let other = Gate()
+        let alone = Task {
+            try await notes.asynchronous.value(forKey: "a") {
+                await other.pass()
+                wasCancelled.isSet = Task.isCancelled
+                try Task.checkCancellation()
+                return Note(primaryKey: "a", text: "2")
+            }.text
+        }
+        try await eventually { other.entered.load(ordering: .relaxed) == 1 }
+        alone.cancel()
+        await #expect(throws: CancellationError.self) { try await alone.value }
+        other.open()
+        try await eventually { wasCancelled.isSet }
+        #expect(try await ask() == "1", "a new computation, not the one that was stopped")
+    }
+
+    @Test func whatWaitsForItselfIsRefused() async throws {
+        let notes = try store.factory().archives(for: Note.self)
+        #expect(throws: ArchiveError.self) {
+            try notes.value(forKey: "a") { try notes.value(forKey: "a") { throw Failure() } }
+        }
+        await #expect(throws: ArchiveError.self) {
+            try await notes.asynchronous.value(forKey: "a") {
+                try await notes.asynchronous.value(forKey: "a") { throw Failure() }
+            }
+        }
+    }
+
+    @Test func whatIsDueIsRenewed() async throws {
+        let notes = try store.factory().archives(for: Note.self)
+        func note(_ text: String) -> Note { Note(primaryKey: "a", text: text) }
+        notes.record(note("1"), expiresIn: .seconds(60))
+        #expect(try notes.value(forKey: "a", renewingBefore: .seconds(30)) { note("2") }.text == "1")
+        #expect(
+            try notes.value(forKey: "a", expiresIn: .seconds(60), renewingBefore: .seconds(90)) {
+                note("3")
+            }.text == "3")
+        #expect(
+            try notes.value(forKey: "a", renewingBefore: .seconds(90)) { throw Failure() }.text == "3",
+            "what is there is better than an error")
+        let present = try await notes.asynchronous.value(
+            forKey: "a", expiresIn: .seconds(600), renewingBefore: .seconds(90)
+        ) { Note(primaryKey: "a", text: "4") }
+        #expect(present.text == "3", "at once")
+        try await eventually { notes.peek(archiveWithKey: "a")?.text == "4" }
+    }
+}
