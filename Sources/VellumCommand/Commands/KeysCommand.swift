@@ -62,7 +62,9 @@ struct KeysCommand: ParsableCommand {
         let now = Timestamp.now()
         for index in try order.arrange(entries, reversed: reverse) {
             guard left > 0 || (isFiltered && !isAnyMeant) else { break }
-            if let prefix, let key = try entries.key(at: index), !key.utf8.starts(with: prefix.utf8) { continue }
+            if let prefix, let key = try entries.key(at: index), !key.utf8.starts(with: prefix.utf8) {
+                continue
+            }
             guard let metadata = try entries.metadata(at: index) else {
                 if try entries.isMissing(at: index) { missing += 1 }
                 continue
