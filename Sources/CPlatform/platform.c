@@ -11,6 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
@@ -21,6 +22,7 @@
 #include <linux/futex.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #endif
 
 int cp_openat(int directory, const char *name, int flags, mode_t mode) {
@@ -96,6 +98,33 @@ int cp_punch(int descriptor, off_t from, off_t to) {
     return fallocate(descriptor, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, from, to - from) == 0 ? 0 : errno;
 #endif
 }
+
+bool cp_holes_are_readable(int descriptor) {
+#if defined(__APPLE__)
+    (void)descriptor;
+    return true;
+#else
+    struct statfs system;
+    if (fstatfs(descriptor, &system) != 0) return false;
+    switch ((uint32_t)system.f_type) {
+    case 0xEF53:      // ext2, ext3, ext4
+    case 0x58465342:  // XFS
+    case 0x9123683E:  // Btrfs
+    case 0xF2F52010:  // F2FS
+        return true;
+    default: return false;
+    }
+#endif
+}
+
+static uint64_t limit_of(int resource) {
+    struct rlimit limits;
+    if (getrlimit(resource, &limits) != 0 || limits.rlim_cur == RLIM_INFINITY) return UINT64_MAX;
+    return (uint64_t)limits.rlim_cur;
+}
+
+uint64_t cp_limit_addresses(void) { return limit_of(RLIMIT_AS); }
+uint64_t cp_limit_file_bytes(void) { return limit_of(RLIMIT_FSIZE); }
 
 int64_t cp_coarse_time(void) {
     struct timespec now;

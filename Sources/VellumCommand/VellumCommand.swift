@@ -31,6 +31,7 @@ struct VellumCommand: ParsableCommand {
 
     static func main() {
         Interruption.endAtOnce()
+        OpenFileLimit.raise()
         run(Array(CommandLine.arguments.dropFirst())).end()
     }
 

@@ -44,7 +44,7 @@ struct EngineSourceTests {
     private func traces(_ archive: StorageEngine.Archive) throws -> [String] {
         let list = try archive.entries()
         let entries = list.indices.map {
-            "\(list.metadata(at: $0)?.key ?? "-") \(list[$0].hits) \(list[$0].recency)"
+            "\(try list.metadata(at: $0)?.key ?? "-") \(list[$0].hits) \(list[$0].recency)"
         }
         var status = try archive.status()
         status.footprint = 0

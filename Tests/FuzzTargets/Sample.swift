@@ -28,8 +28,8 @@ struct Sample {
                 try archive.update(Sample.value(number), forKey: Sample.keys[number])
             }
             let list = try archive.entries()
-            let plan = list.indices.prefix(10).compactMap { index in
-                list.metadata(at: index).map { PlannedEntry(key: $0.key, sequence: $0.sequence) }
+            let plan = try list.indices.prefix(10).compactMap { index in
+                try list.metadata(at: index).map { PlannedEntry(key: $0.key, sequence: $0.sequence) }
             }
             _ = try archive.carryOut(.delete, on: Array(plan.prefix(4)))
             _ = try archive.undo()

@@ -30,7 +30,9 @@ final class Visit {
             let list = try archive.entries()
             var found: [String: [UInt8]] = [:]
             for index in list.indices {
-                guard let key = list.key(at: index), let metadata = list.metadata(at: index) else { continue }
+                guard let key = try list.key(at: index), let metadata = try list.metadata(at: index) else {
+                    continue
+                }
                 let value = try? list.withValue(at: index) { Array($0) }
                 if metadata.expires == nil, let value { found[key] = value }
                 _ = try? archive.history(of: key)

@@ -16,7 +16,7 @@ func example(in folder: String) throws {
 
     let entries = try pages.entries(order: .leastRecentFirst)  // what would be evicted first
     for index in entries.indices.prefix(10) {
-        print(entries.key(at: index) ?? "(gone)", entries[index].valueBytes)
+        print(try entries.key(at: index) ?? "(gone)", entries[index].valueBytes)
     }
 
     do {

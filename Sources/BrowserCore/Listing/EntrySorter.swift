@@ -15,7 +15,8 @@ struct EntrySorter {
         case .hits: return try sorted(order) { Int64(listing.figures(at: $0).hits) }
         case .tier: return try sorted(order) { listing.entry(at: $0)?.tier.order ?? .max }
         // The youngest has the latest creation.
-        case .age: return try sorted(order) {
+        case .age:
+            return try sorted(order) {
                 // The bitwise complement turns the order round, and there is one of every number.
                 ~(listing.entry(at: $0)?.created.microseconds ?? .min)
             }

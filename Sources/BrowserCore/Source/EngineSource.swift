@@ -183,12 +183,13 @@ private struct EngineListing: EntryListing {
 
     func accessed(at index: Int) -> Moment { Moment(list[index].accessed) }
 
-    func key(at index: Int) -> String? { list.key(at: index) }
+    // What can't be read now is drawn like what has gone; the next look shows it.
+    func key(at index: Int) -> String? { try? list.key(at: index) }
 
     func entry(at index: Int) -> Entry? {
-        if let metadata = list.metadata(at: index) { return Entry(metadata) }
+        if let metadata = try? list.metadata(at: index) { return Entry(metadata) }
         // Replaced since the list was made: the row shows what the key holds by now.
-        guard let key = list.key(at: index) else { return nil }
+        guard let key = key(at: index) else { return nil }
         return (try? archive.metadata(key)).flatMap { $0 }.map(Entry.init)
     }
 

@@ -63,7 +63,7 @@ extension ArchiveEngine {
                 keep(entry)
             }
             // Several processes may have one in their memories: this one's own is meant, or any.
-            if !isOnDisk { withMemoryOnly(key.bytes, keep) }
+            if !isOnDisk { try withMemoryOnly(key.bytes, keep) }
         }
         if attributes.lifetime != nil || deadline ?? Deadline.never != Deadline.never {
             try beginHousekeeping()

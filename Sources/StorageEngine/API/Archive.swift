@@ -226,7 +226,7 @@ public final class Archive: Sendable {
             }
             guard metadata == nil || metadata?.tier == .memory else { return }
             // Several processes may have one in their memories: this one's own is meant, or any.
-            engine.withMemoryOnly(key) { metadata = engine.metadata(of: $0, pending: pending, rank: nil) }
+            try engine.withMemoryOnly(key) { metadata = engine.metadata(of: $0, pending: pending, rank: nil) }
         }
         return metadata
     }
@@ -268,7 +268,7 @@ public final class Archive: Sendable {
     /// All entries as they are at this moment; costs some ten nanoseconds an entry, and copies no key or
     /// value. Without any trace.
     public func entries(order: RecencyOrder = .mostRecentFirst) throws(StorageError) -> EntryList {
-        EntryList(engine: try engine(), order: order)
+        try EntryList(engine: try engine(), order: order)
     }
 
     public func status() throws(StorageError) -> ArchiveStatus {

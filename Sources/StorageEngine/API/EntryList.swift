@@ -63,10 +63,10 @@ public struct EntryList: Sendable, RandomAccessCollection {
     /// Sum of the sizes of all values in bytes.
     public let totalValueBytes: UInt64
 
-    init(engine: ArchiveEngine, order: RecencyOrder) {
+    init(engine: ArchiveEngine, order: RecencyOrder) throws(StorageError) {
         self.engine = engine
         self.order = order
-        var references = engine.liveReferences()
+        var references = try engine.liveReferences()
         switch order {
         case .mostRecentFirst: references.sort { $0.recency > $1.recency }
         case .leastRecentFirst: references.sort { $0.recency < $1.recency }
@@ -85,25 +85,29 @@ public struct EntryList: Sendable, RandomAccessCollection {
     }
 
     /// The key of the entry at `index`; `nil` when its bytes have been reclaimed since.
-    public func key(at index: Int) -> String? {
-        engine.withFrame(at: references[index].location) { String(decoding: $0.key, as: UTF8.self) }
+    /// - Throws: when that can't be told now, for want of descriptors or addresses.
+    public func key(at index: Int) throws(StorageError) -> String? {
+        try engine.withFrameIfPresent(at: references[index].location) {
+            String(decoding: $0.key, as: UTF8.self)
+        }
     }
 
     /// As ``key(at:)``, and finds the entry also where its bytes were only moved since.
-    package func presentKey(at index: Int) -> String? {
-        if let key = key(at: index) { return key }
+    package func presentKey(at index: Int) throws(StorageError) -> String? {
+        if let key = try key(at: index) { return key }
         guard let slot = engine.index.entry(references[index].number),
             engine.index.isVisible(references[index].number, slot),
             slot.recency >= references[index].recency
         else { return nil }
-        return engine.withFrame(at: slot.location) { String(decoding: $0.key, as: UTF8.self) }
+        return try engine.withFrameIfPresent(at: slot.location) { String(decoding: $0.key, as: UTF8.self) }
     }
 
     /// All that is known of the entry at `index`; `nil` when it was removed or stored anew since.
-    public func metadata(at index: Int) -> EntryMetadata? {
+    /// - Throws: when that can't be told now, for want of descriptors or addresses.
+    public func metadata(at index: Int) throws(StorageError) -> EntryMetadata? {
         let reference = references[index]
         guard isCurrent(at: index), let slot = engine.index.entry(reference.number) else { return nil }
-        return engine.withFrame(at: reference.location) { frame in
+        return try engine.withFrameIfPresent(at: reference.location) { frame in
             EntryMetadata(
                 key: String(decoding: frame.key, as: UTF8.self), valueBytes: Int(reference.valueBytes),
                 encoding: frame.encoding, created: Timestamp(microseconds: frame.created),
@@ -129,9 +133,9 @@ public struct EntryList: Sendable, RandomAccessCollection {
         at index: Int, _ body: (UnsafeRawBufferPointer) -> Result
     ) throws(StorageError) -> Result? {
         let location = references[index].location
-        guard let pin = engine.log.pin(location.segment) else { return nil }
+        guard let pin = try engine.log.pinIfPresent(location.segment) else { return nil }
         defer { engine.log.unpin(pin) }
-        guard let frame = engine.log.frame(pin, at: location.offset) else { return nil }
+        guard let frame = try engine.log.frameIfPresent(pin, at: location.offset) else { return nil }
         guard frame.passesChecksum(seed: Frame.seed(segmentSeed: pin.seed, offset: location.offset)) else {
             throw .corrupted(
                 path: engine.log.path(of: location.segment), offset: location.offset,
@@ -144,19 +148,20 @@ public struct EntryList: Sendable, RandomAccessCollection {
 extension ArchiveEngine {
     /// Every live entry with its last use, those included that wait to be applied. Needs no lock. Expired entries
     /// that nobody has removed yet are left out, unless all are asked for.
-    func liveReferences(all: Bool = false) -> [EntryReference] {
+    func liveReferences(all: Bool = false) throws(StorageError) -> [EntryReference] {
+        try index.catchUp()
         // What an undo brings back while the index is gone through is there as a whole or not at all. Undos are
         // rare: that this meets one after the other would take more of them than people can do.
         for _ in 0..<200 {
             let returns = index.returns
-            let references = references(all: all)
+            let references = try references(all: all)
             if returns & 1 == 0, index.returns == returns { return references }
             sched_yield()
         }
-        return references(all: all)
+        return try references(all: all)
     }
 
-    private func references(all: Bool) -> [EntryReference] {
+    private func references(all: Bool) throws(StorageError) -> [EntryReference] {
         let pending = pendingTouchesByNumber()
         let now = Clock.boot()
         let offset = Clock.wallOffset()
@@ -169,7 +174,7 @@ extension ArchiveEngine {
             let named = slot.location
             guard named != .none, !index.isHidden(number + 1, slot) else { continue }
             // What is being changed by a batch may still be what it was.
-            guard let location = named < settled ? named : resolve(named) else { continue }
+            guard let location = named < settled ? named : try resolve(named) else { continue }
             let deadline = slot.deadline
             if deadline != Deadline.never, now >= deadline, !all { continue }
             let isHeld = living != 0 && index.residency[number + 1] & living != 0
@@ -186,6 +191,16 @@ extension ArchiveEngine {
         return references
     }
 
+    /// `nil` only when no such frame is part of the log.
+    func withFrameIfPresent<Result>(at location: Location, _ body: (Frame) -> Result) throws(StorageError)
+        -> Result?
+    {
+        guard let pin = try log.pinIfPresent(location.segment) else { return nil }
+        defer { log.unpin(pin) }
+        return try log.frameIfPresent(pin, at: location.offset).map(body)
+    }
+
+    /// `nil` also when that can't be read now.
     func withFrame<Result>(at location: Location, _ body: (Frame) -> Result) -> Result? {
         guard let pin = log.pin(location.segment) else { return nil }
         defer { log.unpin(pin) }
@@ -264,6 +279,7 @@ extension ArchiveEngine {
         var number = index.order.mostRecent
         for _ in 0..<64 {
             guard let slot = index.entry(number) else { return nil }
+            // A guess for people at what the archive holds; nothing goes by it.
             if index.isVisible(number, slot) { return withFrame(at: slot.location) { $0.encoding } }
             number = slot.older
         }
@@ -275,7 +291,7 @@ extension ArchiveEngine {
         var total: UInt64 = 0
         for name in try folder.names() where !name.hasSuffix(DamagedFile.suffix) {
             // A segment may be reclaimed between the listing and the look at it.
-            if let file = try? folder.file(named: name, writable: false), let status = try? file.status() {
+            if let status = try folder.status(ofEntry: name), status.isRegular {
                 total += UInt64(status.allocatedBytes)
             }
         }

@@ -46,8 +46,36 @@ public enum StorageError: Error, Sendable, Hashable {
     /// The medium refused what was written, so it is unknown what of the latest changes it has. Nothing more is
     /// changed until all processes have closed the archive; then it opens with what is really there.
     case syncFailed(path: String)
+    /// This process may have no more of something that the operation needs. Nothing is damaged and nothing was
+    /// changed: it works once the process has less open, or its limit was raised.
+    case limitReached(operation: String, path: String, limit: ResourceLimit)
     /// Any other refusal of the operating system; `code` is its errno.
     case system(operation: String, path: String, code: Int32)
+}
+
+/// Of what there is no more.
+public enum ResourceLimit: Sendable, Hashable {
+    /// Addresses for mapping files: the process' limit in bytes (`ulimit -v`), or none known, and then its number of
+    /// mappings (`vm.max_map_count`) or the machine's memory.
+    case addresses(UInt64?)
+    /// The length of a file: the process' limit in bytes (`ulimit -f`).
+    case fileBytes(UInt64)
+    /// Numbers for segments of a log.
+    case segmentNumbers
+
+    fileprivate var advice: String {
+        switch self {
+        case .addresses(let limit?):
+            "this process may use \(limit) bytes of addresses; raise that (ulimit -v), or have fewer archives open"
+        case .addresses(nil):
+            "this process can have no more mappings; have fewer archives open, or let it have more (on Linux "
+                + "vm.max_map_count)"
+        case .fileBytes(let limit):
+            "this process may write files of \(limit) bytes at most; raise that (ulimit -f)"
+        case .segmentNumbers:
+            "its log has used up the numbers for segments; export its entries and import them into a new archive"
+        }
+    }
 }
 
 extension StorageError: CustomStringConvertible {
@@ -94,6 +122,11 @@ extension StorageError: CustomStringConvertible {
         case .syncFailed(let path):
             "writing \(path) to the medium failed: the latest changes may be lost at a power failure; check the "
                 + "disk, close the archive everywhere, and open it again"
+        case .limitReached(let operation, let path, let limit):
+            "cannot \(operation) \(path): \(limit.advice) (nothing was lost)"
+        case .system(let operation, let path, EMFILE):
+            "cannot \(operation) \(path): this process has as many files open as it may; raise that (ulimit -n), or "
+                + "have fewer archives open (nothing was lost)"
         case .system(let operation, let path, let code):
             "cannot \(operation) \(path): \(StorageError.text(ofErrno: code))"
         }

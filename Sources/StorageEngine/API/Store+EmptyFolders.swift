@@ -5,12 +5,22 @@ extension Store {
     public func emptyArchiveNames() throws(StorageError) -> [String] {
         var names: [String] = []
         for folderName in try folder.names() {
-            guard let name = ArchiveName.name(ofFolder: folderName),
-                let isEmpty = try? folder.folder(named: folderName).names().isEmpty, isEmpty
-            else { continue }
+            guard let name = ArchiveName.name(ofFolder: folderName), try isEmpty(folderName) else { continue }
             names.append(name)
         }
         return names.sorted()
+    }
+
+    private func isEmpty(_ folderName: String) throws(StorageError) -> Bool {
+        do throws(StorageError) {
+            return try folder.folder(named: folderName).names().isEmpty
+        } catch {
+            switch error {
+            // No folder, gone meanwhile, or one that this user may not look into.
+            case .corrupted, .permissionDenied, .system(_, _, SystemCode.missing): return false
+            default: throw error
+            }
+        }
     }
 
     /// Folders that are named as archives' and whose names no archive can have (a control character, another spelling),

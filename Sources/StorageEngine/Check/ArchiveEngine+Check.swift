@@ -25,7 +25,7 @@ extension ArchiveEngine {
     private func checkOnce() throws(StorageError) -> CheckFindings {
         var pass = try CheckPass(self)
         try pass.readLog()
-        pass.compare()
+        try pass.compare()
         return pass.findings
     }
 }
@@ -79,7 +79,7 @@ private struct CheckPass {
         self.engine = engine
         begin = engine.head
         findings.head = begin
-        let all = engine.liveReferences(all: true)
+        let all = try engine.liveReferences(all: true)
         references = all.filter { $0.tier != .memory }.sorted { $0.location < $1.location }
         totals = (engine.entryCount - (all.count - references.count), engine.valueBytes)
         end = engine.head
@@ -98,7 +98,7 @@ private struct CheckPass {
             note(Obstacle.description(name, in: engine.folder) + "; the archive can't be opened for writing")
         }
         if let loss = engine.index.loss { note(loss.description(in: engine.folder)) }
-        if let problem = engine.misnaming { note(problem) }
+        if let problem = try engine.misnaming() { note(problem) }
         let numbers = try engine.log.segmentNumbers()
         for number in missingSegments(numbers) { note("\(engine.log.path(of: number)): the segment is gone") }
         for (place, number) in numbers.enumerated() {
@@ -111,15 +111,16 @@ private struct CheckPass {
         guard var reader = try SegmentReader(number, in: engine.folder, archive: engine.log.identity) else {
             return
         }
-        if let problem = headerProblem(reader) { note(problem) }
+        if let problem = try headerProblem(reader) { note(problem) }
         guard number >= oldest else { return }
+        if let excess = reader.excess { note(excess) }
         let slots = SegmentLayout.slots(forBytes: reader.bytes)
-        if reader.bytes > SegmentLayout.mostBytes || next.map({ Int($0 - number) < slots }) ?? false {
+        if let next, Int(next - number) < slots {
             note("\(path): \(reader.bytes) bytes, more than a segment of its number may have")
         }
         let result = try reader.read { (item) throws(StorageError) in
             switch item {
-            case .frame(let frame): meet(frame)
+            case .frame(let frame): try meet(frame)
             case .damage(let range):
                 guard Location(segment: number, offset: range.lowerBound) < end else { return }
                 note("\(path): bytes \(range.lowerBound) to \(range.upperBound) hold no valid entry")
@@ -148,7 +149,7 @@ private struct CheckPass {
     }
 
     /// What is wrong with a segment file whose header isn't one of this archive's.
-    private func headerProblem(_ reader: SegmentReader) -> String? {
+    private func headerProblem(_ reader: SegmentReader) throws(StorageError) -> String? {
         let problem: StorageError
         switch reader.header {
         case .success(let header):
@@ -163,12 +164,13 @@ private struct CheckPass {
         guard reader.number > end.segment else { return problem.description }
         // Just being made, or its maker was killed before anything was stored in it; or it is gone meanwhile.
         for _ in 0..<100 {
-            if engine.log.isUnwritten(reader.number) { return nil }
+            if try engine.log.isUnwritten(reader.number) { return nil }
             do throws(StorageError) {
                 try engine.log.checkHeader(of: reader.number)
                 return nil
             } catch {
-                guard case .corrupted = error else { return nil }
+                if case .system(_, _, SystemCode.missing) = error { return nil }
+                guard case .corrupted = error else { throw error }
             }
         }
         return problem.description
@@ -176,7 +178,7 @@ private struct CheckPass {
 
     // MARK: Frame by frame
 
-    private mutating func meet(_ frame: LoggedFrame) {
+    private mutating func meet(_ frame: LoggedFrame) throws(StorageError) {
         // Frames behind `end` too: what they say may be in the index already.
         account.note(frame, isNew: frame.location >= begin)
         while next < references.count, references[next].location < frame.location { next += 1 }
@@ -185,11 +187,11 @@ private struct CheckPass {
         else { return }
         let key = account.hash(of: frame)
         keys[next] = key
-        if let problem = lookUp(frame) { astray.append((key, frame.location, problem)) }
+        if let problem = try lookUp(frame) { astray.append((key, frame.location, problem)) }
     }
 
     /// What is wrong with how an entry that is listed is found; nil: nothing.
-    private func lookUp(_ frame: LoggedFrame) -> String? {
+    private func lookUp(_ frame: LoggedFrame) throws(StorageError) -> String? {
         let place = describe(frame.location)
         do throws(StorageError) {
             let found = try frame.key.withUnsafeBytesTyped { (key) throws(StorageError) -> Location? in
@@ -204,13 +206,14 @@ private struct CheckPass {
             guard let found else { return "the index lists the entry at \(place), and no look-up finds it" }
             return "the index lists the entry at \(place), and a look-up finds the one at \(describe(found))"
         } catch {
+            guard case .corrupted = error else { throw error }
             return "the entry at \(place) can't be looked up: \(error.description)"
         }
     }
 
     // MARK: The index against the log
 
-    mutating func compare() {
+    mutating func compare() throws(StorageError) {
         // Segments that were reclaimed meanwhile said things that are no longer known: what was live in them
         // has been copied, perhaps to a segment that is younger than this check.
         let reclaimed = engine.oldestSegment
@@ -236,6 +239,7 @@ private struct CheckPass {
         if engine.index.word32(IndexLayout.stateOffset) == IndexLayout.State.damaged.rawValue {
             note("the index contradicts itself; it is built anew when all processes have closed the archive")
         }
+        try engine.index.catchUp()
         for violation in engine.undisturbedViolations(since: begin) { note("the index: \(violation)") }
         // What has expired and waits to be removed is intact, and counted nowhere that people look.
         let (entries, bytes) = isQuiet ? (live.count, live.bytes) : totals
@@ -279,11 +283,19 @@ private struct CheckPass {
 
 extension ArchiveEngine {
     /// What is wrong with the name that the descriptor has; nil: it is the folder's.
-    fileprivate var misnaming: String? {
-        guard let other = try? ArchiveOpening(folder: folder, options: StoreOptions()).otherName else {
-            return nil
+    fileprivate func misnaming() throws(StorageError) -> String? {
+        do throws(StorageError) {
+            guard let other = try ArchiveOpening(folder: folder, options: StoreOptions()).otherName else {
+                return nil
+            }
+            return ArchiveOpening.nameProblem(other, in: folder)
+        } catch {
+            switch error {
+            // What is wrong with the descriptor itself is told elsewhere.
+            case .corrupted, .unsupportedVersion, .system(_, _, SystemCode.missing): return nil
+            default: throw error
+            }
         }
-        return ArchiveOpening.nameProblem(other, in: folder)
     }
 }
 

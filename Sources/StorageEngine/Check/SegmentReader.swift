@@ -4,8 +4,10 @@ struct SegmentReader {
     let number: UInt32
     /// What the header says, or what is wrong with it.
     let header: Result<SegmentHeader, StorageError>
-    /// Bytes of the file.
+    /// Bytes of the file that can be the segment; others are not looked at.
     let bytes: Int
+    /// What is wrong with the file's length.
+    let excess: String?
     private let file: OpenFile
     private let seed: UInt32
     private var search: FrameSearch
@@ -26,7 +28,9 @@ struct SegmentReader {
             return nil
         }
         self.number = number
-        bytes = try file.status().bytes
+        let length = try file.status().bytes
+        bytes = try SegmentLayout.usableBytes(file, length)
+        excess = SegmentLayout.excess(file.path, bytes: length, usable: bytes)
         let first = try file.read(atMost: SegmentHeader.bytes)
         do throws(StorageError) {
             header = .success(try SegmentHeader.decode(first, path: file.path))
@@ -58,7 +62,8 @@ struct SegmentReader {
                 return (offset, isBlank)
             } else {
                 // What seems to be the end may have been written on since it was read.
-                search = try FrameSearch(file, bytes: file.status().bytes, segmentSeed: seed)
+                let bytes = try SegmentLayout.usableBytes(file, file.status().bytes)
+                search = FrameSearch(file, bytes: bytes, segmentSeed: seed)
                 isFresh = true
             }
         }

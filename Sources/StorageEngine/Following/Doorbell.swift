@@ -68,36 +68,33 @@ final class Doorbell: Sendable {
         guard status.bytes >= Doorbell.fileBytes else {
             throw .corrupted(path: file.path, offset: status.bytes, reason: "too short for a doorbell")
         }
-        let window = try AddressWindow(
-            bytes: Doorbell.fileBytes, least: Doorbell.fileBytes, path: file.path)
-        try window.map(file, at: 0, length: Doorbell.fileBytes, writable: true)
-        return Bell(file, window)
+        return Bell(file, try MappedRange(file, bytes: Doorbell.fileBytes, writable: true))
     }
 
     /// A bell that can be waited at. Safe from any thread: its one word is changed atomically.
     final class Bell: @unchecked Sendable {
         private let file: OpenFile?
-        private let window: AddressWindow?
+        private let range: MappedRange?
         private let word: UnsafeMutableRawPointer
 
-        fileprivate init(_ file: OpenFile, _ window: AddressWindow) {
+        fileprivate init(_ file: OpenFile, _ range: MappedRange) {
             self.file = file
-            self.window = window
-            word = window.base
+            self.range = range
+            word = range.base
         }
 
         /// One that only this process rings.
         init() {
             file = nil
-            window = nil
+            range = nil
             word = .allocate(byteCount: 8, alignment: 8)
             cp_store64(word, 0)
         }
 
-        deinit { if window == nil { word.deallocate() } }
+        deinit { if range == nil { word.deallocate() } }
 
         /// Whether other processes ring it too.
-        var isShared: Bool { window != nil }
+        var isShared: Bool { range != nil }
         /// Whether its file was removed, so that others would open another one.
         var isGone: Bool { file.map { ((try? $0.status())?.links ?? 1) == 0 } ?? false }
         /// How often it has been rung.

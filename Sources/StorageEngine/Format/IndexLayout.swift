@@ -99,10 +99,6 @@ enum IndexLayout {
     /// Whole pages, so that what is behind the last chunk can be given back.
     static let chunkBytes = (chunkDeadlineInChunkOffset + 8 + 4095) & ~4095
 
-    /// Addresses reserved for an index: room for some 200 million entries.
-    static let windowBytes = 16 << 30
-    static let leastWindowBytes = 64 << 20
-
     static func fileBytes(chunks: Int) -> Int { chunksOffset + chunks * chunkBytes }
 
     static func chunks(inFileOf bytes: Int) -> Int { max(0, bytes - chunksOffset) / chunkBytes }

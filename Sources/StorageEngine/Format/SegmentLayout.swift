@@ -1,12 +1,10 @@
-/// How segments lie in the address space and how large they get. Reasons: OnDiskFormat, "Segment files".
+/// How large segments get, and how many numbers they take up. Reasons: OnDiskFormat, "Segment files".
 enum SegmentLayout {
-    /// Addresses between the starts of two consecutive segments; a frame that does not fit takes the
-    /// numbers that follow as well.
+    /// Bytes of a segment that take up one number; a frame that does not fit takes the numbers that follow as well.
     static let strideBytes = 64 << 20
+    /// How many numbers an archive's segments take up at most.
     static let slots = 4096
     static let slotMask: UInt32 = 4095
-    static let windowBytes = slots * strideBytes
-    static let leastWindowBytes = 16 * strideBytes
 
     static let leastTargetBytes = 64 << 10
     static let commonTargetBytes = 16 << 20
@@ -27,11 +25,33 @@ enum SegmentLayout {
     /// How much a segment's file grows at a time.
     static func stepBytes(target: Int) -> Int { min(max(target / 8, 32 << 10), 1 << 20) & ~4095 }
 
-    /// No segment is longer: its last frame begins in the first stride. What a file has behind that is never looked at.
-    static let mostBytes =
-        strideBytes + Frame.headerBytes + Frame.maximumExtensionBytes + Frame.maximumKeyBytes
-        + Frame.maximumValueBytes + reserveBytes + 65_536
-
     /// Segment numbers that a segment of `bytes` takes up.
     static func slots(forBytes bytes: Int) -> Int { max(1, (bytes + strideBytes - 1) / strideBytes) }
+
+    /// Segment numbers that a segment takes up whose frames end at `end`: as many as its file may, the room behind its
+    /// frames included.
+    static func slots(forFramesTo end: Int) -> Int { slots(forBytes: end + reserveBytes + 4095) }
+
+    /// The longest that the file of a segment can be that begins with these bytes, header and first frame's header.
+    /// Only a segment that begins with a large frame is longer than 64 MiB. What a file has behind is never looked at.
+    static func mostBytes(ofSegmentBeginning beginning: [UInt8]) -> Int {
+        guard beginning.count >= SegmentHeader.bytes + Frame.headerBytes else { return strideBytes }
+        return beginning.withUnsafeBytes { bytes in
+            let first = bytes.baseAddress.flatMap { Frame(at: $0 + SegmentHeader.bytes, available: .max) }
+            return slots(forFramesTo: SegmentHeader.bytes + (first?.bytes ?? 0)) * strideBytes
+        }
+    }
+
+    /// How many bytes of a file can be its segment, and so are looked at: all but for files that are too long.
+    static func usableBytes(_ file: OpenFile, _ bytes: Int) throws(StorageError) -> Int {
+        guard bytes > strideBytes else { return bytes }
+        let beginning = try file.read(atMost: SegmentHeader.bytes + Frame.headerBytes)
+        return min(bytes, mostBytes(ofSegmentBeginning: beginning))
+    }
+
+    /// What is wrong with the length of a segment's file; `nil`: nothing.
+    static func excess(_ path: String, bytes: Int, usable: Int) -> String? {
+        guard bytes > usable else { return nil }
+        return "\(path): \(bytes) bytes long, of which the first \(usable) at most can be a segment"
+    }
 }

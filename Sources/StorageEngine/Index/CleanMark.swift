@@ -12,10 +12,11 @@ extension IndexMemory {
     static let wholeBytes = 4 << 20
 
     /// Can be asked without the lock; a mark that goes away meanwhile counts as none.
-    var cleanMark: CleanMark {
+    func cleanMark() throws(StorageError) -> CleanMark {
         let flag = word32(IndexLayout.cleanFlagOffset)
         guard flag != 0 else { return .none }
-        let isRight = flag == 1 && word32(IndexLayout.cleanSumOffset) == cleanSum()
+        let sum = try cleanSum()
+        let isRight = flag == 1 && word32(IndexLayout.cleanSumOffset) == sum
         guard word32(IndexLayout.cleanFlagOffset) == flag else { return .none }
         return isRight ? .right : .wrong
     }
@@ -23,15 +24,16 @@ extension IndexMemory {
     func removeCleanMark() { set32(IndexLayout.cleanFlagOffset, 0) }
 
     /// Needs that nobody else has the archive open for writing.
-    func setCleanMark() {
-        set32(IndexLayout.cleanSumOffset, cleanSum())
+    func setCleanMark() throws(StorageError) {
+        set32(IndexLayout.cleanSumOffset, try cleanSum())
         set32(IndexLayout.cleanFlagOffset, 1)
     }
 
     /// Everything but the mark itself.
-    private func cleanSum() -> UInt32 {
-        let bytes = fileBytes
-        guard bytes >= IndexLayout.chunksOffset, bytes <= window.bytes else { return 0 }
+    private func cleanSum() throws(StorageError) -> UInt32 {
+        let bytes = try fileBytes()
+        guard bytes >= IndexLayout.chunksOffset else { return 0 }
+        try mapWhole(atMost: IndexMemory.wholeBytes)
         let end = bytes <= IndexMemory.wholeBytes ? bytes : IndexLayout.chunksOffset
         let behind = IndexLayout.cleanFlagOffset + 4
         let sum = Checksum.crc32c(UnsafeRawBufferPointer(start: base, count: IndexLayout.cleanSumOffset))

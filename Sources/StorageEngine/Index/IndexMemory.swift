@@ -1,47 +1,83 @@
 import CPlatform
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
+import Synchronization
 
 /// The mapped index: every access to its bytes goes through here, and is inside them.
 ///
 /// Safe from any thread for reading; a field is written only by the holder of the archive's lock, except
 /// the touch ring and the counters, which are written with atomic instructions. Offsets are constants of
 /// ``IndexLayout`` below the mapped size; entry and bucket numbers are checked against the capacity, which
-/// is never larger than the file (checked against the file itself whenever it grows).
+/// is never larger than the file and the mapping (checked against the file itself whenever it grows).
+///
+/// The mapping is as long as the file, with some room where addresses are plenty. What outgrows it is mapped anew, the
+/// whole file, elsewhere; the former mapping stays until the index is closed, for readers without a lock may look at
+/// either: both show the same file.
 final class IndexMemory: @unchecked Sendable {
-    let window: AddressWindow
-    let base: UnsafeMutableRawPointer
-    private let file: OpenFile?
+    /// `nil`: memory of this process alone.
+    private let file: IndexFile?
     /// For errors.
     let path: String
-    /// Entries that the file is known to have room for; grows only. One word of this process.
-    private let knownCapacity: UnsafeMutablePointer<UInt32>
+    private let writable: Bool
+    /// The latest last; only added to. The mutex also serialises mapping.
+    private let ranges: Mutex<[MappedRange]>
+    /// Where the latest range is. Stored before ``knownCapacity`` rises, so whoever reads that first finds what it says.
+    private let address: Atomic<UInt>
+    /// Entries that the file is known to have room for, and that are mapped at ``address``; grows only.
+    private let knownCapacity = Atomic<UInt32>(0)
     /// Rung for who waits for events. Set by whoever opens the archive, before anyone else has this.
     var doorbell: Doorbell?
 
-    /// Maps `file`, or, without one, memory of this process alone.
-    init(file: OpenFile?, path: String, writable: Bool) throws(StorageError) {
-        window = try AddressWindow(
-            bytes: IndexLayout.windowBytes, least: IndexLayout.leastWindowBytes, path: path)
-        base = window.base
-        self.file = file
-        self.path = path
-        knownCapacity = .allocate(capacity: 1)
-        knownCapacity.initialize(to: 0)
-        if let file {
-            try window.map(file, at: 0, length: window.bytes, writable: writable)
-        } else {
-            try window.mapPrivate(at: 0, length: window.bytes, path: path)
-        }
+    @inline(__always)
+    var base: UnsafeMutableRawPointer {
+        // Of a range that stays as long as this object.
+        UnsafeMutableRawPointer(bitPattern: address.load(ordering: .acquiring)).unsafelyUnwrapped
     }
 
-    deinit { knownCapacity.deallocate() }
+    /// Maps a file that is open, as far as its header says that it is used; `file` is how it is found later.
+    init(_ opened: OpenFile, as file: IndexFile, writable: Bool) throws(StorageError) {
+        let bytes = try IndexMemory.usedBytes(of: opened)
+        let range = try AddressPressure.relieved { () throws(StorageError) in
+            try MappedRange.withRoom(IndexMemory.room(for: bytes), opened, bytes: bytes, writable: writable)
+        }
+        self.file = file
+        path = opened.path
+        self.writable = writable
+        address = Atomic(UInt(bitPattern: range.base))
+        ranges = Mutex([range])
+        try catchUp()
+    }
+
+    /// Memory of this process alone, with room for an index of `bytes` bytes, and where addresses are plenty for one of
+    /// `room` bytes, at least some 40 million entries: it can't be mapped anew elsewhere.
+    init(privateBytes bytes: Int, room: Int = 0, path: String) throws(StorageError) {
+        let range = try AddressPressure.relieved { () throws(StorageError) in
+            if room > 0, ProcessLimit.addresses == nil,
+                let range = try? MappedRange(privateBytes: max(room, 4 << 30), for: path)
+            {
+                return range
+            }
+            return try MappedRange(privateBytes: max(bytes, room), for: path)
+        }
+        file = nil
+        self.path = path
+        writable = true
+        address = Atomic(UInt(bitPattern: range.base))
+        ranges = Mutex([range])
+    }
+
+    private static func usedBytes(of file: OpenFile) throws(StorageError) -> Int {
+        var header = ByteReader(try file.read(atMost: IndexLayout.entryCapacityOffset + 4))
+        _ = header.take(IndexLayout.entryCapacityOffset)
+        let chunks = Int(header.uint32()) / IndexLayout.chunkEntries + 1
+        return min(try file.status().bytes, max(IndexLayout.fileBytes(chunks: chunks), wholeBytes))
+    }
+
+    /// Room for a million entries, so that most indexes are mapped once; none where addresses are few.
+    private static func room(for bytes: Int) -> Int {
+        ProcessLimit.addresses == nil ? min(max(96 << 20, 2 * bytes), mostBytes) : 0
+    }
+
+    /// More than any honest index has: 2³² entries.
+    private static let mostBytes = IndexLayout.fileBytes(chunks: 1 << 22)
 
     // MARK: Header fields
 
@@ -70,7 +106,7 @@ final class IndexMemory: @unchecked Sendable {
     /// Entry numbers that may be in use: 1 to this.
     var usedEntries: UInt32 {
         let claimed = word32(IndexLayout.entryHighWaterOffset)
-        return holds(claimed) ? claimed : cp_relaxed32(knownCapacity)
+        return holds(claimed) ? claimed : knownCapacity.load(ordering: .relaxed)
     }
 
     /// Bucket numbers that may be in use: 0 to one less than this.
@@ -81,15 +117,43 @@ final class IndexMemory: @unchecked Sendable {
 
     private var usedCapacity: UInt32 {
         _ = learnCapacity(atLeast: 0)
-        return cp_relaxed32(knownCapacity)
+        return knownCapacity.load(ordering: .relaxed)
     }
 
-    /// Bytes of the index's file now; 0 without one, or when it can't be asked.
-    var fileBytes: Int { (try? file?.status().bytes) ?? 0 }
+    /// `nil` without a file, and of one that was removed.
+    func fileStatus() throws(StorageError) -> OpenFile.Status? { try file?.status() }
+
+    /// Bytes of the index's file now; 0 without one, and of one that was removed.
+    func fileBytes() throws(StorageError) -> Int { try fileStatus()?.bytes ?? 0 }
+
+    /// Whether the file was removed, or another has taken its place; never of an index without one.
+    var isReplaced: Bool {
+        guard let file else { return false }
+        guard let status = try? file.status() else { return true }
+        return status.links == 0
+    }
+
+    var hasFile: Bool { file != nil }
 
     /// Marks the index as damaged: nobody changes the archive through it any more, and the next who opens the
     /// archive builds a new one from the log. Needs the lock.
     func declareDamaged() { set32(IndexLayout.stateOffset, IndexLayout.State.damaged.rawValue) }
+
+    /// Writes into the header which file this is: a copy of it is another (F3).
+    func identify(_ file: OpenFile) throws(StorageError) {
+        let status = try file.status()
+        set64(IndexLayout.deviceOffset, status.device)
+        set64(IndexLayout.inodeOffset, status.inode)
+        set64(IndexLayout.birthOffset, cp_birth_time(file.descriptor))
+    }
+
+    /// Copies the first bytes of an index that nobody changes meanwhile into this one, which nobody else has.
+    func takeContent(of other: IndexMemory, bytes: Int) throws(StorageError) {
+        try other.mapWhole(atMost: bytes)
+        try mapWhole(atMost: bytes)
+        UnsafeMutableRawBufferPointer(start: base, count: bytes).copyMemory(
+            from: UnsafeRawBufferPointer(start: other.base, count: bytes))
+    }
 
     func setBytes(_ bytes: [UInt8], at offset: Int) {
         bytes.withUnsafeBytes {
@@ -102,21 +166,68 @@ final class IndexMemory: @unchecked Sendable {
     /// Whether entries 1...number exist in the mapped file.
     @inline(__always)
     private func holds(_ number: UInt32) -> Bool {
-        number <= cp_relaxed32(knownCapacity) || learnCapacity(atLeast: number)
+        number <= knownCapacity.load(ordering: .acquiring) || learnCapacity(atLeast: number)
     }
 
-    /// Believes the header's capacity only as far as the file really reaches, so that no access can meet
-    /// the end of the file (F4).
     @inline(never)
     private func learnCapacity(atLeast number: UInt32) -> Bool {
+        guard (try? learnCapacity()) != nil else { return false }
+        return number <= knownCapacity.load(ordering: .relaxed)
+    }
+
+    /// Maps what the index has grown by. Believes the header's capacity only as far as the file really reaches, so that
+    /// no access can meet the end of the file (F4).
+    private func learnCapacity() throws(StorageError) {
         var capacity = Int(word32(IndexLayout.entryCapacityOffset))
         if let file {
-            guard let bytes = try? file.status().bytes else { return false }
+            // A file that was removed grows no more.
+            guard let bytes = try file.status()?.bytes else { return }
             capacity = min(capacity, IndexLayout.chunks(inFileOf: bytes) * IndexLayout.chunkEntries)
         }
-        capacity = min(capacity, IndexLayout.chunks(inFileOf: window.bytes) * IndexLayout.chunkEntries)
-        cp_store32(knownCapacity, UInt32(capacity))
-        return Int(number) <= capacity
+        let chunks = (capacity + IndexLayout.chunkEntries - 1) / IndexLayout.chunkEntries
+        try map(IndexLayout.fileBytes(chunks: chunks), upTo: UInt32(capacity))
+    }
+
+    /// Makes sure that the first `bytes` bytes are mapped, and lets `capacity` entries count as there.
+    private func map(_ bytes: Int, upTo capacity: UInt32) throws(StorageError) {
+        try AddressPressure.relieved { () throws(StorageError) in
+            let result: Result<Void, StorageError> = ranges.withLock { ranges in
+                do throws(StorageError) {
+                    let present = ranges.last?.bytes ?? 0
+                    if bytes > present {
+                        guard let file else {
+                            throw .limitReached(
+                                operation: "map \(bytes) bytes for the index of", path: path,
+                                limit: .addresses(ProcessLimit.addresses))
+                        }
+                        let range = try MappedRange.withRoom(
+                            max(2 * present, IndexMemory.room(for: bytes)), file.opened(writable: writable),
+                            bytes: bytes, writable: writable)
+                        ranges.append(range)
+                        address.store(UInt(bitPattern: range.base), ordering: .releasing)
+                    }
+                    knownCapacity.store(capacity, ordering: .releasing)
+                    return .success(())
+                } catch {
+                    return .failure(error)
+                }
+            }
+            try result.get()
+        }
+    }
+
+    /// Makes sure that the file is mapped, or the first `most` bytes of it.
+    func mapWhole(atMost most: Int) throws(StorageError) {
+        try map(min(fileBytes(), most), upTo: knownCapacity.load(ordering: .relaxed))
+    }
+
+    /// Makes sure that all that the index has now is mapped here; for whoever would otherwise take what is not for
+    /// nothing. Costs two loads where nothing has grown.
+    @inline(__always)
+    func catchUp() throws(StorageError) {
+        if word32(IndexLayout.entryCapacityOffset) > knownCapacity.load(ordering: .acquiring) {
+            try learnCapacity()
+        }
     }
 
     /// The entry of that number; `nil` for 0 and for numbers past the capacity.
@@ -184,15 +295,14 @@ final class IndexMemory: @unchecked Sendable {
     func grow(toHold capacity: Int) throws(StorageError) {
         let chunks = (capacity + IndexLayout.chunkEntries - 1) / IndexLayout.chunkEntries
         let bytes = IndexLayout.fileBytes(chunks: chunks)
-        guard bytes <= window.bytes else {
-            throw .system(operation: "extend", path: file?.path ?? "the index", code: 12)
-        }
         // Never zeros over what the capacity says is in use, whatever the other field says (a process may have
         // died between the two stores below).
         let present = IndexLayout.fileBytes(
             chunks: Int(word32(IndexLayout.entryCapacityOffset)) / IndexLayout.chunkEntries)
         let start = max(size(IndexLayout.indexBytesOffset), present)
-        try file?.extend(from: min(start, bytes), to: bytes)
+        if let file { try file.opened(writable: true).extend(from: min(start, bytes), to: bytes) }
+        // Before the header says so: what can't be mapped here can't be used.
+        try map(bytes, upTo: knownCapacity.load(ordering: .relaxed))
         crashPoint(.indexExtended)
         set32(IndexLayout.entryCapacityOffset, UInt32(chunks * IndexLayout.chunkEntries))
         set64(IndexLayout.indexBytesOffset, UInt64(bytes))
@@ -200,18 +310,22 @@ final class IndexMemory: @unchecked Sendable {
     }
 
     /// Gives back the blocks of all chunks that `capacity` entries do not need. The file keeps its length, so
-    /// that whoever has it mapped reads zeros (F4); growing reserves blocks again. Needs the lock, and that no entry
-    /// and no bucket behind is in use.
+    /// that whoever has it mapped reads zeros (F4); growing reserves blocks again. Where reading a hole takes room of its
+    /// own (tmpfs), another's look-up would end by SIGBUS once there is none: there the blocks stay until the last
+    /// writer leaves. Needs the lock, and that no entry and no bucket behind is in use.
     func shrink(toHold capacity: Int) {
         let chunks = max(1, (capacity + IndexLayout.chunkEntries - 1) / IndexLayout.chunkEntries)
         let least = IndexLayout.fileBytes(chunks: chunks)
-        let end = min(size(IndexLayout.indexBytesOffset), window.bytes)
-        guard let file, end > least, Int(word32(IndexLayout.entryHighWaterOffset)) <= capacity else { return }
+        let end = size(IndexLayout.indexBytesOffset)
+        guard end > least, Int(word32(IndexLayout.entryHighWaterOffset)) <= capacity else { return }
         set32(IndexLayout.entryCapacityOffset, UInt32(chunks * IndexLayout.chunkEntries))
         crashPoint(.indexShrunk)
         set64(IndexLayout.indexBytesOffset, UInt64(least))
-        // A file system that cannot do it keeps the blocks; they are used when the index grows again.
-        _ = cp_punch(file.descriptor, off_t(least), off_t(end))
+        // A file that can't be opened now, or whose file system cannot do it, keeps the blocks; they are used when the
+        // index grows again.
+        if let file = try? file?.opened(writable: true), cp_holes_are_readable(file.descriptor) {
+            _ = cp_punch(file.descriptor, off_t(least), off_t(end))
+        }
         _ = learnCapacity(atLeast: 0)
     }
 }

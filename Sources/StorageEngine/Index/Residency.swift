@@ -26,13 +26,16 @@ struct Residency {
     func isMarked(_ number: UInt32, line: Int) -> Bool { self[number] & 1 << UInt64(line & 63) != 0 }
 
     func mark(_ number: UInt32, line: Int) {
-        guard let word = word(number) else { return }
+        // Not where no entry is any more: the place may be a hole by now, and writing there would take a block that
+        // nobody has reserved (F4).
+        guard let word = word(number), index.entry(number)?.location != Location.none else { return }
         if !isUsed { index.set32(IndexLayout.residencyUsedOffset, 1) }
         cp_or64(word, 1 << UInt64(line & 63))
     }
 
     func unmark(_ number: UInt32, line: Int) {
-        if let word = word(number) { cp_and64(word, ~(1 << UInt64(line & 63))) }
+        let bit: UInt64 = 1 << UInt64(line & 63)
+        if let word = word(number), cp_relaxed64(word) & bit != 0 { cp_and64(word, ~bit) }
     }
 
     /// For an entry whose value is no longer the one that anybody holds.

@@ -28,7 +28,7 @@ final class FrameSearch: @unchecked Sendable {
     private var none: (from: Int, limit: Int)?
 
     init(_ file: OpenFile, bytes: Int, segmentSeed: UInt32) {
-        self.bytes = min(max(bytes, 0), SegmentLayout.mostBytes)
+        self.bytes = max(bytes, 0)
         self.segmentSeed = segmentSeed
         candidates = FileWindow(file)
         begins = FileWindow(file)

@@ -8,6 +8,9 @@ extension SegmentLog {
         return frame
     }
 
+    /// Whether everything from `offset` to the end of a pinned segment is zero: never written.
+    func isBlank(_ pin: Pin, from offset: Int) -> Bool { view(pin).isBlank(from: offset) }
+
     /// Where the batch that begins at `offset` ends; `nil` unless all its frames are there and valid.
     func endOfBatch(_ pin: Pin, at offset: Int) -> Int? {
         guard let frame = validFrame(pin, at: offset), let header = BatchHeader(of: frame) else { return nil }
@@ -43,6 +46,15 @@ extension SegmentLog {
         return frame.passesChecksum(seed: Frame.seed(segmentSeed: pin.seed, offset: offset)) ? frame : nil
     }
 
+    /// No log of these segments has more entries than that, by the room that the smallest frame takes.
+    func mostEntries(in numbers: [UInt32]) throws(StorageError) -> Int {
+        var bytes = 0
+        for number in numbers {
+            bytes += min(try fileBytes(of: number), Frame.maximumValueBytes)
+        }
+        return bytes / Frame.bytes(key: 1, extension: 0, value: 0)
+    }
+
     enum ScanItem {
         case frame(Frame, Location)
         /// Bytes that hold no valid frame, from an offset to another, with valid frames behind.
@@ -55,6 +67,8 @@ extension SegmentLog {
     func scan(_ pin: Pin, from offset: Int, _ body: (ScanItem) throws(StorageError) -> Void)
         throws(StorageError) -> (end: Int, isBlankBehind: Bool)
     {
+        try learnSize(pin)
+        let view = view(pin)
         var offset = max(offset, SegmentHeader.bytes)
         var search: FrameSearch?
         while true {
@@ -63,7 +77,7 @@ extension SegmentLog {
                 offset += frame.bytes
                 continue
             }
-            if isBlank(pin, from: offset) { return (offset, true) }
+            if view.isBlank(from: offset) { return (offset, true) }
             if search == nil { search = try self.search(pin) }
             guard let next = try search?.next(after: offset) else { return (offset, false) }
             try body(.damage(from: offset, to: next))

@@ -6,7 +6,8 @@ enum SegmentSearch {
         -> Bool
     {
         let seed = SegmentHeader.seed(archive: identity, segment: number)
-        let search = try FrameSearch(file, bytes: file.status().bytes, segmentSeed: seed)
+        let bytes = try SegmentLayout.usableBytes(file, file.status().bytes)
+        let search = FrameSearch(file, bytes: bytes, segmentSeed: seed)
         return try search.next(after: SegmentHeader.bytes - 8) != nil
     }
 }

@@ -84,8 +84,8 @@ extension ArchiveEngine {
             else { return nil }
             defer { letGo(entry) }
             if entry.slot.isMemoryOnly {
-                return memoryOnlyNumbers(of: key, tag: entry.slot.tag)
-                    .first { sequence(of: $0) == planned.sequence && isHeld($0) }
+                let numbers = memoryOnlyNumbers(of: key, tag: entry.slot.tag)
+                return try entries(numbers, ofSequence: planned.sequence).first(where: isHeld)
             }
             return entry.frame.sequence == planned.sequence && !isExpired(entry) ? entry.number : nil
         }
@@ -119,7 +119,9 @@ extension ArchiveEngine {
                 next += 1
                 guard let slot = index.entry(next), index.isLive(next, slot) else { continue }
                 // Used since; perhaps recorded since.
-                if slot.recency >= stamp, withFrame(at: slot.location, { $0.sequence }) ?? 0 > sequence {
+                if slot.recency >= stamp,
+                    try withFrameIfPresent(at: slot.location, { $0.sequence }) ?? 0 > sequence
+                {
                     continue
                 }
                 numbers.append(next)

@@ -20,26 +20,18 @@ extension ArchiveEngine {
             }
         }
         let pin: SegmentLog.Pin
-        if let newest = log.uncounted(place.segment) {
+        if let newest = log.newest(place.segment) {
             pin = newest
         } else {
-            pin = try mapNewest(place.segment)
+            pin = try log.mapNewest(place.segment, room: target)
         }
         let reserve = content.kind.reserveLeft
-        if place.offset + bytes + reserve > log.fileBytes(pin) {
-            try extend(pin, by: bytes + reserve, at: place.offset, target: target)
+        var view = log.view(pin)
+        if place.offset + bytes + reserve > view.bytes {
+            view = try extend(pin, by: bytes + reserve, at: place.offset, target: target)
         }
-        log.write(content, pin, at: place.offset)
+        view.write(content, at: place.offset)
         return place
-    }
-
-    @inline(never)
-    private func mapNewest(_ segment: UInt32) throws(StorageError) -> SegmentLog.Pin {
-        if let pin = try log.pinIfPresent(segment) {
-            log.unpin(pin)
-            if let pin = log.uncounted(segment) { return pin }
-        }
-        throw .corrupted(path: log.path(of: segment), offset: 0, reason: "the newest segment is gone")
     }
 
     /// Makes the frame at `location` part of the log.
@@ -63,16 +55,20 @@ extension ArchiveEngine {
 
     @inline(never)
     private func extend(_ pin: SegmentLog.Pin, by bytes: Int, at offset: Int, target: Int)
-        throws(StorageError)
+        throws(StorageError) -> SegmentView
     {
-        let before = log.fileBytes(pin, atLeast: offset + bytes)
-        guard before < offset + bytes else { return }
+        // Another process may have made it longer.
+        try log.learnSize(pin)
+        let before = log.view(pin).bytes
+        guard before < offset + bytes else { return log.view(pin) }
         let step = SegmentLayout.stepBytes(target: target)
         let least = (offset + bytes + 4095) & ~4095
         let wanted = max(least, min(before + step, target))
         try log.extend(pin, to: wanted)
         crashPoint(.segmentExtended)
-        adjust(IndexLayout.segmentBytesOffset, by: log.fileBytes(pin) - before)
+        let view = log.view(pin)
+        adjust(IndexLayout.segmentBytesOffset, by: view.bytes - before)
+        return view
     }
 
     @inline(never)
@@ -81,7 +77,7 @@ extension ArchiveEngine {
     ) throws(StorageError) -> Location {
         let pin = try beginSegment(bytes: bytes, target: target)
         defer { log.unpin(pin) }
-        log.write(content, pin, at: SegmentHeader.bytes)
+        log.view(pin).write(content, at: SegmentHeader.bytes)
         return Location(segment: pin.segment, offset: SegmentHeader.bytes)
     }
 
@@ -92,7 +88,7 @@ extension ArchiveEngine {
         let number = try nextSegmentNumber(forBytes: size)
         let oldest = oldestSegment == 0 ? number : oldestSegment
         do throws(StorageError) {
-            try log.create(number, oldest: oldest, bytes: size)
+            try log.create(number, oldest: oldest, bytes: size, room: target)
         } catch {
             throw isGone ? .closed(name: name) : error
         }
@@ -120,13 +116,14 @@ extension ArchiveEngine {
             let pin = try beginSegment(bytes: bytes, target: target)
             return (Location(segment: pin.segment, offset: SegmentHeader.bytes), pin)
         }
+        if log.newest(place.segment) == nil { _ = try log.mapNewest(place.segment, room: target) }
         guard let pin = try log.pinIfPresent(place.segment) else {
             throw .corrupted(
                 path: log.path(of: place.segment), offset: 0, reason: "the newest segment is gone")
         }
-        if place.offset + bytes + SegmentLayout.reserveBytes > log.fileBytes(pin) {
+        if place.offset + bytes + SegmentLayout.reserveBytes > log.view(pin).bytes {
             do throws(StorageError) {
-                try extend(pin, by: bytes + SegmentLayout.reserveBytes, at: place.offset, target: target)
+                _ = try extend(pin, by: bytes + SegmentLayout.reserveBytes, at: place.offset, target: target)
             } catch {
                 log.unpin(pin)
                 throw error
@@ -135,23 +132,31 @@ extension ArchiveEngine {
         return (place, pin)
     }
 
-    /// The number after those that the newest segment takes up, such that the new one does not wrap around
-    /// the address window.
+    /// The number after those that the newest segment takes up, and above that of any segment of this archive in the
+    /// folder. All that it takes up lie in one round of the slots, as in all logs that were ever written.
     private func nextSegmentNumber(forBytes bytes: Int) throws(StorageError) -> UInt32 {
-        var number: UInt32 = 1
-        if head != .none {
-            // As many as its file may take, the room behind its frames included.
-            let strides = SegmentLayout.slots(forBytes: head.offset + SegmentLayout.reserveBytes + 4095)
-            number = head.segment &+ UInt32(strides)
+        if let above = try log.highestSegment(above: head.segment) {
+            throw .corrupted(
+                path: log.path(of: above), offset: 0,
+                reason:
+                    "it belongs to the archive and the index does not know it; close the archive everywhere, and "
+                    + "repair it")
         }
-        let needed = UInt32(SegmentLayout.slots(forBytes: bytes))
-        let slot = number & SegmentLayout.slotMask
-        if slot + needed > UInt32(SegmentLayout.slots) { number &+= UInt32(SegmentLayout.slots) - slot }
-        let last = number &+ needed &- 1
-        guard oldestSegment == 0 || last &- oldestSegment < UInt32(SegmentLayout.slots) else {
+        var number: UInt64 = 1
+        if head != .none {
+            number = UInt64(head.segment) + UInt64(SegmentLayout.slots(forFramesTo: head.offset))
+        }
+        let needed = UInt64(SegmentLayout.slots(forBytes: bytes))
+        let slots = UInt64(SegmentLayout.slots)
+        if number % slots + needed > slots { number += slots - number % slots }
+        // Numbers are never used again, not even the lowest after the highest.
+        guard let last = UInt32(exactly: number + needed - 1), last < .max else {
+            throw .limitReached(operation: "append to", path: folder.path, limit: .segmentNumbers)
+        }
+        guard oldestSegment == 0 || last - min(last, oldestSegment) < SegmentLayout.slots else {
             throw .noSpace(path: folder.path + " (more segments than an archive may have)")
         }
-        return number
+        return UInt32(number)
     }
 
     // MARK: Frames that are made of little more than an extension

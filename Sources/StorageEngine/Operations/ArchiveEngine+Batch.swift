@@ -167,7 +167,7 @@ extension ArchiveEngine {
         let none = UnsafeRawBufferPointer(start: nil, count: 0)
         var offset = first.offset
         func write(_ content: FrameContent) -> Location {
-            log.write(content, pin, at: offset)
+            log.view(pin).write(content, at: offset)
             defer { offset += content.frameBytes }
             return Location(segment: first.segment, offset: offset)
         }

@@ -13,9 +13,7 @@ extension ArchiveEngine {
         var numbers = [entry.number]
         if entry.slot.isMemoryOnly {
             // Each process may have one of this key; without a sequence all are meant.
-            numbers = memoryOnlyNumbers(of: key, tag: tag).filter {
-                sequence == nil || self.sequence(of: $0) == sequence
-            }
+            numbers = try entries(memoryOnlyNumbers(of: key, tag: tag), ofSequence: sequence)
             isSame = !numbers.isEmpty
         }
         guard !isExpired || evenExpired else { return .absent }

@@ -215,6 +215,12 @@ extension ArchiveEngine {
             if before & 1 == 0, index.word64(IndexLayout.structureOffset) == before {
                 switch result {
                 case .unreadable(let location):
+                    // Where index or segment just can't be reached now, that is the error.
+                    try index.catchUp()
+                    if let pin = try log.pinIfPresent(location.segment) {
+                        defer { log.unpin(pin) }
+                        try log.learnSize(pin)
+                    }
                     // Gone from the log, yet still in the index: damage, unless it is just being moved.
                     if location == unreadable, attempt > 50 { break looks }
                     unreadable = location
@@ -225,10 +231,13 @@ extension ArchiveEngine {
             }
             if attempt < 100 { cp_pause() } else { sched_yield() }
         }
+        try index.catchUp()
         for number in 0..<index.usedEntries {
             guard let slot = index.entry(number + 1), slot.tag == tag else { continue }
             let location = slot.location
-            guard index.isVisible(number + 1, slot), let pin = log.pin(location.segment) else { continue }
+            guard index.isVisible(number + 1, slot), let pin = try log.pinIfPresent(location.segment) else {
+                continue
+            }
             if let frame = log.frame(pin, at: location.offset), equal(frame.key, key) {
                 return FoundEntry(
                     number: number + 1, slot: slot, location: location, frame: frame, pin: pin,
@@ -237,11 +246,6 @@ extension ArchiveEngine {
             log.unpin(pin)
         }
         guard let unreadable else { return nil }
-        // Where the segment just can't be opened now, that is the error.
-        if let pin = try log.pinIfPresent(unreadable.segment) {
-            defer { log.unpin(pin) }
-            try log.learnSize(pin)
-        }
         throw .corrupted(
             path: log.path(of: unreadable.segment), offset: unreadable.offset,
             reason: "the index names an entry here that cannot be read")

@@ -31,9 +31,15 @@ extension ArchiveEngine {
         guard let slot = index.entry(held.number) else { return .gone }
         let deadline = slot.deadline
         // The location last: the line may have been given to another entry while it was read.
-        guard slot.isLive, slot.location == held.location || isUnpublished(slot, insteadOf: held.location)
+        guard slot.isLive, slot.location == held.location || mayBeUnpublished(slot, insteadOf: held.location)
         else { return .gone }
         return deadline != Deadline.never && Clock.boot() >= deadline ? .gone : .current
+    }
+
+    /// Where that can't be told now, whoever looks for where the object is by now gets the error.
+    @inline(never)
+    private func mayBeUnpublished(_ slot: EntrySlot, insteadOf location: Location) -> Bool {
+        (try? isUnpublished(slot, insteadOf: location)) ?? false
     }
 
     /// Where the version that was held is now, if its frame was only moved meanwhile; `nil` if it is gone.
@@ -41,7 +47,7 @@ extension ArchiveEngine {
     func follow(_ held: HeldEntry, key: UnsafeRawBufferPointer) throws(StorageError) -> HeldEntry? {
         guard let entry = try find(key, tag: held.tag) else { return nil }
         defer { letGo(entry) }
-        if entry.slot.isMemoryOnly { return followMemoryOnly(held, key: key) }
+        if entry.slot.isMemoryOnly { return try followMemoryOnly(held, key: key) }
         try verify(entry)
         guard entry.frame.sequence == held.sequence, !isExpired(entry) else { return nil }
         return self.held(entry, tag: held.tag)

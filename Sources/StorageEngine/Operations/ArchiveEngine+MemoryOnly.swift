@@ -20,9 +20,20 @@ extension ArchiveEngine {
         return memoryOnlyNumbers(of: key, tag: tag).first { index.residency.isMarked($0, line: line) }
     }
 
-    /// The operation that stored an entry; `nil` where that can't be told.
-    func sequence(of number: UInt32) -> UInt64? {
-        index.entry(number).flatMap { slot in withFrame(at: slot.location) { $0.sequence } }
+    /// The operation that stored an entry; `nil` where there is none any more.
+    func sequence(of number: UInt32) throws(StorageError) -> UInt64? {
+        guard let slot = index.entry(number) else { return nil }
+        return try withFrameIfPresent(at: slot.location) { $0.sequence }
+    }
+
+    /// Those of the entries that the operation with that sequence stored; all of them without one.
+    func entries(
+        _ numbers: [UInt32], ofSequence sequence: UInt64?
+    ) throws(StorageError) -> [UInt32] {
+        guard let sequence else { return numbers }
+        var found: [UInt32] = []
+        for number in numbers where try self.sequence(of: number) == sequence { found.append(number) }
+        return found
     }
 
     /// Whether an entry that is only in memory is held by a living process, and not expired.
@@ -41,7 +52,9 @@ extension ArchiveEngine {
     }
 
     /// Calls `body` with the entry of `key` that this process has only in memory, or else with another's.
-    func withMemoryOnly(_ key: UnsafeRawBufferPointer, _ body: (FoundEntry) -> Void) {
+    func withMemoryOnly(
+        _ key: UnsafeRawBufferPointer, _ body: (FoundEntry) -> Void
+    ) throws(StorageError) {
         let tag = UInt32(truncatingIfNeeded: hash(key))
         let numbers = memoryOnlyNumbers(of: key, tag: tag).filter(isPresent)
         let own = processSlot.flatMap { slot in
@@ -49,19 +62,21 @@ extension ArchiveEngine {
         }
         guard let number = own ?? numbers.first, let slot = index.entry(number) else { return }
         let location = slot.location
-        guard let pin = log.pin(location.segment) else { return }
+        guard let pin = try log.pinIfPresent(location.segment) else { return }
         defer { log.unpin(pin) }
-        guard let frame = log.frame(pin, at: location.offset) else { return }
+        guard let frame = try log.frameIfPresent(pin, at: location.offset) else { return }
         body(
             FoundEntry(
                 number: number, slot: slot, location: location, frame: frame, pin: pin, needsLook: true))
     }
 
     /// Where the version that was held is now; `nil` if it is gone.
-    func followMemoryOnly(_ held: HeldEntry, key: UnsafeRawBufferPointer) -> HeldEntry? {
+    func followMemoryOnly(
+        _ held: HeldEntry, key: UnsafeRawBufferPointer
+    ) throws(StorageError) -> HeldEntry? {
         for number in memoryOnlyNumbers(of: key, tag: held.tag) where isPresent(number) {
             guard let location = index.entry(number)?.location else { continue }
-            let found = withFrame(at: location) { frame -> HeldEntry? in
+            let found = try withFrameIfPresent(at: location) { frame -> HeldEntry? in
                 guard frame.sequence == held.sequence, frame.key.elementsEqual(key) else { return nil }
                 return HeldEntry(
                     number: number, tag: held.tag, location: location, sequence: held.sequence,
@@ -84,7 +99,7 @@ extension ArchiveEngine {
         _ key: UnsafeRawBufferPointer, tag: UInt32, ifSequence sequence: UInt64?
     ) throws(StorageError) -> ConditionalDelete {
         let numbers = memoryOnlyNumbers(of: key, tag: tag)
-        let meant = numbers.filter { sequence == nil || self.sequence(of: $0) == sequence }
+        let meant = try entries(numbers, ofSequence: sequence)
         let present = meant.filter(isPresent)
         let gone = meant.filter { !isPresent($0) }
         if !gone.isEmpty { _ = try removeBatch(gone, .expiry, .processEnded) }

@@ -98,7 +98,8 @@ extension ArchiveEngine {
         defer { log.unpin(pin) }
         var offset = start
         // What is there before the head doesn't change any more.
-        let limit = segment == end.segment ? end.offset : log.fileBytes(pin)
+        var limit = segment == end.segment ? end.offset : log.view(pin).bytes
+        var isWhole = segment == end.segment
         while Location(segment: segment, offset: offset) < end {
             // Only whole ones count, as for whoever reads them.
             if let frame = try log.validFrame(pin, at: offset, before: limit) {
@@ -106,6 +107,11 @@ extension ArchiveEngine {
                     return (Location(segment: segment, offset: offset), frame.valueBytes)
                 }
                 offset += frame.bytes
+            } else if !isWhole {
+                // Another process may have made it longer since it was mapped here.
+                try log.learnSize(pin)
+                limit = log.view(pin).bytes
+                isWhole = true
             } else if let next = try log.nextValidFrame(pin, after: offset, before: limit) {
                 offset = next
             } else {
@@ -115,8 +121,8 @@ extension ArchiveEngine {
         return nil
     }
 
-    private func next(behind place: Location) -> Location {
-        withFrame(at: place) { place.advanced(by: $0.bytes) } ?? .none
+    private func next(behind place: Location) throws(StorageError) -> Location {
+        try withFrameIfPresent(at: place) { place.advanced(by: $0.bytes) } ?? .none
     }
 
     /// What a frame of the log says of a ring: this message was appended, and the oldest that stayed was at
@@ -128,7 +134,7 @@ extension ArchiveEngine {
         while let (place, bytes) = try message(from: dropped.first, before: oldest) {
             dropped.count += 1
             dropped.bytes += bytes
-            dropped.first = next(behind: place)
+            dropped.first = try next(behind: place)
         }
         adjust(IndexLayout.valueBytesOffset, by: frame.valueBytes - dropped.bytes)
         adjust(IndexLayout.entryCountOffset, by: 1 - dropped.count)
@@ -162,8 +168,8 @@ extension ArchiveEngine {
     }
 
     /// Whether the totals are those of the messages that are there.
-    func messagesAddUp() -> Bool {
-        guard let (count, bytes) = try? countMessages() else { return false }
+    func messagesAddUp() throws(StorageError) -> Bool {
+        let (count, bytes) = try countMessages()
         return count == entryCount && bytes == Int(valueBytes)
     }
 
@@ -182,7 +188,7 @@ extension ArchiveEngine {
         while let found = try message(from: place, before: head) {
             count += 1
             bytes += found.bytes
-            place = next(behind: found.place)
+            place = try next(behind: found.place)
         }
         return (count, bytes)
     }
@@ -213,7 +219,8 @@ extension ArchiveEngine {
                 if isPassed, last != nil, start < end { isLost = true }
                 break
             }
-            guard let (found, _) = try message(from: place, before: end), let pin = log.pin(found.segment)
+            guard let (found, _) = try message(from: place, before: end),
+                let pin = try log.pinIfPresent(found.segment)
             else {
                 // Dropped while it was looked for, or nothing is left that can be read.
                 if firstMessage > place { continue }
@@ -241,7 +248,9 @@ extension ArchiveEngine {
 
     /// Where the last `count` messages begin, of all or of those before another place. Reads the headers of as many
     /// segments as they fill.
-    func cursor(beforeLast count: Int, of last: MessageCursor? = nil) -> MessageCursor {
+    func cursor(
+        beforeLast count: Int, of last: MessageCursor? = nil
+    ) throws(StorageError) -> MessageCursor {
         let first = firstMessage
         let head = head
         let end = last.map { min(Location(raw: $0.place), head) } ?? head
@@ -252,8 +261,9 @@ extension ArchiveEngine {
         var segment = end.segment
         while true {
             var places: [Location] = []
-            if let pin = log.pin(segment) {
+            if let pin = try log.pinIfPresent(segment) {
                 defer { log.unpin(pin) }
+                try log.learnSize(pin)
                 var offset = segment == first.segment ? first.offset : SegmentHeader.bytes
                 while Location(segment: segment, offset: offset) < end,
                     let frame = log.frame(pin, at: offset),
@@ -265,7 +275,8 @@ extension ArchiveEngine {
             }
             if places.count >= needed { return MessageCursor(place: places[places.count - needed].raw) }
             needed -= places.count
-            guard segment > first.segment, let before = log.segment(before: segment, from: first.segment)
+            guard segment > first.segment,
+                let before = try log.segment(before: segment, from: first.segment)
             else {
                 return MessageCursor(place: first.raw)
             }

@@ -161,8 +161,15 @@ extension ArchiveEngine {
         let deadline = entry.slot.deadline
         let isMemoryOnly = entry.slot.isMemoryOnly
         guard let pin = try log.pinIfPresent(part.previous.segment) else { return .changed }
-        guard let frame = log.frame(pin, at: part.previous.offset),
-            frame.key.elementsEqual(entry.frame.key), index.word64(IndexLayout.batchOpenOffset) == open
+        let previous: Frame?
+        do throws(StorageError) {
+            previous = try log.frameIfPresent(pin, at: part.previous.offset)
+        } catch {
+            log.unpin(pin)
+            throw error
+        }
+        guard let frame = previous, frame.key.elementsEqual(entry.frame.key),
+            index.word64(IndexLayout.batchOpenOffset) == open
         else {
             log.unpin(pin)
             return .changed
@@ -190,10 +197,12 @@ extension ArchiveEngine {
     }
 
     /// The frame that a line stands for, for those who go through the lines: as ``resolve(_:again:)``. `nil`: none.
-    func resolve(_ location: Location) -> Location? {
-        guard let pin = log.pin(location.segment) else { return location }
+    func resolve(_ location: Location) throws(StorageError) -> Location? {
+        guard let pin = try log.pinIfPresent(location.segment) else { return location }
         defer { log.unpin(pin) }
-        guard let frame = log.frame(pin, at: location.offset), frame.isInBatch else { return location }
+        guard let frame = try log.frameIfPresent(pin, at: location.offset), frame.isInBatch else {
+            return location
+        }
         let open = index.word64(IndexLayout.batchOpenOffset)
         if open != 0, location.raw >= open {
             guard let previous = BatchPart(of: frame)?.previous, previous != .none else { return nil }
@@ -204,12 +213,11 @@ extension ArchiveEngine {
 
     /// Whether a line that names another place by now is still that of the frame at `location`, because the batch that
     /// changes it is not published.
-    @inline(never)
-    func isUnpublished(_ slot: EntrySlot, insteadOf location: Location) -> Bool {
+    func isUnpublished(_ slot: EntrySlot, insteadOf location: Location) throws(StorageError) -> Bool {
         let open = index.word64(IndexLayout.batchOpenOffset)
         let present = slot.location
         guard open != 0, present.raw >= open, !slot.isSetAside else { return false }
-        return withFrame(at: present) { BatchPart(of: $0)?.previous == location } == true
+        return try withFrameIfPresent(at: present) { BatchPart(of: $0)?.previous == location } == true
             && index.word64(IndexLayout.batchOpenOffset) == open
     }
 }

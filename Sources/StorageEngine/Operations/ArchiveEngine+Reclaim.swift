@@ -64,7 +64,7 @@ extension ArchiveEngine {
                 guard oldestSegment < last else { return }
                 if !isRecounted {
                     // Before one change pays for a whole lap: the sum may not be what it was.
-                    recountSegments()
+                    guard (try? recountSegments()) != nil else { return }
                     isRecounted = true
                     continue
                 }
@@ -209,7 +209,7 @@ extension ArchiveEngine {
     private func skipDamage(_ pin: SegmentLog.Pin, at offset: Int) -> Int? {
         let found: Int?
         do throws(StorageError) {
-            found = try log.nextValidFrame(pin, after: offset, before: log.fileBytes(pin))
+            found = try log.nextValidFrame(pin, after: offset, before: log.view(pin).bytes)
         } catch {
             // It can't be read now; another operation will.
             return nil
@@ -280,16 +280,25 @@ extension ArchiveEngine {
     /// Moves the frame that an entry names, if it is intact and no other entry has its key by now.
     private func rescue(_ number: UInt32, _ slot: EntrySlot) -> Rescue {
         let location = slot.location
-        guard let pin = log.pin(location.segment) else { return .gone }
-        defer { log.unpin(pin) }
-        guard let frame = log.validFrame(pin, at: location.offset), frame.keyBytes > 0 else { return .gone }
-        let tag = UInt32(truncatingIfNeeded: hash(frame.key))
-        if let other = try? find(frame.key, tag: tag) {
-            letGo(other)
-            // Each process may have one of a key that only memories hold.
-            if other.number != number, !(slot.isMemoryOnly && other.slot.isMemoryOnly) { return .gone }
+        do throws(StorageError) {
+            guard let pin = try log.pinIfPresent(location.segment) else { return .gone }
+            defer { log.unpin(pin) }
+            try log.learnSize(pin)
+            guard let frame = log.validFrame(pin, at: location.offset), frame.keyBytes > 0 else {
+                return .gone
+            }
+            let tag = UInt32(truncatingIfNeeded: hash(frame.key))
+            if let other = try find(frame.key, tag: tag) {
+                letGo(other)
+                // Each process may have one of a key that only memories hold.
+                if other.number != number, !(slot.isMemoryOnly && other.slot.isMemoryOnly) { return .gone }
+            }
+            return move(frame, number, slot, kept: nil) ? .moved : .noRoom
+        } catch {
+            // What can't be read now, another operation will move; what is damaged is gone.
+            guard case .corrupted = error else { return .noRoom }
+            return .gone
         }
-        return move(frame, number, slot, kept: nil) ? .moved : .noRoom
     }
 
     /// Drops a segment that the cleaner has been through although entries still name it: because their frames are

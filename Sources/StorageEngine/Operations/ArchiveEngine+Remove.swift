@@ -61,7 +61,8 @@ extension ArchiveEngine {
 
     /// Removes every entry that `isChosen`, looking at all of them slice by slice.
     private func removeAll(
-        _ kind: EventKind, _ cause: EventCause, where isChosen: (EntrySlot) -> Bool
+        _ kind: EventKind, _ cause: EventCause,
+        where isChosen: (EntrySlot) throws(StorageError) -> Bool
     ) throws(StorageError) -> Removal {
         var removal = Removal(entries: 0, bytes: 0)
         var first: UInt32 = 0
@@ -79,7 +80,7 @@ extension ArchiveEngine {
             var chosen: [UInt32] = []
             while first < end {
                 first += 1
-                if let slot = index.entry(first), index.isLive(first, slot), isChosen(slot) {
+                if let slot = index.entry(first), index.isLive(first, slot), try isChosen(slot) {
                     chosen.append(first)
                 }
             }
@@ -96,10 +97,13 @@ extension ArchiveEngine {
 
     /// Removes expired entries; those that a person's action gave their deadline are set aside. Needs the lock.
     func expire(_ numbers: [UInt32]) throws(StorageError) -> Removal {
-        let actions = index.undo.isEmpty ? [:] : deadlinesOfActions()
+        let actions = index.undo.isEmpty ? [:] : try deadlinesOfActions()
         guard !actions.isEmpty else { return try removeBatch(numbers, .expiry, .deadline) }
         var removal = Removal(entries: 0, bytes: 0)
-        let parts = Dictionary(grouping: numbers) { action(expiring: $0, among: actions) }
+        var parts: [UInt32: [UInt32]] = [:]
+        for number in numbers {
+            parts[try action(expiring: number, among: actions), default: []].append(number)
+        }
         for (group, part) in parts {
             // It gets its deadline back in a moment.
             if index.undo.line(of: group)?.state == .returning { continue }
@@ -174,8 +178,9 @@ extension ArchiveEngine {
         var owner = owner
         let bytes = owner.withUTF8 { Array($0) }
         let tag = bytes.withUnsafeBytes { ownerTag($0) }
-        return try removeAll(.delete, .owner) { slot in
-            slot.owner == tag && withFrame(at: slot.location) { $0.owner.elementsEqual(bytes) } == true
+        return try removeAll(.delete, .owner) { (slot) throws(StorageError) in
+            guard slot.owner == tag else { return false }
+            return try withFrameIfPresent(at: slot.location) { $0.owner.elementsEqual(bytes) } == true
         }
     }
 }

@@ -125,25 +125,35 @@ extension ArchiveEngine {
     }
 
     /// What a replay does with a `restore` frame.
-    func bringBack(_ note: RemovalNote, time: Int64) {
+    func bringBack(_ note: RemovalNote, time: Int64) throws(StorageError) {
         guard let line = index.undo.line(of: note.group) else { return }
         let isAll = note.kind != .deadline
-        if !note.keepsOut { letBackIn(line) }
+        if !note.keepsOut { try letBackIn(line) }
         giveBack(line, isAll: isAll, time: time)
         giveUp(line)
         if !isAll { line.state = .reversible }
     }
 
     /// What a `restore` frame of the time before the rule that superseded entries stay out brought back.
-    private func letBackIn(_ line: UndoLine) {
+    private func letBackIn(_ line: UndoLine) throws(StorageError) {
         for number in index.marked(by: line) where index.mark(number).isSuperseded {
             guard let slot = index.entry(number) else { continue }
-            let isFree = withFrame(at: slot.location) { frame -> Bool in
-                guard let present = try? find(frame.key, tag: slot.tag) else { return true }
-                letGo(present)
-                return false
-            }
-            if isFree == true { index.readmit(number, slot) }
+            if try isKeyFree(slot) { index.readmit(number, slot) }
+        }
+    }
+
+    /// Whether look-ups find nothing under the key of an entry that is set aside; `false` where its key is damaged.
+    private func isKeyFree(_ slot: EntrySlot) throws(StorageError) -> Bool {
+        guard let pin = try log.pinIfPresent(slot.location.segment) else { return false }
+        defer { log.unpin(pin) }
+        guard let frame = try log.frameIfPresent(pin, at: slot.location.offset) else { return false }
+        do throws(StorageError) {
+            guard let present = try find(frame.key, tag: slot.tag) else { return true }
+            letGo(present)
+            return false
+        } catch {
+            guard case .corrupted = error else { throw error }
+            return true
         }
     }
 

@@ -2,11 +2,11 @@
 extension ArchiveEngine {
     /// The deadlines that reversible actions have set, with their numbers: what expires by one of them is part of
     /// what the action did, unless it was recorded later.
-    func deadlinesOfActions() -> [Int64: (group: UInt32, sequence: UInt64)] {
+    func deadlinesOfActions() throws(StorageError) -> [Int64: (group: UInt32, sequence: UInt64)] {
         var groups: [Int64: (group: UInt32, sequence: UInt64)] = [:]
         for line in index.undo.lines where line.isOfDeadlines && isReversible(line) {
             let (deadline, sequence) =
-                withFrame(at: line.first) {
+                try withFrameIfPresent(at: line.first) {
                     (FrameExtension.deadline(.deadline, of: $0)?.resolved(now: Clock.read()), $0.sequence)
                 } ?? (nil, 0)
             if let deadline { groups[deadline] = (line.group, sequence) }
@@ -15,10 +15,12 @@ extension ArchiveEngine {
     }
 
     /// The action by which an entry expires; 0: it expires by itself.
-    func action(expiring number: UInt32, among actions: [Int64: (group: UInt32, sequence: UInt64)]) -> UInt32
-    {
+    func action(
+        expiring number: UInt32, among actions: [Int64: (group: UInt32, sequence: UInt64)]
+    ) throws(StorageError) -> UInt32 {
         guard let slot = index.entry(number), let action = actions[slot.deadline],
-            let sequence = withFrame(at: slot.location, { $0.sequence }), sequence < action.sequence
+            let sequence = try withFrameIfPresent(at: slot.location, { $0.sequence }),
+            sequence < action.sequence
         else { return 0 }
         return action.group
     }
@@ -129,8 +131,9 @@ extension ArchiveEngine {
         var place = line.first
         let end = head
         while place < end, place.segment >= oldestSegment {
-            guard let pin = log.pin(place.segment) else { break }
+            guard let pin = try log.pinIfPresent(place.segment) else { break }
             defer { log.unpin(pin) }
+            try log.learnSize(pin)
             var offset = place.offset
             while Location(segment: place.segment, offset: offset) < end,
                 let frame = log.validFrame(pin, at: offset)

@@ -25,8 +25,6 @@ final class ArchiveEngine: Sendable {
     /// Held shared while the archive is open for writing, so that nobody rebuilds the index meanwhile.
     /// It is held exclusively where this process alone has the index.
     let attachment: OpenFile?
-    /// The file of an observed index, to notice when another takes its place.
-    let indexFile: OpenFile?
     let pid: Int32
     let kind: ArchiveKind
     /// When this handle was made, on the monotonic clock.
@@ -58,7 +56,6 @@ final class ArchiveEngine: Sendable {
         self.lock = lock
         attachment = role.attachment
         processSlot = role.slot
-        indexFile = role.indexFile
         pid = getpid()
         syncing = Syncing(folder: folder)
     }
@@ -74,7 +71,6 @@ final class ArchiveEngine: Sendable {
         lock = other.lock
         attachment = other.attachment
         processSlot = slot
-        indexFile = nil
         pid = other.pid
         syncing = other.syncing
     }
@@ -89,6 +85,13 @@ final class ArchiveEngine: Sendable {
         guard attachment != nil else { throw .readOnly(operation: "change \"\(name)\"") }
         let outcome = lock.acquire(nanoseconds: nanoseconds)
         guard case .acquired = outcome else { throw refusal(outcome, nanoseconds) }
+        do throws(StorageError) {
+            // What another process has added must be within reach before anything changes.
+            try index.catchUp()
+        } catch {
+            lock.release()
+            throw error
+        }
         if index.word64(IndexLayout.sectionOwnerOffset) != 0
             || index.word32(IndexLayout.stateOffset) != IndexLayout.State.ready.rawValue
         {
@@ -141,7 +144,8 @@ final class ArchiveEngine: Sendable {
     func acquireIfFree() -> Bool {
         guard processSlot != nil, lock.tryAcquire() else { return false }
         guard index.word64(IndexLayout.sectionOwnerOffset) == 0,
-            index.word32(IndexLayout.stateOffset) == IndexLayout.State.ready.rawValue
+            index.word32(IndexLayout.stateOffset) == IndexLayout.State.ready.rawValue,
+            (try? index.catchUp()) != nil
         else {
             lock.release()
             return false
@@ -189,16 +193,17 @@ final class ArchiveEngine: Sendable {
         else { return }
         defer { turn.pass() }
         guard (try? attachment.lock(.exclusive, wait: false)) == true else { return }
-        index.setCleanMark()
+        if (try? leaveSmallerIndex()) == true { return }
+        // Without the mark the next who opens it adds up what is in it.
+        try? index.setCleanMark()
     }
 
     /// Whether what an observer has opened is out of date, so that the archive must be opened again: its index was
     /// replaced; or there was no index that could be observed, and the log as it was then is all that it has.
     var isSuperseded: Bool {
         guard attachment == nil else { return false }
-        guard let indexFile else { return cp_monotonic_time() &- made > ArchiveEngine.copyNanoseconds }
-        guard let status = try? indexFile.status() else { return true }
-        return status.links == 0
+        guard index.hasFile else { return cp_monotonic_time() &- made > ArchiveEngine.copyNanoseconds }
+        return index.isReplaced
     }
 
     /// How long an observer is content with a copy of the log in its own memory.

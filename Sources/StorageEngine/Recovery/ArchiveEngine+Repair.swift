@@ -26,7 +26,7 @@ extension ArchiveEngine {
         // Whoever died may have been changing the configuration.
         try followDescriptor()
         index.set64(IndexLayout.batchDoneOffset, 0)
-        recountSegments()
+        try recountSegments()
     }
 
     /// Chains, recency, free list and totals from the entries alone; those that it does not keep are freed.
@@ -206,7 +206,7 @@ extension ArchiveEngine {
                 offset += frame.bytes
                 head = Location(segment: number, offset: offset)
             }
-            if !log.isBlank(pin, from: offset) { log.blank(pin, from: offset) }
+            if !log.isBlank(pin, from: offset) { log.view(pin).blank(from: offset) }
         }
     }
 
@@ -238,15 +238,9 @@ extension ArchiveEngine {
     }
 
     /// The sum of the files' sizes decides how much is reclaimed, and nothing else.
-    func recountSegments() {
-        guard let numbers = try? log.segmentNumbers() else { return }
+    func recountSegments() throws(StorageError) {
         var bytes = 0
-        for number in numbers {
-            if let pin = log.pin(number) {
-                bytes += log.fileBytes(pin)
-                log.unpin(pin)
-            }
-        }
+        for number in try log.segmentNumbers() { bytes += try log.fileBytes(of: number) }
         index.set64(IndexLayout.segmentBytesOffset, UInt64(bytes))
     }
 }

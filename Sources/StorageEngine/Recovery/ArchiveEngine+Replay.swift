@@ -57,7 +57,7 @@ extension ArchiveEngine {
         case .deadline:
             try replayDeadline(frame, at: location, tag: tag)
         case .restore:
-            if let note = RemovalNote(of: frame) { bringBack(note, time: frame.time) }
+            if let note = RemovalNote(of: frame) { try bringBack(note, time: frame.time) }
         case .kept:
             try replayKept(frame, at: location, tag: tag)
         case .message:
@@ -166,7 +166,7 @@ extension ArchiveEngine {
             isOlder = true
         }
         for (number, slot) in hidden(frame.key, tag: tag) where !index.mark(number).isSuperseded {
-            let sequence = withFrame(at: slot.location) { $0.sequence } ?? 0
+            let sequence = try withFrameIfPresent(at: slot.location) { $0.sequence } ?? 0
             if sequence == frame.sequence { forget(number, slot) }
             if sequence < frame.sequence { index.supersede(number, slot) }
             isOlder = isOlder || sequence > frame.sequence
@@ -205,9 +205,17 @@ extension ArchiveEngine {
         var sieve = BatchSieve(log)
         defer { sieve.close() }
         for number in numbers {
-            guard let pin = try log.pinIfPresent(number) else { continue }
+            guard let pin = try log.pinIfPresent(number) else {
+                // For an observer it may be reclaimed meanwhile; for whoever has the archive alone, it belongs.
+                guard attachment == nil else {
+                    throw .corrupted(
+                        path: log.path(of: number), offset: 0, reason: "it can't be read any more")
+                }
+                continue
+            }
             defer { log.unpin(pin) }
-            segmentBytes += log.fileBytes(pin)
+            if let excess = try log.excess(of: number) { findings.note(excess) }
+            segmentBytes += log.view(pin).bytes
             if oldestSegment == 0 { index.set32(IndexLayout.oldestSegmentOffset, number) }
             let result = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
                 if case .damage(let from, let to) = item {
@@ -222,7 +230,7 @@ extension ArchiveEngine {
                     findings.note("\(log.path(of: number)): no valid entry from byte \(result.end) on")
                 } else if attachment != nil {
                     // The remains of an operation that was not acknowledged.
-                    log.blank(pin, from: result.end)
+                    log.view(pin).blank(from: result.end)
                 }
             }
             head = Location(segment: number, offset: result.end)
@@ -230,7 +238,7 @@ extension ArchiveEngine {
         }
         let cut = try sieve.endLog(replaySoon)
         try replayWaiting()
-        noteDropped(sieve.dropped, cut: cut, &findings)
+        try noteDropped(sieve.dropped, cut: cut, &findings)
         index.set64(IndexLayout.segmentBytesOffset, UInt64(segmentBytes))
         index.order.sort(entries: entryCount + Int(index.setAsideCount))
         judgeGraces()
@@ -243,7 +251,7 @@ extension ArchiveEngine {
     /// acknowledged; one before it was lost in part, and is left out.
     private func noteDropped(
         _ dropped: [BatchSieve.Dropped], cut: Location?, _ findings: inout ReplayFindings
-    ) {
+    ) throws(StorageError) {
         for batch in dropped where batch.first != cut {
             findings.note(
                 "\(log.path(of: batch.first.segment)): the batch from byte \(batch.first.offset) on never came to the "
@@ -251,9 +259,9 @@ extension ArchiveEngine {
         }
         guard let cut else { return }
         if cut.segment == head.segment { head = cut }
-        guard attachment != nil, let pin = log.pin(cut.segment) else { return }
+        guard attachment != nil, let pin = try log.pinIfPresent(cut.segment) else { return }
         defer { log.unpin(pin) }
-        log.blank(pin, from: cut.offset)
+        log.view(pin).blank(from: cut.offset)
     }
 
     /// About how many entries the log has, judged by intact frames of its oldest and its newest segment, so that the table
@@ -274,11 +282,12 @@ extension ArchiveEngine {
         }
         var bytes = 0
         for number in numbers {
-            let status = try? folder.file(named: SegmentHeader.fileName(number), writable: false).status()
+            let status = try folder.status(ofEntry: SegmentHeader.fileName(number))
             bytes += min(status?.bytes ?? 0, status?.allocatedBytes ?? 0)
         }
         // A fifth of them is taken to be stored anew later.
-        return Int(Double(keys.count) * Double(bytes) / Double(max(frameBytes, 1)) * 0.8)
+        let estimate = Int(Double(keys.count) * Double(bytes) / Double(max(frameBytes, 1)) * 0.8)
+        return min(estimate, try log.mostEntries(in: numbers))
     }
 
     /// Of a segment, to judge the others by it.
@@ -298,10 +307,10 @@ extension ArchiveEngine {
             } catch {
                 // A segment whose header was never written held nothing acknowledged.
                 let isLast = number == numbers.last
-                if case .corrupted = error, isLast, log.isUnwritten(number) { continue }
+                if case .corrupted = error, isLast, try log.isUnwritten(number) { continue }
                 guard case .corrupted(_, let offset, _) = error else { throw error }
                 findings.note(error.description)
-                if log.holdsFrames(number) {
+                if try log.holdsFrames(number) {
                     readable.append(number)
                 } else if offset == SegmentHeader.archiveOffset {
                     foreign += 1

@@ -6,8 +6,9 @@
 extension ArchiveEngine {
     /// What must hold even after a change that was interrupted by the death of its process, so that a repair may
     /// go by it.
-    func headerIsSound(wasInterrupted: Bool) -> Bool {
-        guard let numbers = try? log.segmentNumbers(), chunksAddUp() else { return false }
+    func headerIsSound(wasInterrupted: Bool) throws(StorageError) -> Bool {
+        let numbers = try log.segmentNumbers()
+        guard try chunksAddUp() else { return false }
         // Stamps and sequences never come near this; sums with them must not overflow.
         guard index.stampsTaken < IndexMemory.largestStamp, index.stampsDrained <= index.stampsTaken,
             index.word64(IndexLayout.sequenceOffset) < 1 << 62
@@ -16,25 +17,38 @@ extension ArchiveEngine {
         let oldest = oldestSegment
         // A removal goes file by file, so at most one that no longer counts is left by an interrupted one.
         guard oldest > 0, oldest <= head.segment, numbers.contains(oldest), numbers.contains(head.segment),
-            numbers.count(where: { $0 < oldest }) <= (wasInterrupted ? 1 : 0),
-            let newest = try? log.checkHeader(of: head.segment), newest.oldest <= oldest
+            numbers.count(where: { $0 < oldest }) <= (wasInterrupted ? 1 : 0), try newestNames(oldest)
         else { return false }
-        return headIsBehindAFrame(wasInterrupted: wasInterrupted)
-            && entriesAreWithin(oldest, wasInterrupted: wasInterrupted)
+        // What was stored in a segment that the index does not know would be found by nobody.
+        if !wasInterrupted, try log.highestSegment(above: head.segment) != nil { return false }
+        guard try headIsBehindAFrame(wasInterrupted: wasInterrupted) else { return false }
+        return entriesAreWithin(oldest, wasInterrupted: wasInterrupted)
     }
 
-    private func chunksAddUp() -> Bool {
+    /// Whether the newest segment's header is right, and does not say that the log begins behind `oldest`.
+    private func newestNames(_ oldest: UInt32) throws(StorageError) -> Bool {
+        do throws(StorageError) {
+            return try log.checkHeader(of: head.segment).oldest <= oldest
+        } catch {
+            guard case .corrupted = error else { throw error }
+            return false
+        }
+    }
+
+    private func chunksAddUp() throws(StorageError) -> Bool {
         let capacity = Int(index.word32(IndexLayout.entryCapacityOffset))
         let bytes = IndexLayout.fileBytes(chunks: capacity / IndexLayout.chunkEntries)
-        return capacity % IndexLayout.chunkEntries == 0 && bytes <= index.fileBytes
+        let fileBytes = try index.fileBytes()
+        return capacity % IndexLayout.chunkEntries == 0 && bytes <= fileBytes
             && index.size(IndexLayout.indexBytesOffset) <= bytes
             && index.bucketCount >= IndexMemory.firstBuckets
     }
 
     /// A head inside a frame or before one would have the next operation write over it.
-    private func headIsBehindAFrame(wasInterrupted: Bool) -> Bool {
-        guard let pin = log.pin(head.segment) else { return false }
+    private func headIsBehindAFrame(wasInterrupted: Bool) throws(StorageError) -> Bool {
+        guard let pin = try log.pinIfPresent(head.segment) else { return false }
         defer { log.unpin(pin) }
+        try log.learnSize(pin)
         var offset = SegmentHeader.bytes
         var sequence: UInt64 = 0
         while offset < head.offset, let frame = log.frame(pin, at: offset), frame.rawKind != 0 {
@@ -60,9 +74,11 @@ extension ArchiveEngine {
     // MARK: What holds between two operations
 
     /// Entries against totals, segments' counts, recency list, buckets and free list.
-    func addsUp() -> Bool {
-        kind == .log
-            ? index.word64(IndexLayout.structureOffset) & 1 == 0 && messagesAddUp()
-            : IndexChecker(self, most: 1).found.isEmpty
+    func addsUp() throws(StorageError) -> Bool {
+        if kind == .log {
+            guard index.word64(IndexLayout.structureOffset) & 1 == 0 else { return false }
+            return try messagesAddUp()
+        }
+        return IndexChecker(self, most: 1).found.isEmpty
     }
 }

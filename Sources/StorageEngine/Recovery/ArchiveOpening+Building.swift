@@ -31,7 +31,7 @@ extension ArchiveOpening {
         let file = try folder.newFile(named: ArchiveOpening.newIndexName)
         do throws(StorageError) {
             try file.extend(from: 0, to: IndexLayout.fileBytes(chunks: 1))
-            let index = try IndexMemory(file: file, path: file.path, writable: true)
+            let index = try IndexMemory(file, as: .open(file), writable: true)
             let engine = try fill(
                 index, file: file, as: .writer(attachment: attachment, slot: nil), witness: witness,
                 isRoomy: isRoomy)
@@ -40,11 +40,11 @@ extension ArchiveOpening {
             crashPoint(.indexBuilt)
             try folder.rename(ArchiveOpening.newIndexName, to: ArchiveOpening.indexName)
             crashPoint(.indexRenamed)
-            return index
         } catch {
             try? folder.unlink(ArchiveOpening.newIndexName)
             throw error
         }
+        return try mapForWriting(file)
     }
 
     /// Removes the index that is there, which nobody trusts, and builds in its room; `nil` where that isn't enough.
@@ -74,7 +74,7 @@ extension ArchiveOpening {
     private func buildIndexInMemory(
         attachment: OpenFile, witness: IndexWitness?, refusal: StorageError
     ) throws(StorageError) -> (IndexMemory, isShared: Bool) {
-        let index = try IndexMemory(file: nil, path: folder.path, writable: true)
+        let index = try memoryForIndex(mayGrow: true)
         let engine = try fill(
             index, file: nil, as: .writer(attachment: attachment, slot: nil), witness: witness)
         guard engine.head != .none else { throw refusal }
@@ -87,6 +87,16 @@ extension ArchiveOpening {
             guard case .noSpace = error else { throw error }
             return (index, false)
         }
+    }
+
+    /// Memory of this process for an index of the log that there is: it reserves addresses, not memory, for more than the
+    /// log can need. `mayGrow`: entries will be added.
+    func memoryForIndex(mayGrow: Bool) throws(StorageError) -> IndexMemory {
+        let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: false)
+        let most = try log.mostEntries(in: log.segmentNumbers())
+        let chunks = (most + most / 8) / IndexLayout.chunkEntries + 16
+        let bytes = IndexLayout.fileBytes(chunks: chunks)
+        return try IndexMemory(privateBytes: bytes, room: mayGrow ? 2 * bytes : 0, path: folder.path)
     }
 
     /// Fills an empty index from the log; it stays in the state *being built*.
@@ -129,11 +139,7 @@ extension ArchiveOpening {
         index.set32(IndexLayout.stateOffset, IndexLayout.State.building.rawValue)
         index.setBytes(descriptor.identity, at: IndexLayout.identityOffset)
         index.setBytes(BootIdentity.current, at: IndexLayout.bootOffset)
-        if let status = try file?.status() {
-            index.set64(IndexLayout.deviceOffset, status.device)
-            index.set64(IndexLayout.inodeOffset, status.inode)
-        }
-        if let file { index.set64(IndexLayout.birthOffset, cp_birth_time(file.descriptor)) }
+        if let file { try index.identify(file) }
         var salt = ByteReader(try RandomSource.bytes(8, for: folder.path))
         index.set64(IndexLayout.saltOffset, salt.uint64())
         index.set32(IndexLayout.lockingOffset, mode.rawValue)

@@ -12,12 +12,14 @@ extension ArchiveOpening {
     }
 
     /// Where the index says that the log ends, if the index is this archive's.
-    var claimedHead: Location? { (try? ownIndex(writable: false))?.1.head }
+    var claimedHead: Location? {
+        get throws(StorageError) { try ownIndex(writable: false)?.1.head }
+    }
 
     /// Pid of a living process that has the archive open for writing, as far as its index tells.
     var firstUser: Int32? {
         guard let (file, _) = try? ownIndex(writable: false),
-            let index = try? IndexMemory(file: file, path: file.path, writable: false)
+            let index = try? IndexMemory(file, as: .open(file), writable: false)
         else { return nil }
         return index.attachedSlots.first(
             where: Liveness(folder: folder, attachment: nil, ownLine: nil).isAlive)?
@@ -77,7 +79,7 @@ extension ArchiveOpening {
         // Whoever died while changing them left them to whoever takes the lock next.
         guard wasInterrupted || index.hasLimits(of: descriptor.configuration) else { return false }
         switch mark {
-        case .right: return true
+        case .right: return try knowsAllSegments(index)
         case .wrong: return false
         case .none: break
         }
@@ -89,12 +91,19 @@ extension ArchiveOpening {
             return false
         }
         let engine = try engine(on: index, as: .writer(attachment: attachment, slot: nil))
-        guard engine.headerIsSound(wasInterrupted: wasInterrupted) else { return false }
+        guard try engine.headerIsSound(wasInterrupted: wasInterrupted) else { return false }
         // Totals and links of an interrupted change are made anew by the repair that comes with the lock.
         guard !wasInterrupted else { return true }
-        guard engine.addsUp() else { return false }
-        engine.recountSegments()
+        guard try engine.addsUp() else { return false }
+        try engine.recountSegments()
         return true
+    }
+
+    /// Whether the index knows of all segments: what was stored in one above its head would be found by nobody.
+    private func knowsAllSegments(_ index: IndexMemory) throws(StorageError) -> Bool {
+        let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: true)
+        let head = Location(raw: index.word64(IndexLayout.headOffset))
+        return try log.highestSegment(above: head.segment) == nil
     }
 }
 

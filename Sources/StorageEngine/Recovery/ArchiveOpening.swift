@@ -100,10 +100,10 @@ struct ArchiveOpening {
         var isAlone = wasAlone
         var mark: IndexMemory.CleanMark?
         if let file = try trustedIndex(writable: true) {
-            let index = try IndexMemory(file: file, path: file.path, writable: true)
+            let index = try mapForWriting(file)
             // Those who have it open have seen that it is sound.
             guard isAlone else { return (index, true) }
-            mark = index.cleanMark
+            mark = try index.cleanMark()
             if try isSound(index, mark: mark ?? .none, attachment: attachment) { return (index, true) }
         }
         if !isAlone { isAlone = try isUnattached(attachment, purpose) }
@@ -115,8 +115,14 @@ struct ArchiveOpening {
                     "its index was removed or replaced while it is in use, or a full disk has no room for one; "
                     + "close those processes first")
         }
-        let witness = IndexWitness(folder, descriptor, mark: mark)
+        let witness = try IndexWitness(folder, descriptor, mark: mark)
         return try buildIndex(attachment: attachment, witness: witness, mayGiveUpEntries: purpose == .writing)
+    }
+
+    /// Maps the index that others find; its file isn't kept open.
+    func mapForWriting(_ file: OpenFile) throws(StorageError) -> IndexMemory {
+        try IndexMemory(
+            file, as: .named(ArchiveOpening.indexName, in: folder, file.status()), writable: true)
     }
 
     /// Takes the attachment's lock exclusively if nobody has the archive open. A process that this one, or another
@@ -153,16 +159,16 @@ struct ArchiveOpening {
 
     private func observe() throws(StorageError) -> ArchiveEngine? {
         guard let file = try trustedIndex(writable: false) else { return nil }
-        let index = try IndexMemory(file: file, path: file.path, writable: false)
+        let index = try IndexMemory(file, as: .open(file), writable: false)
         guard !isLeftInterrupted(index) else { return nil }
-        guard index.cleanMark != .wrong else { return nil }
-        return try engine(on: index, as: .observer(index: file))
+        guard try index.cleanMark() != .wrong else { return nil }
+        return try engine(on: index, as: .observer)
     }
 
     private func readIntoMemory() throws(StorageError) -> ArchiveEngine {
         // Before the log is read: what others append meanwhile only makes it longer.
-        let witness = IndexWitness(folder, descriptor)
-        let index = try IndexMemory(file: nil, path: folder.path, writable: true)
+        let witness = try IndexWitness(folder, descriptor)
+        let index = try memoryForIndex(mayGrow: false)
         let engine = try fill(index, file: nil, as: .copy, witness: witness)
         index.set32(IndexLayout.stateOffset, IndexLayout.State.ready.rawValue)
         return engine
@@ -175,7 +181,7 @@ enum ArchiveRole {
     /// it has one.
     case writer(attachment: OpenFile, slot: ProcessSlot?)
     /// It looks at the index that the writers share, and leaves no trace.
-    case observer(index: OpenFile)
+    case observer
     /// It has read the log into memory of its own, and shows what it was then.
     case copy
 
@@ -184,8 +190,5 @@ enum ArchiveRole {
     }
     var slot: ProcessSlot? {
         if case .writer(_, let slot) = self { slot } else { nil }
-    }
-    var indexFile: OpenFile? {
-        if case .observer(let file) = self { file } else { nil }
     }
 }

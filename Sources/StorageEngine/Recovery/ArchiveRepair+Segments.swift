@@ -17,13 +17,14 @@ extension ArchiveRepair {
             } catch {
                 guard case .corrupted(_, _, let reason) = error else { throw error }
                 // A segment whose header was never written held nothing acknowledged.
-                if number == numbers.last, log.isUnwritten(number) { continue }
-                guard log.holdsFrames(number) else {
+                if number == numbers.last, try log.isUnwritten(number) { continue }
+                guard try log.holdsFrames(number) else {
                     try setAside(SegmentHeader.fileName(number), reason)
                     continue
                 }
                 try writeHeader(number, oldest: min(oldest, number), reason)
             }
+            try shorten(log, number)
             try mendFrames(
                 log, number, isNewest: number == numbers.last,
                 without: dropped.filter { $0.first.segment == number })
@@ -85,9 +86,8 @@ extension ArchiveRepair {
     private mutating func mendFrames(
         _ log: SegmentLog, _ number: UInt32, isNewest: Bool, without dropped: [BatchSieve.Dropped]
     ) throws(StorageError) {
-        guard let pin = log.pin(number) else {
-            note("\(log.path(of: number)): cannot be mapped; left as it is")
-            return
+        guard let pin = try log.pinIfPresent(number) else {
+            throw .corrupted(path: log.path(of: number), offset: 0, reason: "it can't be read any more")
         }
         defer { log.unpin(pin) }
         var stretches: [Range<Int>] = []
@@ -100,17 +100,17 @@ extension ArchiveRepair {
             )
         }
         stretches = ArchiveRepair.united(stretches + dropped.map { $0.first.offset..<$0.end.offset })
-        var tail = result.isBlankBehind ? nil : result.end..<log.writtenEnd(pin)
+        var tail = result.isBlankBehind ? nil : result.end..<log.view(pin).writtenEnd
         if isNewest, let knownHead, knownHead <= Location(segment: number, offset: result.end), tail != nil {
             // The remains of an operation that was never acknowledged.
-            log.blank(pin, from: result.end)
+            log.view(pin).blank(from: result.end)
             tail = nil
         }
         guard !stretches.isEmpty || tail != nil else { return }
         // Blocks behind every byte: writing through the mapping must not meet a full disk (F4).
-        try log.extend(pin, to: log.fileBytes(pin))
+        try log.reserveBlocks(pin)
         let all = stretches + (tail.map { [$0] } ?? [])
-        let kept = try keep(all.map { ($0.lowerBound, log.bytes(pin, $0)) }, of: number)
+        let kept = try keep(all.map { ($0.lowerBound, log.view(pin).copy($0)) }, of: number)
         if let first = stretches.first {
             salvagedFrom[number] = min(first.lowerBound, salvagedFrom[number] ?? .max)
         }
@@ -122,7 +122,7 @@ extension ArchiveRepair {
             note("\(log.path(of: number)): bytes \(stretch.lowerBound) to \(stretch.upperBound): \(done)")
         }
         if let tail {
-            log.blank(pin, from: tail.lowerBound)
+            log.view(pin).blank(from: tail.lowerBound)
             note(
                 "\(log.path(of: number)): bytes \(tail.lowerBound) to \(tail.upperBound): no entry follows; cleared, "
                     + "what was there is kept in \(kept)")
@@ -156,11 +156,11 @@ extension ArchiveRepair {
             let zeros = [UInt8](repeating: 0, count: size - Frame.headerBytes)
             zeros.withUnsafeBytes { value in
                 let none = UnsafeRawBufferPointer(start: nil, count: 0)
-                log.write(
+                log.view(pin).write(
                     FrameContent(
                         kind: .void, sequence: 0, recency: 0, time: now, created: now, key: none,
                         value: value,
-                        extensionBytes: none), pin, at: offset)
+                        extensionBytes: none), at: offset)
             }
             offset += size
         }

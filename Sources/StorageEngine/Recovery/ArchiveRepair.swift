@@ -39,7 +39,8 @@ struct ArchiveRepair {
         let (descriptor, loss) = try ArchiveRepair.descriptor(of: folder, name: name, options: options)
         var repair = ArchiveRepair(
             folder: folder, name: name, identity: descriptor.identity,
-            knownHead: loss == nil ? known?.claimedHead : nil, witness: IndexWitness(folder, descriptor))
+            knownHead: loss == nil ? try known?.claimedHead : nil,
+            witness: try IndexWitness(folder, descriptor))
         for obstacle in obstacles { repair.note(obstacle) }
         for name in [ArchiveOpening.indexName, ArchiveOpening.newIndexName] { try folder.unlink(name) }
         if let loss {
@@ -143,7 +144,7 @@ struct ArchiveRepair {
                 salvaged += 1
             }
         }
-        index.setCleanMark()
+        try index.setCleanMark()
         return RepairReport(
             entries: entries,
             valueBytes: UInt64(index.size(IndexLayout.valueBytesOffset)), damaged: damaged,
@@ -164,9 +165,8 @@ struct ArchiveIdentities {
         var guesses: Set<[UInt8]> = []
         if let descriptor { guesses.insert(descriptor.identity) }
         for number in try folder.names().compactMap(SegmentHeader.number(ofFileName:)) {
-            guard let file = try? folder.file(named: SegmentHeader.fileName(number), writable: false) else {
-                continue
-            }
+            let name = SegmentHeader.fileName(number)
+            guard let file = try folder.fileIfPresent(named: name, writable: false) else { continue }
             let bytes = try file.read(atMost: SegmentHeader.bytes)
             do throws(StorageError) {
                 let header = try SegmentHeader.decode(bytes, path: file.path)
@@ -178,24 +178,26 @@ struct ArchiveIdentities {
             unsure.append(number)
         }
         for name in [Descriptor.fileName, ArchiveOpening.indexName] {
-            guard let bytes = try? folder.file(named: name, writable: false).read(atMost: 32),
-                bytes.count == 32
-            else { continue }
+            guard let file = try folder.fileIfPresent(named: name, writable: false) else { continue }
+            let bytes = try file.read(atMost: 32)
+            guard bytes.count == 32 else { continue }
             guesses.insert(Array(bytes[16..<32]))
         }
         // Where headers say nothing, frames do: only those of the right identity pass their checksums.
         if votes.isEmpty {
             for guess in guesses {
-                let holding = unsure.filter { number in
-                    guard let file = try? folder.file(named: SegmentHeader.fileName(number), writable: false)
-                    else { return false }
-                    return (try? SegmentSearch.holdsFrame(file, guess, number)) ?? false
+                for number in unsure {
+                    let name = SegmentHeader.fileName(number)
+                    guard let file = try folder.fileIfPresent(named: name, writable: false),
+                        try SegmentSearch.holdsFrame(file, guess, number)
+                    else { continue }
+                    votes[guess, default: 0] += 1
                 }
-                if !holding.isEmpty { votes[guess] = holding.count }
             }
         }
         let own = descriptor.flatMap { votes[$0.identity] } ?? 0
-        let index = try? folder.file(named: ArchiveOpening.indexName, writable: false).read(atMost: 32)
+        let index = try folder.fileIfPresent(named: ArchiveOpening.indexName, writable: false)?.read(
+            atMost: 32)
         let witness = index.flatMap { $0.count == 32 ? Array($0[16..<32]) : nil }
         let most = votes.max { $0.value < $1.value }
         if let descriptor,

@@ -90,11 +90,12 @@ struct BatchSieve {
         gap = nil
         guard let present = open, openPin == nil else { return }
         if let last = present.end, present.reached < last {
-            let rest = min(present.reached, log.fileBytes(pin))..<log.fileBytes(pin)
+            let bytes = log.view(pin).bytes
+            let rest = min(present.reached, bytes)..<bytes
             let hole: Hole = looksLost(pin, rest) ? .lost : .damaged
             if hole.rawValue > present.hole.rawValue { open?.hole = hole }
         }
-        // Kept for when something follows in a later segment.
+        // Kept for when something follows in a later segment. It stays mapped: it is pinned now.
         openPin = log.pin(pin.segment)
     }
 
@@ -139,7 +140,7 @@ struct BatchSieve {
         var end = (range.lowerBound / page + 1) * page
         while end <= range.upperBound {
             let start = max(range.lowerBound, end - 64)
-            if log.bytes(pin, start..<end).allSatisfy({ $0 == 0 }) { return true }
+            if log.view(pin).copy(start..<end).allSatisfy({ $0 == 0 }) { return true }
             end += page
         }
         return false

@@ -14,21 +14,30 @@ struct IndexWitness {
     private let gaps: [UInt32]
     private let messages: Int
 
-    /// `nil` when there is no index of this archive. `mark`: its clean mark, if that has been looked at and taken
-    /// away.
-    init?(_ folder: OpenFile, _ descriptor: Descriptor, mark knownMark: IndexMemory.CleanMark? = nil) {
-        guard let file = try? folder.file(named: ArchiveOpening.indexName, writable: false),
-            let status = try? file.status(), status.bytes >= IndexLayout.fileBytes(chunks: 1),
-            let header = try? IndexHeader(file),
+    /// `nil` when there is no index of this archive that may be read. `mark`: its clean mark, if that has been looked
+    /// at and taken away.
+    init?(
+        _ folder: OpenFile, _ descriptor: Descriptor, mark knownMark: IndexMemory.CleanMark? = nil
+    ) throws(StorageError) {
+        let found: OpenFile?
+        do throws(StorageError) {
+            found = try folder.fileIfPresent(named: ArchiveOpening.indexName, writable: false)
+        } catch {
+            guard case .permissionDenied = error else { throw error }
+            found = nil
+        }
+        guard let file = found else { return nil }
+        let status = try file.status()
+        guard status.bytes >= IndexLayout.fileBytes(chunks: 1), let header = try IndexHeader(file),
             header.word64(IndexLayout.magicOffset) == IndexLayout.magic,
             header.word32(IndexLayout.versionOffset) == IndexLayout.version,
-            header.identity(IndexLayout.identityOffset) == descriptor.identity,
-            let index = try? IndexMemory(file: file, path: file.path, writable: false)
+            header.identity(IndexLayout.identityOffset) == descriptor.identity
         else { return nil }
+        let index = try IndexMemory(file, as: .open(file), writable: false)
         noted = LogLoss(
             from: header.location(IndexLayout.lossFromOffset), to: header.location(IndexLayout.lossToOffset))
         let state = IndexLayout.State(rawValue: header.word32(IndexLayout.stateOffset))
-        let mark = knownMark ?? index.cleanMark
+        let mark = if let knownMark { knownMark } else { try index.cleanMark() }
         let isTrustworthy = mark == .right || (mark == .none && header.isOf(file, status))
         let head = header.location(IndexLayout.headOffset)
         guard isTrustworthy, state == .ready || state == .syncFailed else {
@@ -42,11 +51,7 @@ struct IndexWitness {
         }
         end = head
         let numbers = header.olderSegments
-        // What is missing must not depend on whether the folder can be listed now.
-        guard let present = try? Set(folder.names().compactMap(SegmentHeader.number(ofFileName:))) else {
-            (missing, gaps, messages) = ([], [], 0)
-            return
-        }
+        let present = try Set(folder.names().compactMap(SegmentHeader.number(ofFileName:)))
         // A segment that was reclaimed meanwhile is older than the oldest is now (the index says so first).
         let oldest = index.word32(IndexLayout.oldestSegmentOffset)
         let absent = numbers.filter { !present.contains($0) && $0 >= oldest }

@@ -20,7 +20,7 @@ struct KeySearch {
     mutating func search(_ engine: ArchiveEngine) throws(StorageError) -> KeyPage {
         let ownerTag = owner.map { owner in owner.withUnsafeBytes { engine.ownerTag($0) } }
         let after = query.order == .key ? query.after.map { Array($0.utf8) } : nil
-        let scan = EntryScan(engine: engine, order: query.order == .key ? .location : .recency)
+        let scan = try EntryScan(engine: engine, order: query.order == .key ? .location : .recency)
         while !isComplete, scan.advance() {
             if let ownerTag, scan.ownerTag != ownerTag { continue }
             let (reading, head) = try scan.readHead()
@@ -91,7 +91,7 @@ extension ArchiveEngine {
             summary.hits += UInt64(scan.hits)
         }
         let none = OwnerSummary(owner: nil, entries: 0, bytes: 0, hits: 0)
-        let scan = EntryScan(engine: self, order: .location)
+        let scan = try EntryScan(engine: self, order: .location)
         while scan.advance() {
             let tag = scan.ownerTag
             if tag == 0 {

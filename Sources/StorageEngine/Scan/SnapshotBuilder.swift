@@ -60,7 +60,7 @@ struct SnapshotBuilder {
         let begin = engine.head
         guard try pin(segments, upTo: begin) else { return nil }
         if engine.kind == .log { return try messages(segments, from: first, upTo: begin) }
-        let found = look()
+        let found = try look()
         // What was in older segments was moved, of which the log tells, or given up on a full disk, of which it doesn't.
         let oldest = engine.oldestSegment
         guard let end = try end(behind: found.last) else { return nil }
@@ -91,7 +91,8 @@ struct SnapshotBuilder {
     }
 
     /// All lines of the index with what they name, and the furthest place that one of them names.
-    private func look() -> (items: [SnapshotItem], last: Location) {
+    private func look() throws(StorageError) -> (items: [SnapshotItem], last: Location) {
+        try index.catchUp()
         var items: [SnapshotItem] = []
         items.reserveCapacity(min(engine.entryCount, Int(index.usedEntries)))
         var last = Location.none
@@ -102,7 +103,7 @@ struct SnapshotBuilder {
             let named = slot.location
             guard named != .none, !slot.isSetAside, !slot.isMemoryOnly else { continue }
             // A batch that isn't published doesn't count, and one that is does as a whole.
-            guard let location = named < settled ? named : engine.resolve(named) else {
+            guard let location = named < settled ? named : try engine.resolve(named) else {
                 if index.word64(IndexLayout.batchOpenOffset) == 0 { last = max(last, named) }
                 continue
             }

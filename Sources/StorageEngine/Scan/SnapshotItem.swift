@@ -36,7 +36,7 @@ final class PinnedSegments: @unchecked Sendable {
     }
 
     /// Sum of the sizes of the files.
-    var bytes: Int { pins.values.reduce(0) { $0 + log.fileBytes($1) } }
+    var bytes: Int { pins.values.reduce(0) { $0 + log.view($1).bytes } }
 
     /// The frame at a place, checked against its checksum; `nil` where its bytes are damaged.
     func frame(at location: Location) -> Frame? {

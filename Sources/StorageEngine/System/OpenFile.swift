@@ -42,6 +42,21 @@ final class OpenFile: Sendable {
         var mode: UInt32
         var isFolder: Bool
         var isRegular: Bool
+
+        fileprivate init(_ facts: stat) {
+            bytes = Int(facts.st_size)
+            allocatedBytes = Int(facts.st_blocks) * 512
+            device = UInt64(truncatingIfNeeded: facts.st_dev)
+            inode = UInt64(truncatingIfNeeded: facts.st_ino)
+            links = UInt64(truncatingIfNeeded: facts.st_nlink)
+            owner = facts.st_uid
+            mode = UInt32(facts.st_mode)
+            isFolder = facts.st_mode & S_IFMT == S_IFDIR
+            isRegular = facts.st_mode & S_IFMT == S_IFREG
+        }
+
+        /// Whether both are of one file, whatever its names.
+        func isOfSameFile(as other: Status) -> Bool { inode == other.inode && device == other.device }
     }
 
     // MARK: Opening
@@ -106,6 +121,18 @@ final class OpenFile: Sendable {
             throw .corrupted(path: file.path, offset: 0, reason: "not a regular file")
         }
         return file
+    }
+
+    /// `nil` only when there is no regular file of that name. That it can't be opened now is an error.
+    func fileIfPresent(named name: String, writable: Bool) throws(StorageError) -> OpenFile? {
+        do throws(StorageError) {
+            return try file(named: name, writable: writable)
+        } catch {
+            switch error {
+            case .corrupted, .system(_, _, SystemCode.missing): return nil
+            default: throw error
+            }
+        }
     }
 
     /// A file that exists, wherever its user has it; what is no regular file is refused.
@@ -176,12 +203,22 @@ final class OpenFile: Sendable {
         var facts = stat()
         let result = SystemDoor.perform(.status, path: path) { Int(fstat(descriptor, &facts)) }
         guard result.code == 0 else { throw .fromErrno(result.code, operation: "examine", path: path) }
-        return Status(
-            bytes: Int(facts.st_size), allocatedBytes: Int(facts.st_blocks) * 512,
-            device: UInt64(truncatingIfNeeded: facts.st_dev), inode: UInt64(truncatingIfNeeded: facts.st_ino),
-            links: UInt64(truncatingIfNeeded: facts.st_nlink), owner: facts.st_uid,
-            mode: UInt32(facts.st_mode),
-            isFolder: facts.st_mode & S_IFMT == S_IFDIR, isRegular: facts.st_mode & S_IFMT == S_IFREG)
+        return Status(facts)
+    }
+
+    /// The same of an entry of this folder, a symbolic link itself included; `nil` when there is none. Takes no
+    /// descriptor.
+    func status(ofEntry name: String) throws(StorageError) -> Status? {
+        var facts = stat()
+        let full = path + "/" + name
+        let result = SystemDoor.perform(.status, path: full) {
+            Int(fstatat(descriptor, name, &facts, AT_SYMLINK_NOFOLLOW))
+        }
+        switch result.code {
+        case 0: return Status(facts)
+        case ENOENT, ENOTDIR: return nil
+        default: throw .fromErrno(result.code, operation: "examine", path: full)
+        }
     }
 
     /// Names in this folder, without `.` and `..`, in no order.
@@ -265,6 +302,7 @@ final class OpenFile: Sendable {
     }
 
     private func write(_ bytes: [UInt8], count: Int, at offset: Int) throws(StorageError) {
+        try checkLength(offset + count)
         var written = 0
         while written < count {
             let put = bytes.withUnsafeBytes { buffer in
@@ -288,7 +326,7 @@ final class OpenFile: Sendable {
     /// Writing the zeros brings the pages into memory in one call: first touching each through a mapping of
     /// reserved blocks costs more than three times as much.
     func extend(from start: Int, to end: Int) throws(StorageError) {
-        try preallocate(end)
+        try reserveBlocks(end)
         var offset = start
         while offset < end {
             let count = min(end - offset, OpenFile.zeros.count)
@@ -297,10 +335,20 @@ final class OpenFile: Sendable {
         }
     }
 
-    private static let zeros = [UInt8](repeating: 0, count: 1 << 20)
+    // As many as the processor's nearer caches hold, and few enough to be had where memory is scarce.
+    private static let zeros = [UInt8](repeating: 0, count: 64 << 10)
 
-    /// Reserves blocks so that the first `bytes` bytes can be written through a mapping without SIGBUS (F4).
-    private func preallocate(_ bytes: Int) throws(StorageError) {
+    /// A process that writes past its limit of a file's length is ended by SIGXFSZ, unless it ignores that signal:
+    /// what a signal does is the program's to say, so nothing is written there (F4).
+    private func checkLength(_ bytes: Int) throws(StorageError) {
+        guard let limit = ProcessLimit.fileBytes, UInt64(bytes) > limit else { return }
+        throw .limitReached(operation: "write \(bytes) bytes of", path: path, limit: .fileBytes(limit))
+    }
+
+    /// Reserves blocks so that the first `bytes` bytes can be written through a mapping without SIGBUS (F4), holes
+    /// among them included. Makes the file that long if it is shorter.
+    func reserveBlocks(_ bytes: Int) throws(StorageError) {
+        try checkLength(bytes)
         let result = SystemDoor.perform(.allocate, path: path) {
             let failure = cp_preallocate(descriptor, off_t(bytes))
             errno = failure
@@ -359,6 +407,17 @@ final class OpenFile: Sendable {
             throw .fromErrno(result.code, operation: "rename", path: path + "/" + old)
         }
         SystemFaults.tell(.renamed(from: path + "/" + old, to: path + "/" + new))
+    }
+
+    /// Gives a file of this folder a second name.
+    func link(_ name: String, as second: String) throws(StorageError) {
+        let result = SystemDoor.perform(.rename, path: path + "/" + name) {
+            Int(linkat(descriptor, name, descriptor, second, 0))
+        }
+        guard result.code == 0 else {
+            throw .fromErrno(result.code, operation: "give another name to", path: path + "/" + name)
+        }
+        SystemFaults.tell(.created(path: path + "/" + second))
     }
 
     /// Removes a name; it being gone already is no error.

@@ -177,8 +177,11 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         let list = try archive.entries()
         return list.indices.lazy.compactMap { [self] index -> Seen? in
             // What another process has in its memory under the same key is no object of this one.
-            guard list.isReachable(at: index), let name = list.presentKey(at: index) else { return nil }
+            guard list.isReachable(at: index) else { return nil }
+            var name = "entry \(index)"
             do {
+                guard let key = try list.presentKey(at: index) else { return nil }
+                name = key
                 return try peek(name).map { Seen(object: $0, name: name) }
             } catch {
                 log("read", name, error)

@@ -60,11 +60,13 @@ struct KeysCommand: ParsableCommand {
         var isAnyMeant = false
         let isFiltered = prefix != nil || owner != nil
         let now = Timestamp.now()
-        for index in order.arrange(entries, reversed: reverse) {
+        for index in try order.arrange(entries, reversed: reverse) {
             guard left > 0 || (isFiltered && !isAnyMeant) else { break }
-            if let prefix, let key = entries.key(at: index), !key.utf8.starts(with: prefix.utf8) { continue }
-            guard let metadata = entries.metadata(at: index) else {
-                if entries.isMissing(at: index) { missing += 1 }
+            if let prefix, let key = try entries.key(at: index), !key.utf8.starts(with: prefix.utf8) {
+                continue
+            }
+            guard let metadata = try entries.metadata(at: index) else {
+                if try entries.isMissing(at: index) { missing += 1 }
                 continue
             }
             if let owner, !isSame(metadata.owner, owner) { continue }
@@ -99,16 +101,17 @@ enum EntryOrder: String, CaseIterable, Sendable, ExpressibleByArgument {
 
     /// The places in `entries`, a list with the most recent first, in this order. What is equal stays in order of
     /// recency, unless reversed. Costs a look at each entry's frame for `key` and `created`.
-    func arrange(_ entries: EntryList, reversed: Bool) -> [Int] {
+    func arrange(_ entries: EntryList, reversed: Bool) throws -> [Int] {
         let sorted: [Int] =
             switch self {
             case .recency: Array(entries.indices)
             case .size: Self.sort(entries.indices.map { ($0, entries[$0].valueBytes) }, by: >)
             case .hits: Self.sort(entries.indices.map { ($0, entries[$0].hits) }, by: >)
-            case .key: Self.sort(entries.indices.map { ($0, entries.key(at: $0) ?? "") }, by: <)
+            case .key: Self.sort(try entries.indices.map { ($0, try entries.key(at: $0) ?? "") }, by: <)
             case .created:
                 Self.sort(
-                    entries.indices.map { ($0, entries.metadata(at: $0)?.created.microseconds ?? 0) }, by: >)
+                    try entries.indices.map { ($0, try entries.metadata(at: $0)?.created.microseconds ?? 0) },
+                    by: >)
             case .expires:
                 Self.sort(entries.indices.map { ($0, entries[$0].expires?.microseconds ?? .max) }, by: <)
             }

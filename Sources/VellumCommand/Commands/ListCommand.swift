@@ -36,7 +36,10 @@ struct ListCommand: ParsableCommand {
         var failed = false
         for name in try store.archiveNames() {
             do {
-                try printer.print(Self.cells(try store.archive(named: name).status()))
+                let archive = try store.archive(named: name)
+                // However many there are, few are open at a time.
+                defer { archive.close() }
+                try printer.print(Self.cells(try archive.status()))
             } catch let error as StorageError {
                 // One damaged archive doesn't hide the others.
                 Narration.complain("\(name): \(error)")

@@ -39,7 +39,7 @@ struct RemovalPlan: Sendable {
             return
         }
         for index in list.indices where isIdle(list[index].accessed) {
-            guard let metadata = list.metadata(at: index) else { continue }
+            guard let metadata = try list.metadata(at: index) else { continue }
             if let owner = selection.owner, metadata.owner.map(ExactText.init) != ExactText(owner) {
                 continue
             }

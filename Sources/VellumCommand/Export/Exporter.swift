@@ -99,7 +99,7 @@ struct Exporter {
         var missing = 0
         for index in entries.indices {
             if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
-            let encoding = entries.metadata(at: index)?.encoding ?? .unknown
+            let encoding = try entries.metadata(at: index)?.encoding ?? .unknown
             let bytes: [UInt8]?
             do throws(StorageError) {
                 bytes = try entries.withValue(at: index) { Array($0) }
@@ -109,8 +109,8 @@ struct Exporter {
                 damaged += 1
                 continue
             }
-            guard let bytes, let key = entries.key(at: index) else {
-                if entries.isMissing(at: index) { missing += 1 }
+            guard let bytes, let key = try entries.key(at: index) else {
+                if try entries.isMissing(at: index) { missing += 1 }
                 continue
             }
             try body(key, StoredValue(bytes, encoding: encoding))

@@ -3,7 +3,10 @@ import StorageEngine
 extension EntryList {
     /// Whether the entry at `index`, whose metadata or value came back as nil, is lost to damage: the archive still has
     /// it, in the same place. Otherwise it has been removed, replaced or moved since the list was made.
-    func isMissing(at index: Int) -> Bool { isCurrent(at: index) && metadata(at: index) == nil }
+    func isMissing(at index: Int) throws(StorageError) -> Bool {
+        guard isCurrent(at: index) else { return false }
+        return try metadata(at: index) == nil
+    }
 }
 
 extension Narration {

@@ -38,7 +38,7 @@ import Testing
         defer { store.close() }
         let list = try store.archive(named: "A").entries(order: .leastRecentFirst)
         return try list.indices.map { index in
-            let metadata = try #require(list.metadata(at: index))
+            let metadata = try #require(try list.metadata(at: index))
             let value = try #require(try list.withValue(at: index) { ReaderTests.hex($0) })
             return Entry(
                 key: ReaderTests.hex(metadata.key.utf8), value: value, encoding: metadata.encoding.rawValue,

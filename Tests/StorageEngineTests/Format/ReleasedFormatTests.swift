@@ -43,7 +43,7 @@ import Testing
                     name: name, kind: configuration.kind.rawValue, diskLimit: configuration.diskLimit,
                     memoryLimit: configuration.memoryLimit, typeName: configuration.typeName,
                     entries: try list.indices.map { index in
-                        let entry = try #require(list.metadata(at: index))
+                        let entry = try #require(try list.metadata(at: index))
                         let value = try #require(
                             try list.withValue(at: index) { Data($0).base64EncodedString() })
                         return Manifest.Entry(

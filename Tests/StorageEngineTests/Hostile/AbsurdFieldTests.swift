@@ -65,7 +65,7 @@ import Testing
         try archive.write(frames)
         let opened = try archive.open()
         let list = try opened.entries()
-        for place in list.indices { _ = list.metadata(at: place) }
+        for place in list.indices { _ = try list.metadata(at: place) }
         #expect(try opened.metadata("A")?.created.microseconds == time)
         #expect(try opened.access("A") == [1])
         _ = try opened.reversibleActions()

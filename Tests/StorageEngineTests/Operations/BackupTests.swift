@@ -17,7 +17,7 @@ import Testing
     /// All that is known of the entries, the most recent first.
     private func facts(_ archive: Archive) throws -> [EntryMetadata] {
         let list = try archive.entries()
-        return list.indices.compactMap { list.metadata(at: $0) }
+        return try list.indices.compactMap { try list.metadata(at: $0) }
     }
 
     private func expectSame(_ copy: Archive, _ original: Archive, _ comment: String) throws {

@@ -303,9 +303,10 @@ import Testing
         // Some have expired since they were removed, and no list shows them.
         try bench.archive.removeExpired()
         let list = try bench.archive.entries(order: .leastRecentFirst)
-        for key in bench.model.lives.keys where !list.keys.contains(key) { bench.model.lives[key] = nil }
+        let listed = try list.keys
+        for key in bench.model.lives.keys where !listed.contains(key) { bench.model.lives[key] = nil }
         for index in list.indices {
-            let metadata = try #require(list.metadata(at: index))
+            let metadata = try #require(try list.metadata(at: index))
             let value = try #require(try bench.archive.peek(metadata.key))
             let deadline = metadata.expires.map {
                 ($0.microseconds - bench.hand.wall.load(ordering: .relaxed)) + bench.model.now
@@ -319,7 +320,7 @@ import Testing
 
     private func compare(_ bench: Bench, _ place: Comment) throws {
         let list = try bench.archive.entries(order: .leastRecentFirst)
-        #expect(list.keys == bench.model.visible, place)
+        #expect(try list.keys == bench.model.visible, place)
         let status = try bench.archive.status()
         let visible = bench.model.visible.compactMap { bench.model.lives[$0]?.value.count }
         #expect(status.entries == visible.count, place)
@@ -327,7 +328,7 @@ import Testing
         #expect(status.diskBytes <= UInt64(bench.model.limit), place)
         #expect(try bench.archive.invariantViolations() == [], place)
         for index in list.indices {
-            let metadata = try #require(list.metadata(at: index), place)
+            let metadata = try #require(try list.metadata(at: index), place)
             let life = try #require(bench.model.lives[metadata.key], place)
             #expect(metadata.owner == life.owner, place)
             // To the microsecond: the test's clocks stand still, and what an undo gives back is what there was.

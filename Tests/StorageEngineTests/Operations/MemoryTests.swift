@@ -176,7 +176,9 @@ import Testing
         for _ in 0..<1_000 where try one.entries().count < 3 { try await Task.sleep(for: .milliseconds(10)) }
         #expect(try one.access(mine) == .current)
         let list = try one.entries()
-        let holders = list.indices.filter { list.key(at: $0) == "worker 7" }.flatMap { list.holders(at: $0) }
+        let holders = try list.indices.filter { try list.key(at: $0) == "worker 7" }.flatMap {
+            list.holders(at: $0)
+        }
         #expect(Set(holders) == [getpid(), worker.pid])
         #expect(Set(try one.standing(of: "worker 7")?.holders.map(\.pid) ?? []) == Set(holders))
         worker.signal(9)

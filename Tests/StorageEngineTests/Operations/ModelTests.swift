@@ -79,7 +79,7 @@ import Testing
                 archive = try store.archive(named: "Model")
             default:
                 let list = try archive.entries(order: .leastRecentFirst)
-                #expect(list.keys == model.order, "seed \(seed) step \(step)")
+                #expect(try list.keys == model.order, "seed \(seed) step \(step)")
                 #expect(Int(list.totalValueBytes) == model.bytes)
                 let status = try archive.status()
                 #expect(status.entries == model.values.count)

@@ -63,7 +63,7 @@ import Testing
             let comment = "seed \(seed), round \(round)"
             for archive in [archive, observer] {
                 let list = try archive.entries(order: .leastRecentFirst)
-                #expect(list.keys == plain.order, "\(comment)")
+                #expect(try list.keys == plain.order, "\(comment)")
                 #expect(list.map(\.hits) == plain.order.map { plain.hits[$0] }, "\(comment)")
                 guard let key = plain.order.randomElement(using: &random) else { continue }
                 let metadata = try #require(try archive.metadata(key))

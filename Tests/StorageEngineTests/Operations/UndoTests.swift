@@ -38,7 +38,7 @@ import Testing
             }
             _ = try archive.access("a")
             let before = try archive.entries()
-            let metadata = before.indices.map { before.metadata(at: $0) }
+            let metadata = try before.indices.map { try before.metadata(at: $0) }
             let outcome = try archive.carryOut(.delete, on: setting.planned(["b", "d", "nothing"]))
             #expect(outcome.entries == 2)
             #expect(outcome.bytes == 2)
@@ -49,7 +49,7 @@ import Testing
             #expect(undone.entries == 2)
             #expect(undone.skipped == [])
             let after = try archive.entries()
-            #expect(after.indices.map { after.metadata(at: $0) } == metadata)
+            #expect(try after.indices.map { try after.metadata(at: $0) } == metadata)
             #expect(try archive.undo() == nil)
             #expect(try archive.invariantViolations() == [])
         }

@@ -252,7 +252,7 @@ final class PowerLossRun: @unchecked Sendable {
                 "\(comment): \(key) has \(found.map { "\($0.count) bytes" } ?? "nothing")")
         }
         let list = try archive.entries()
-        #expect(list.keys.allSatisfy(PowerLossRun.keys.contains), "\(comment)")
+        #expect(try list.keys.allSatisfy(PowerLossRun.keys.contains), "\(comment)")
         #expect(try archive.invariantViolations() == [], "\(comment)")
         _ = try archive.check()
         try archive.put([1, 2, 3], forKey: "after")

@@ -140,7 +140,7 @@ import Testing
         let list = try archive.entries()
         var listed: [String: [UInt8]] = [:]
         for place in list.indices {
-            guard let key = list.key(at: place) else { continue }
+            guard let key = try list.key(at: place) else { continue }
             listed[key] = try list.withValue(at: place) { Array($0) }
         }
         let isSame = try listed == expected && contents(archive.snapshot()) == expected

@@ -67,7 +67,7 @@ import Testing
             try await Task.sleep(for: .milliseconds(2))
             let list = try archive.entries()
             for index in list.indices.prefix(50) {
-                let key = try #require(list.key(at: index))
+                let key = try #require(try list.key(at: index))
                 #expect(try archive.peek(key) != nil)
             }
             #expect(try archive.peek("no such key") == nil)
@@ -91,9 +91,9 @@ import Testing
         let observer = try Store.open(at: folder.store, mode: .readOnly)
         let observed = try observer.archive(named: "Shared")
         let list = try observed.entries()
-        #expect(list.key(at: 0) == "7")
+        #expect(try list.key(at: 0) == "7")
         for index in list.indices {
-            _ = list.metadata(at: index)
+            _ = try list.metadata(at: index)
             _ = try list.withValue(at: index) { $0.count }
         }
         #expect(try observed.peek("7")?.count == 100)

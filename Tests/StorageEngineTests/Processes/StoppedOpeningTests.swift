@@ -47,7 +47,7 @@ import Testing
         let list = try archive.entries()
         #expect(try archive.peek("none") == nil)
         for index in list.indices.prefix(20) {
-            let key = try #require(list.key(at: index))
+            let key = try #require(try list.key(at: index))
             #expect(try archive.peek(key) != nil, "\(comment)")
         }
         #expect(try archive.status().entries == list.count)

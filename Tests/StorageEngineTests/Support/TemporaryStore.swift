@@ -34,5 +34,11 @@ final class TemporaryFolder {
 
 extension EntryList {
     /// All keys in the list's order.
-    var keys: [String] { indices.compactMap { key(at: $0) } }
+    var keys: [String] {
+        get throws(StorageError) {
+            var keys: [String] = []
+            for index in indices { if let key = try key(at: index) { keys.append(key) } }
+            return keys
+        }
+    }
 }

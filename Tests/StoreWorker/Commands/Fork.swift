@@ -46,7 +46,7 @@ extension WorkerCommand {
             say("child access \(outcome { _ = try archive.access("before") })")
             say("child peek \(outcome { _ = try archive.peek("before") })")
             say("child status \(outcome { _ = try archive.status() })")
-            say("child list \(list.key(at: 0) ?? "-")")
+            say("child list \((try? list.key(at: 0)) ?? "-")")
             // The store itself opens the archive for the child.
             say("child again \(outcome { try put(through: store, arguments, count: 500, named: "again") })")
             say("child close \(outcome { store.close() })")

@@ -58,8 +58,8 @@ extension WorkerCommand {
             for _ in 0..<min(list.count, 100) {
                 let place = random.below(list.count)
                 let isWhole = try list.withValue(at: place, isWholeVersion)
-                if isWhole == false { say("! mixed value under \(list.key(at: place) ?? "?")") }
-                if let key = list.key(at: place), try archive.withPeek(key, isWholeVersion) == false {
+                if isWhole == false { say("! mixed value under \(try list.key(at: place) ?? "?")") }
+                if let key = try list.key(at: place), try archive.withPeek(key, isWholeVersion) == false {
                     say("! mixed value under \(key)")
                 }
             }

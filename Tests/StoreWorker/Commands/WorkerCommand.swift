@@ -41,6 +41,8 @@ enum WorkerCommand: String {
     case batches
     /// Looks whether batches are seen in part, until a file appears.
     case watchBatches
+    /// Uses archives under a limit of its own on addresses, descriptors or the length of files.
+    case limited
 
     func run(_ arguments: WorkerArguments) {
         do {
@@ -61,6 +63,7 @@ enum WorkerCommand: String {
             case .smallDisk: try liveOnASmallDisk(arguments)
             case .batches: try applyBatches(arguments)
             case .watchBatches: try watchBatches(arguments)
+            case .limited: try beLimited(arguments)
             }
         } catch {
             say("! \(error)")

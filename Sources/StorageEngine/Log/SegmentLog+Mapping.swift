@@ -1,0 +1,152 @@
+import CPlatform
+import Synchronization
+
+/// A segment that this process has mapped.
+struct MappedSegment {
+    /// The latest last. Those before it were outgrown, and readers may still look at them.
+    var ranges: [MappedRange]
+    /// Which file that is: another under the same name is not this segment.
+    let status: OpenFile.Status
+    var file: KeptFile?
+}
+
+/// Bringing segments into the address space and letting them go. Each mapping is as long as its file, or, where the
+/// file grows, as it may soon be; none covers another's, however long a file claims to be.
+extension SegmentLog {
+    /// `room`: bytes that the file may grow to soon.
+    func map(_ segment: UInt32, room: Int = 0) throws(StorageError) {
+        try AddressPressure.relieved { () throws(StorageError) in
+            try locked { (mapped) throws(StorageError) in
+                guard table[segment].pointee.number.load(ordering: .relaxed) != segment else { return }
+                let file = try folder.file(named: SegmentHeader.fileName(segment), writable: writable)
+                try checkBelonging(file, segment)
+                let bytes = try SegmentLayout.usableBytes(file, file.status().bytes)
+                try publish(segment, file, bytes: bytes, room: room, &mapped)
+            }
+        }
+    }
+
+    /// (The mutex' closure itself can't throw typed errors through.)
+    func locked<Value: Sendable>(
+        _ body: (inout [UInt32: MappedSegment]) throws(StorageError) -> Value
+    ) throws(StorageError) -> Value {
+        let result: Result<Value, StorageError> = mapped.withLock { mapped in
+            do throws(StorageError) {
+                return .success(try body(&mapped))
+            } catch {
+                return .failure(error)
+            }
+        }
+        return try result.get()
+    }
+
+    /// `bytes`: how many of the file's are the segment's.
+    func publish(
+        _ segment: UInt32, _ file: OpenFile, bytes: Int, room: Int,
+        _ mapped: inout [UInt32: MappedSegment]
+    ) throws(StorageError) {
+        let slot = table[segment]
+        let present = slot.pointee.number.load(ordering: .relaxed)
+        guard present == 0 || release(present, &mapped) else {
+            throw .busy(archive: folder.path, process: 0, reason: "a reader still uses segment \(present)")
+        }
+        let status = try file.status()
+        let range = try MappedRange.withRoom(room, file, bytes: bytes, writable: writable)
+        mapped[segment] = MappedSegment(ranges: [range], status: status, file: nil)
+        slot.pointee.base.store(UInt(bitPattern: range.base), ordering: .relaxed)
+        slot.pointee.bytes.store(bytes, ordering: .relaxed)
+        slot.pointee.seed.store(
+            SegmentHeader.seed(archive: identity, segment: segment), ordering: .relaxed)
+        slot.pointee.number.store(segment, ordering: .releasing)
+    }
+
+    /// Asks the file of a pinned segment for its size, which another process may have changed, and maps what is new.
+    /// A file that has been unlinked grows no more.
+    func learnSize(_ pin: Pin) throws(StorageError) {
+        try AddressPressure.relieved { () throws(StorageError) in
+            try locked { (mapped) throws(StorageError) in try learnSize(pin.segment, nil, &mapped) }
+        }
+    }
+
+    /// `known`: the file, if it is open.
+    func learnSize(
+        _ segment: UInt32, _ known: OpenFile?, _ mapped: inout [UInt32: MappedSegment]
+    ) throws(StorageError) {
+        guard let present = mapped[segment], let range = present.ranges.last else { return }
+        let name = SegmentHeader.fileName(segment)
+        let slot = table[segment]
+        let before = slot.pointee.bytes.load(ordering: .relaxed)
+        let found: OpenFile.Status?
+        if let known { found = try known.status() } else { found = try folder.status(ofEntry: name) }
+        guard let status = found, status.isOfSameFile(as: present.status), status.bytes != before else {
+            return
+        }
+        if status.bytes <= range.bytes, status.bytes <= SegmentLayout.strideBytes {
+            slot.pointee.bytes.store(status.bytes, ordering: .releasing)
+            return
+        }
+        var opened = known
+        if opened == nil { opened = try folder.fileIfPresent(named: name, writable: writable) }
+        guard let file = opened, try file.status().isOfSameFile(as: status) else { return }
+        let bytes = try SegmentLayout.usableBytes(file, status.bytes)
+        if bytes > range.bytes {
+            let next = try MappedRange.withRoom(2 * range.bytes, file, bytes: bytes, writable: writable)
+            mapped[segment]?.ranges.append(next)
+            slot.pointee.base.store(UInt(bitPattern: next.base), ordering: .relaxed)
+        }
+        slot.pointee.bytes.store(bytes, ordering: .releasing)
+    }
+
+    /// What is wrong with the length of a segment's file; `nil`: nothing, or it is gone.
+    func excess(of segment: UInt32) throws(StorageError) -> String? {
+        let name = SegmentHeader.fileName(segment)
+        guard let status = try folder.status(ofEntry: name), status.bytes > SegmentLayout.strideBytes,
+            let file = try folder.fileIfPresent(named: name, writable: false)
+        else { return nil }
+        let usable = try SegmentLayout.usableBytes(file, status.bytes)
+        return SegmentLayout.excess(path(of: segment), bytes: status.bytes, usable: usable)
+    }
+
+    // MARK: Letting go
+
+    /// Unmaps a segment unless a reader has it pinned.
+    private func release(_ segment: UInt32, _ mapped: inout [UInt32: MappedSegment]) -> Bool {
+        let slot = table[segment]
+        let (isMine, _) = slot.pointee.number.compareExchange(
+            expected: segment, desired: 0, ordering: .sequentiallyConsistent)
+        guard isMine else { return true }
+        // A reader adds its pin before it looks at the number, so either it sees 0 or its pin is seen here.
+        guard slot.pointee.pins.load(ordering: .sequentiallyConsistent) == 0 else {
+            slot.pointee.number.store(segment, ordering: .releasing)
+            return false
+        }
+        mapped[segment] = nil
+        return true
+    }
+
+    /// Lets go of segments older than `oldest`, so that their disk space can be used again.
+    @inline(__always)
+    func releaseSegments(before oldest: UInt32) {
+        if knownOldest.load(ordering: .relaxed) != oldest { releaseSlowly(before: oldest) }
+    }
+
+    @inline(never)
+    private func releaseSlowly(before oldest: UInt32) {
+        mapped.withLock { mapped in
+            var complete = true
+            for segment in mapped.keys.filter({ $0 < oldest }) where !release(segment, &mapped) {
+                complete = false
+            }
+            if complete { knownOldest.store(oldest, ordering: .relaxed) }
+        }
+    }
+
+    /// Lets go of all that nobody reads now, for want of addresses; not of the one that is appended to, which whoever
+    /// holds the archive's lock uses without a pin.
+    func releaseUnused() {
+        mapped.withLock { mapped in
+            let used = appending.load(ordering: .relaxed)
+            for segment in Array(mapped.keys) where segment != used { _ = release(segment, &mapped) }
+        }
+    }
+}

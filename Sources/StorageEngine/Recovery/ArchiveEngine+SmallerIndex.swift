@@ -1,0 +1,38 @@
+import CPlatform
+
+/// Giving the room of an index back that was once larger, where its file can get no holes while others may read it.
+extension ArchiveEngine {
+    /// Files that are larger than needed by less are not worth a copy.
+    private static let leastSurplus = 256 << 10
+
+    /// Puts a copy in the index's place that is as long as is needed now, with its clean mark set; `false` when there is
+    /// little to gain. Observers notice and open it. Needs that nobody else has the archive open for writing, and that
+    /// nobody is opening it.
+    func leaveSmallerIndex() throws(StorageError) -> Bool {
+        let needed = index.size(IndexLayout.indexBytesOffset)
+        guard let status = try index.fileStatus(), needed >= IndexLayout.fileBytes(chunks: 1),
+            needed <= status.bytes, status.allocatedBytes > needed + ArchiveEngine.leastSurplus
+        else { return false }
+        try folder.unlink(ArchiveOpening.newIndexName)
+        let file = try folder.newFile(named: ArchiveOpening.newIndexName)
+        do throws(StorageError) {
+            try file.extend(from: 0, to: needed)
+            let copy = try IndexMemory(file, as: .open(file), writable: true)
+            try copy.takeContent(of: index, bytes: needed)
+            try copy.identify(file)
+            if copy.word32(IndexLayout.lockingOffset) == LockingMode.robustMutex.rawValue,
+                cp_mutex_init(copy.base + IndexLayout.mutexOffset) != 0
+            {
+                throw .system(operation: "make the lock of", path: file.path, code: 0)
+            }
+            try copy.setCleanMark()
+            crashPoint(.indexBuilt)
+            try folder.rename(ArchiveOpening.newIndexName, to: ArchiveOpening.indexName)
+            crashPoint(.indexRenamed)
+        } catch {
+            try? folder.unlink(ArchiveOpening.newIndexName)
+            throw error
+        }
+        return true
+    }
+}

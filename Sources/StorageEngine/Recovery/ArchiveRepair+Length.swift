@@ -1,0 +1,30 @@
+/// A segment's file that is longer than a segment can be: the segment gets a file of its own length.
+extension ArchiveRepair {
+    /// The file as it was is kept, however much of it is blank: it takes no more room under another name.
+    mutating func shorten(_ log: SegmentLog, _ number: UInt32) throws(StorageError) {
+        guard let excess = try log.excess(of: number), let pin = try log.pinIfPresent(number) else { return }
+        let name = SegmentHeader.fileName(number)
+        let new = name + ".new"
+        try folder.unlink(new)
+        do throws(StorageError) {
+            defer { log.unpin(pin) }
+            let file = try folder.newFile(named: new)
+            let view = log.view(pin)
+            let end = min(view.bytes, (view.writtenEnd + SegmentLayout.reserveBytes + 4095) & ~4095)
+            try file.extend(from: 0, to: end)
+            for offset in stride(from: 0, to: end, by: 1 << 20) {
+                try file.write(view.copy(offset..<min(offset + 1 << 20, end)), at: offset)
+            }
+            try file.synchronize()
+        } catch {
+            try? folder.unlink(new)
+            throw error
+        }
+        let kept = try DamagedFile.freeName(for: name, in: folder)
+        try folder.link(name, as: kept)
+        try folder.rename(new, to: name)
+        // What is mapped is the file that was there.
+        log.releaseUnused()
+        note("\(excess); shortened, what was there is kept as \(kept)")
+    }
+}

@@ -1,0 +1,69 @@
+import CPlatform
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A range of this process' addresses through which it sees a file from its start, or memory of its own; given back
+/// when the last reference goes. Safe from any thread, because it never changes: what outgrows a range gets another
+/// one, and whoever still looks at the old one keeps it.
+///
+/// It may be longer than the file, so that the file can grow under it; bytes behind the file's end must not be
+/// touched before they are there (F4). That is for its owner to see to.
+final class MappedRange: @unchecked Sendable {
+    let base: UnsafeMutableRawPointer
+    let bytes: Int
+
+    /// Maps at least one page.
+    /// - Throws: `limitReached` when this process may not have so many addresses, or mappings, more.
+    init(_ file: OpenFile, bytes: Int, writable: Bool) throws(StorageError) {
+        self.bytes = MappedRange.wholePages(bytes)
+        base = try MappedRange.map(
+            self.bytes, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, file.descriptor, file.path)
+    }
+
+    /// Zeros that only this process sees; they take memory where they are written to.
+    init(privateBytes bytes: Int, for path: String) throws(StorageError) {
+        self.bytes = MappedRange.wholePages(bytes)
+        let flags = MAP_PRIVATE | MAP_ANON | MappedRange.noReserve
+        base = try MappedRange.map(self.bytes, PROT_READ | PROT_WRITE, flags, -1, path)
+    }
+
+    deinit { munmap(base, bytes) }
+
+    /// As ``init(_:bytes:writable:)``, with `room` bytes for the file to grow, if it can have them.
+    static func withRoom(_ room: Int, _ file: OpenFile, bytes: Int, writable: Bool) throws(StorageError)
+        -> MappedRange
+    {
+        if room > bytes, let range = try? MappedRange(file, bytes: room, writable: writable) { return range }
+        return try MappedRange(file, bytes: bytes, writable: writable)
+    }
+
+    private static func wholePages(_ bytes: Int) -> Int { (max(bytes, 1) + 4095) & ~4095 }
+
+    private static func map(
+        _ bytes: Int, _ protection: Int32, _ flags: Int32, _ descriptor: Int32, _ path: String
+    ) throws(StorageError) -> UnsafeMutableRawPointer {
+        var place: UnsafeMutableRawPointer?
+        let result = SystemDoor.perform(.map, path: path) {
+            place = mmap(nil, bytes, protection, flags, descriptor, 0)
+            return place == MAP_FAILED ? -1 : 0
+        }
+        if result.code == 0, let place { return place }
+        guard result.code == ENOMEM else {
+            throw .fromErrno(result.code, operation: "map", path: path)
+        }
+        throw .limitReached(
+            operation: "map \(bytes) bytes of", path: path, limit: .addresses(ProcessLimit.addresses))
+    }
+
+    #if os(Linux)
+    private static let noReserve = MAP_NORESERVE
+    #else
+    private static let noReserve: Int32 = 0
+    #endif
+}

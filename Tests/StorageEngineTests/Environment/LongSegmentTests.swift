@@ -1,0 +1,52 @@
+import Foundation
+import StorageEngine
+import Testing
+
+/// A segment's file that was longer than 64 MiB was mapped over its neighbours: reading them was SIGBUS, or their
+/// entries were not found and the check said that all was well.
+@Suite struct LongSegmentTests {
+    private let folder: TemporaryFolder
+    private let segments: [String]
+
+    init() throws {
+        folder = try TemporaryFolder(inMemory: true)
+        let store = try Store.open(at: folder.store)
+        let archive = try store.archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        for number in 0..<300 { try archive.put([UInt8](repeating: 5, count: 1000), forKey: "key \(number)") }
+        store.close()
+        segments = try folder.files(inArchive: "A").filter { $0.hasSuffix(".segment") }
+    }
+
+    private func expectAll(_ archive: Archive, _ comment: String) throws {
+        #expect(try archive.entries().count == 300, "\(comment)")
+        for number in 0..<300 {
+            #expect(try archive.peek("key \(number)")?.count == 1000, "\(comment) \(number)")
+        }
+    }
+
+    @Test(arguments: [0, 1, -1], [false, true])
+    func neighboursStayAndTheCheckTellsOfIt(place: Int, rebuilding: Bool) throws {
+        try #require(segments.count > 3)
+        let name = place < 0 ? segments[segments.count + place] : segments[place]
+        #expect(truncate(folder.archivePath("A", name), 300 << 20) == 0)
+        if rebuilding { try folder.removeIndex("A") }
+        for mode in [AccessMode.readOnly, .readWrite] {
+            let store = try Store.open(at: folder.store, mode: mode)
+            let archive = try store.archive(named: "A")
+            try expectAll(archive, "\(mode)")
+            let report = try archive.check()
+            #expect(!report.clean && report.problems.contains { $0.contains(name) }, "\(report.problems)")
+            store.close()
+        }
+        let store = try Store.open(at: folder.store)
+        let report = try store.repair(archiveNamed: "A")
+        #expect(report.problems.contains { $0.contains(name) }, "\(report.problems)")
+        let archive = try store.archive(named: "A")
+        try expectAll(archive, "repaired")
+        try archive.put([1], forKey: "more")
+        let after = try archive.check()
+        #expect(after.clean, "\(after.problems)")
+        store.close()
+    }
+}
