@@ -52,7 +52,8 @@ enum CrashWorkload {
         for number in 0..<30 { try put("cached \(number % 25)", 2000) }
         // An undo for which others have to go first.
         let removed = try cache.deleteAllReversibly()
-        for number in 0..<5 { try put("cached \(number)", 2000) }
+        // Under other keys: what is recorded anew would stay out, and leave room.
+        for number in 5..<10 { try put("cached \(number)", 2000) }
         _ = try cache.undo(removed.action?.id)
         var batch = Batch()
         for number in 0..<3 {

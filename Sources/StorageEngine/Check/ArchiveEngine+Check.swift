@@ -64,6 +64,7 @@ private struct CheckPass {
     private let engine: ArchiveEngine
     var findings = CheckFindings()
     private var account: LogAccount
+    private var sieve: BatchSieve<LoggedFrame>
     /// What the index lists, by location, and the key of each where the log has that frame.
     private let references: [EntryReference]
     private var keys: [UInt64?]
@@ -86,6 +87,7 @@ private struct CheckPass {
         oldest = engine.oldestSegment
         keys = [UInt64?](repeating: nil, count: references.count)
         account = try LogAccount(kind: engine.kind)
+        sieve = BatchSieve(kind: engine.kind)
         account.last.reserveCapacity(references.count)
     }
 
@@ -104,6 +106,15 @@ private struct CheckPass {
         for (place, number) in numbers.enumerated() {
             try read(number, next: place + 1 < numbers.count ? numbers[place + 1] : nil)
         }
+        var counting: [LoggedFrame] = []
+        let cut = try sieve.endLog { (frame, _) throws(StorageError) in counting.append(frame) }
+        take(counting)
+        // Of the last it isn't known whether it is just being written.
+        for batch in sieve.dropped where batch.first != cut && batch.first < end {
+            note(
+                "\(engine.log.path(of: batch.first.segment)): the batch from byte \(batch.first.offset) on never came "
+                    + "to the medium as a whole and is left out")
+        }
     }
 
     private mutating func read(_ number: UInt32, next: UInt32?) throws(StorageError) {
@@ -120,12 +131,20 @@ private struct CheckPass {
         }
         let result = try reader.read { (item) throws(StorageError) in
             switch item {
-            case .frame(let frame): try meet(frame)
-            case .damage(let range):
+            case .frame(let frame):
+                var counting: [LoggedFrame] = []
+                try sieve.take(frame, frame.role, frame.location, bytes: frame.header.bytes) {
+                    (frame, _) throws(StorageError) in counting.append(frame)
+                }
+                take(counting)
+                try meet(frame)
+            case .damage(let range, let search):
+                try sieve.take(damage: range, search.isZero)
                 guard Location(segment: number, offset: range.lowerBound) < end else { return }
                 note("\(path): bytes \(range.lowerBound) to \(range.upperBound) hold no valid entry")
             }
         }
+        try sieve.endSegment(number, reader.isZero)
         // Blank bytes before the head were written and are no more.
         if !result.isBlankBehind || number == end.segment, Location(segment: number, offset: result.end) < end
         {
@@ -178,9 +197,12 @@ private struct CheckPass {
 
     // MARK: Frame by frame
 
+    /// Of frames behind `end` too: what they say may be in the index already.
+    private mutating func take(_ frames: [LoggedFrame]) {
+        for frame in frames { account.note(frame, isNew: frame.location >= begin) }
+    }
+
     private mutating func meet(_ frame: LoggedFrame) throws(StorageError) {
-        // Frames behind `end` too: what they say may be in the index already.
-        account.note(frame, isNew: frame.location >= begin)
         while next < references.count, references[next].location < frame.location { next += 1 }
         guard next < references.count, references[next].location == frame.location,
             !frame.key.isEmpty

@@ -16,7 +16,7 @@ struct SegmentReader {
     enum Item {
         case frame(LoggedFrame)
         /// Bytes that hold no intact frame, with one behind.
-        case damage(Range<Int>)
+        case damage(Range<Int>, FrameSearch)
     }
 
     /// `nil` when there is no such file: it may have been reclaimed meanwhile.
@@ -56,7 +56,7 @@ struct SegmentReader {
             }
             let isBlank = try search.isBlank(from: offset)
             if !isBlank, let next = try search.next(after: offset) {
-                try body(.damage(offset..<next))
+                try body(.damage(offset..<next, search))
                 offset = next
             } else if isFresh {
                 return (offset, isBlank)
@@ -72,9 +72,20 @@ struct SegmentReader {
     private func frame(_ header: FrameHeader, at offset: Int) throws(StorageError) -> LoggedFrame {
         let parts = offset + Frame.headerBytes
         let key = parts + header.extensionBytes
+        let extensionParts = try search.copy(parts..<key)
+        let values = key + header.keyBytes
+        let value =
+            header.kind == .batch
+            ? try search.copy(values..<values + min(header.valueBytes, BatchHeader.bytes)) : []
         return LoggedFrame(
             header: header, location: Location(segment: number, offset: offset),
-            parts: try search.copy(parts..<key), key: try search.copy(key..<key + header.keyBytes))
+            parts: extensionParts, key: try search.copy(key..<key + header.keyBytes),
+            role: BatchRole(of: header, parts: extensionParts, value: value))
+    }
+
+    /// Whether these bytes are all zero, as those behind the end of the file are.
+    func isZero(_ range: Range<Int>) throws(StorageError) -> Bool {
+        try search.isZero(range)
     }
 }
 
@@ -84,6 +95,7 @@ struct LoggedFrame {
     let location: Location
     let parts: [UInt8]
     let key: [UInt8]
+    let role: BatchRole
 
     var removed: [Location] {
         parts.isEmpty ? [] : parts.withUnsafeBytes { FrameExtension.evictions(in: $0) }

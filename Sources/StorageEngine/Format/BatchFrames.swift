@@ -15,9 +15,14 @@ struct BatchHeader: Equatable {
     }
 
     init?(of frame: Frame) {
-        guard frame.kind == .batch, frame.valueBytes >= BatchHeader.bytes else { return nil }
-        count = frame.value.loadUnaligned(as: UInt32.self)
-        frameBytes = frame.value.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
+        guard frame.kind == .batch else { return nil }
+        self.init(in: frame.value)
+    }
+
+    init?(in value: UnsafeRawBufferPointer) {
+        guard value.count >= BatchHeader.bytes else { return nil }
+        count = value.loadUnaligned(as: UInt32.self)
+        frameBytes = value.loadUnaligned(fromByteOffset: 8, as: UInt64.self)
         guard frameBytes > 0, frameBytes <= UInt64(BatchHeader.maximumFrameBytes), frameBytes & 7 == 0 else {
             return nil
         }
@@ -55,5 +60,45 @@ struct BatchPart: Equatable {
         guard let bytes = writer.part(.batch, bytes: BatchPart.bytes) else { return }
         bytes.storeBytes(of: first.raw, toByteOffset: 0, as: UInt64.self)
         bytes.storeBytes(of: previous.raw, toByteOffset: 8, as: UInt64.self)
+    }
+}
+
+/// What a frame is to a batch.
+enum BatchRole: Equatable {
+    case none
+    /// The first, with so many bytes of frames behind it.
+    case first(frameBytes: Int)
+    /// Another frame of the batch that begins there.
+    case part(of: Location)
+    case void
+
+    init(of frame: Frame) {
+        self = .none
+        if frame.kind == .void {
+            self = .void
+        } else if let header = BatchHeader(of: frame) {
+            self = .first(frameBytes: Int(header.frameBytes))
+        } else if frame.kind != .batch, let part = BatchPart(of: frame) {
+            self = .part(of: part.first)
+        }
+    }
+
+    /// As its file has it; `value` is the beginning of its value.
+    init(of header: FrameHeader, parts: [UInt8], value: [UInt8]) {
+        self = .none
+        if header.kind == .void {
+            self = .void
+        } else if header.kind == .batch {
+            guard let batch = value.withUnsafeBytes(BatchHeader.init(in:)) else { return }
+            self = .first(frameBytes: Int(batch.frameBytes))
+        } else if header.isInBatch {
+            let first = parts.withUnsafeBytes { parts -> Location? in
+                guard let part = FrameExtension.part(.batch, in: parts), part.count >= BatchPart.bytes else {
+                    return nil
+                }
+                return Location(raw: part.loadUnaligned(as: UInt64.self))
+            }
+            if let first { self = .part(of: first) }
+        }
     }
 }

@@ -73,8 +73,8 @@ struct FrameContent {
 struct Frame {
     // Offsets: OnDiskFormat, "Frames".
     static let headerBytes = 48
-    private static let flagsOffset = 14
-    private static let batchFlag: UInt8 = 1
+    static let flagsOffset = 14
+    static let batchFlag: UInt8 = 1
     static let maximumKeyBytes = 1024
     static let maximumExtensionBytes = 0xfff8
     static let maximumValueBytes = 1 << 30

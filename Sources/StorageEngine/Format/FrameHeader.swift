@@ -6,6 +6,7 @@ struct FrameHeader {
     let keyBytes: Int
     let extensionBytes: Int
     let rawKind: UInt8
+    let isInBatch: Bool
     let sequence: UInt64
     let recency: UInt64
 
@@ -21,6 +22,7 @@ struct FrameHeader {
         guard keyBytes <= Frame.maximumKeyBytes, valueBytes <= Frame.maximumValueBytes else { return nil }
         checksum = window.number(offset, as: UInt32.self)
         rawKind = window.byte(offset + 12)
+        isInBatch = window.byte(offset + Frame.flagsOffset) & Frame.batchFlag != 0
         sequence = window.number(offset + 16, as: UInt64.self)
         recency = window.number(offset + 24, as: UInt64.self)
     }

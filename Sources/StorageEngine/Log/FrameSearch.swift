@@ -80,6 +80,12 @@ final class FrameSearch: @unchecked Sendable {
         return begins.array(range)
     }
 
+    /// Whether at most ``FileWindow/bytes`` are all zero, as those behind the end of the file are.
+    func isZero(_ range: Range<Int>) throws(StorageError) -> Bool {
+        try ends.show(range)
+        return ends.isZero(range)
+    }
+
     /// Whether everything from `offset` to the last whole word of the file is zero: never written.
     func isBlank(from offset: Int) throws(StorageError) -> Bool {
         var offset = offset

@@ -77,13 +77,16 @@ extension ArchiveEngine {
         dropped.first = try message(from: next(behind: place), before: head)?.place ?? .none
     }
 
-    /// The first message at or behind a place, and before another, with its size; what is damaged is passed over.
+    /// The first message that begins at or behind a place, and before another, with its size; what is damaged is passed
+    /// over. What is there before `settled` (the head) doesn't change any more; a frame may reach over `end`, and what its
+    /// value looks like is none.
     private func message(
-        from place: Location, before end: Location
+        from place: Location, before end: Location, settled: Location? = nil
     ) throws(StorageError) -> (place: Location, bytes: Int)? {
+        let settled = settled ?? head
         var place = place
         while place != .none, place < end {
-            if let found = try message(in: place.segment, from: place.offset, before: end) { return found }
+            if let found = try message(in: place.segment, from: place.offset, before: end, settled) { return found }
             guard place.segment < end.segment else { return nil }
             let next = try log.nextSegment(after: place.segment, upTo: end.segment)
             place = Location(segment: next, offset: SegmentHeader.bytes)
@@ -92,14 +95,14 @@ extension ArchiveEngine {
     }
 
     private func message(
-        in segment: UInt32, from start: Int, before end: Location
+        in segment: UInt32, from start: Int, before end: Location, _ settled: Location
     ) throws(StorageError) -> (place: Location, bytes: Int)? {
         guard let pin = try log.pinIfPresent(segment) else { return nil }
         defer { log.unpin(pin) }
         var offset = start
         // What is there before the head doesn't change any more.
-        var limit = segment == end.segment ? end.offset : log.view(pin).bytes
-        var isWhole = segment == end.segment
+        var isWhole = segment == settled.segment
+        var limit = isWhole ? settled.offset : log.view(pin).bytes
         while Location(segment: segment, offset: offset) < end {
             // Only whole ones count, as for whoever reads them.
             if let frame = try log.validFrame(pin, at: offset, before: limit) {
@@ -131,7 +134,7 @@ extension ArchiveEngine {
         let said = Location(raw: UInt64(bitPattern: frame.created))
         let oldest = said == .none ? location : min(said, location)
         var dropped = Dropped(first: firstMessage)
-        while let (place, bytes) = try message(from: dropped.first, before: oldest) {
+        while let (place, bytes) = try message(from: dropped.first, before: oldest, settled: location) {
             dropped.count += 1
             dropped.bytes += bytes
             dropped.first = try next(behind: place)
@@ -140,7 +143,7 @@ extension ArchiveEngine {
         adjust(IndexLayout.entryCountOffset, by: 1 - dropped.count)
         // Looked at again only where it moved: the checksum of a large first message for each that follows is quadratic.
         guard dropped.count > 0 || firstMessage == .none else { return }
-        firstMessage = try message(from: dropped.first, before: location)?.place ?? location
+        firstMessage = try message(from: dropped.first, before: location, settled: location)?.place ?? location
     }
 
     /// After a limit was lowered: the oldest messages go.

@@ -191,7 +191,7 @@ extension ArchiveEngine {
             }
             // Only an unbroken run of valid frames: what is behind a torn one was never acknowledged.
             while let frame = log.validFrame(pin, at: offset) {
-                if frame.kind == .batch {
+                if frame.kind == .batch, kind != .log {
                     guard let end = log.endOfBatch(pin, at: offset) else { break }
                     let first = Location(segment: number, offset: offset)
                     if index.word64(IndexLayout.batchDoneOffset) != first.raw {

@@ -202,8 +202,9 @@ extension ArchiveEngine {
             waiting.append((frame, location, tag))
             if waiting.count == 32 { try replayWaiting() }
         }
-        var sieve = BatchSieve(log)
-        defer { sieve.close() }
+        var sieve = BatchSieve<Frame>(kind: kind)
+        var pins: [SegmentLog.Pin] = []
+        defer { for pin in pins { log.unpin(pin) } }
         for number in numbers {
             guard let pin = try log.pinIfPresent(number) else {
                 // For an observer it may be reclaimed meanwhile; for whoever has the archive alone, it belongs.
@@ -221,10 +222,10 @@ extension ArchiveEngine {
                 if case .damage(let from, let to) = item {
                     findings.note("\(log.path(of: number)): bytes \(from) to \(to) hold no valid entry")
                 }
-                try sieve.take(item, pin, replaySoon)
+                try sieve.take(item, log, pin, replaySoon)
             }
             try replayWaiting()
-            sieve.endSegment(pin)
+            if let pin = try sieve.endSegment(log, pin) { pins.append(pin) }
             if !result.isBlankBehind {
                 if number != numbers.last {
                     findings.note("\(log.path(of: number)): no valid entry from byte \(result.end) on")
@@ -250,7 +251,7 @@ extension ArchiveEngine {
     /// A batch at the end of the log that is not whole is, as a torn frame there, the remains of an operation that was not
     /// acknowledged; one before it was lost in part, and is left out.
     private func noteDropped(
-        _ dropped: [BatchSieve.Dropped], cut: Location?, _ findings: inout ReplayFindings
+        _ dropped: [BatchSieve<Frame>.Dropped], cut: Location?, _ findings: inout ReplayFindings
     ) throws(StorageError) {
         for batch in dropped where batch.first != cut {
             findings.note(

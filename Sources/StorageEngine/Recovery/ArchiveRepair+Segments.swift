@@ -34,16 +34,17 @@ extension ArchiveRepair {
     /// Batches that are not whole and don't count: their frames are taken out, so that they never will.
     private func droppedBatches(
         _ log: SegmentLog, _ numbers: [UInt32]
-    ) throws(StorageError) -> [BatchSieve.Dropped] {
-        var sieve = BatchSieve(log)
-        defer { sieve.close() }
+    ) throws(StorageError) -> [BatchSieve<Frame>.Dropped] {
+        var sieve = BatchSieve<Frame>(kind: kind)
+        var pins: [SegmentLog.Pin] = []
+        defer { for pin in pins { log.unpin(pin) } }
         for number in numbers {
             guard let pin = try log.pinIfPresent(number) else { continue }
             defer { log.unpin(pin) }
             _ = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
-                try sieve.take(item, pin) { (_, _) throws(StorageError) in }
+                try sieve.take(item, log, pin) { (_, _) throws(StorageError) in }
             }
-            sieve.endSegment(pin)
+            if let pin = try sieve.endSegment(log, pin) { pins.append(pin) }
         }
         _ = try sieve.endLog { (_, _) throws(StorageError) in }
         return sieve.dropped
@@ -84,7 +85,7 @@ extension ArchiveRepair {
     }
 
     private mutating func mendFrames(
-        _ log: SegmentLog, _ number: UInt32, isNewest: Bool, without dropped: [BatchSieve.Dropped]
+        _ log: SegmentLog, _ number: UInt32, isNewest: Bool, without dropped: [BatchSieve<Frame>.Dropped]
     ) throws(StorageError) {
         guard let pin = try log.pinIfPresent(number) else {
             throw .corrupted(path: log.path(of: number), offset: 0, reason: "it can't be read any more")

@@ -8,6 +8,7 @@ struct ArchiveRepair {
     let folder: OpenFile
     let name: String
     let identity: [UInt8]
+    let kind: ArchiveKind
     /// Where the log ended by the word of an index that could be trusted.
     let knownHead: Location?
     /// What the old index knows of losses.
@@ -39,6 +40,7 @@ struct ArchiveRepair {
         let (descriptor, loss) = try ArchiveRepair.descriptor(of: folder, name: name, options: options)
         var repair = ArchiveRepair(
             folder: folder, name: name, identity: descriptor.identity,
+            kind: descriptor.configuration.kind,
             knownHead: loss == nil ? try known?.claimedHead : nil,
             witness: try IndexWitness(folder, descriptor))
         for obstacle in obstacles { repair.note(obstacle) }
@@ -55,11 +57,13 @@ struct ArchiveRepair {
     }
 
     private init(
-        folder: OpenFile, name: String, identity: [UInt8], knownHead: Location?, witness: IndexWitness?
+        folder: OpenFile, name: String, identity: [UInt8], kind: ArchiveKind, knownHead: Location?,
+        witness: IndexWitness?
     ) {
         self.folder = folder
         self.name = name
         self.identity = identity
+        self.kind = kind
         self.knownHead = knownHead
         self.witness = witness
     }

@@ -1,148 +1,176 @@
 /// Gives the frames of a log on in their order, and those of a batch when it is clear whether the batch counts:
-/// OnDiskFormat, "Batches". For one reading of the log, segment by segment. It holds two words for each frame of the
-/// batch that is just met.
-struct BatchSieve {
+/// OnDiskFormat, "Batches". For one reading of a log, segment by segment, however it is read. It holds the frames of the
+/// batch that is just met; what they point to has to stay until ``BatchSieve/isOpen`` is false.
+struct BatchSieve<Item> {
     /// A batch that never happened: not all of it came to the medium.
     struct Dropped {
+        /// Where what there is of it begins.
         var first: Location
         /// Behind the last frame of it that is there.
         var end: Location
     }
 
-    private enum Hole: Int {
+    private enum Hole: Int, Comparable {
         case none
         /// A repair stood there, and left what is beside it to count.
         case mended
         case damaged
         /// Bytes that were never written, up to the end of a page.
         case lost
+
+        static func < (first: Hole, second: Hole) -> Bool { first.rawValue < second.rawValue }
     }
 
     private struct Open {
-        var first: Location
+        let first: Location
+        let begin: Int
         /// Behind its last frame; unknown while its first frame is missing.
-        var end: Int?
+        let end: Int?
         var reached: Int
         var hole: Hole
-        var offsets: [Int] = []
-
-        var isWhole: Bool { hole == .none && reached == end }
+        var items: [(item: Item, location: Location)] = []
     }
 
-    private let log: SegmentLog
+    /// Does something with a frame that counts.
+    typealias Emit = (Item, Location) throws(StorageError) -> Void
+    /// Whether bytes of the segment that is being read are all zero; those behind the end of its file are.
+    typealias Zeros = (Range<Int>) throws(StorageError) -> Bool
+
+    private let isLog: Bool
     private var open: Open?
-    private var openPin: SegmentLog.Pin?
-    /// Pins of segments whose frames were given on after the segment itself.
-    private var pins: [SegmentLog.Pin] = []
-    /// Where the last stretch without a frame of the segment ends, and what it is.
-    private var gap: (range: Range<Int>, hole: Hole)?
+    /// Without a frame but `void`, directly before what comes next.
+    private var stretch: (range: Range<Int>, hole: Hole)?
     private(set) var dropped: [Dropped] = []
 
-    init(_ log: SegmentLog) { self.log = log }
+    init(kind: ArchiveKind) { isLog = kind == .log }
 
-    /// To be called when the frames that were given on are no longer used.
-    mutating func close() {
-        for pin in pins { log.unpin(pin) }
-        pins = []
-    }
-
-    typealias Emit = (Frame, Location) throws(StorageError) -> Void
+    var isOpen: Bool { open != nil }
 
     mutating func take(
-        _ item: SegmentLog.ScanItem, _ pin: SegmentLog.Pin, _ emit: Emit
+        _ item: Item, _ role: BatchRole, _ location: Location, bytes: Int, _ emit: Emit
     ) throws(StorageError) {
-        switch item {
-        case .damage(let from, let to):
-            meet(from..<to, looksLost(pin, from..<to) ? .lost : .damaged)
-        case .frame(let frame, let location):
-            if frame.kind == .batch, let header = BatchHeader(of: frame) {
-                try end(atLogEnd: false, pin, emit)
-                let reached = location.offset + frame.bytes
-                open = Open(
-                    first: location, end: reached + Int(header.frameBytes), reached: reached, hole: .none)
-            } else if let part = BatchPart(of: frame) {
-                if open?.first != part.first {
-                    try end(atLogEnd: false, pin, emit)
-                    let before = gap.flatMap { $0.range.contains(part.first.offset) ? $0.hole : nil }
-                    open = Open(first: part.first, reached: location.offset, hole: before ?? .damaged)
-                }
-                open?.offsets.append(location.offset)
-                open?.reached = location.offset + frame.bytes
-                if open?.isWhole == true { try end(atLogEnd: false, pin, emit) }
-            } else if frame.kind == .void {
-                meet(location.offset..<location.offset + frame.bytes, .mended)
-            } else {
-                try end(atLogEnd: false, pin, emit)
-                try emit(frame, location)
+        let end = location.offset + bytes
+        switch isLog ? .none : role {
+        case .void:
+            return meet(location.offset..<end, .mended, .mended)
+        case .first(let frameBytes):
+            try close(atLogEnd: false, emit)
+            open = Open(
+                first: location, begin: location.offset, end: end + frameBytes, reached: end, hole: .none)
+        case .part(let first):
+            if open?.first != first {
+                try close(atLogEnd: false, emit)
+                open = headless(first, from: location)
             }
+            open?.items.append((item, location))
+            open?.reached = end
+            if open?.hole == Hole.none, open?.end == end { try close(atLogEnd: false, emit) }
+        case .none:
+            try close(atLogEnd: false, emit)
+            try emit(item, location)
         }
+        stretch = nil
     }
 
-    private mutating func meet(_ range: Range<Int>, _ hole: Hole) {
-        gap = (range, hole)
+    /// A batch of which the first frame is not there. It was in the stretch before; else these are the remains of one that
+    /// was given up, with the log gone on in its place.
+    private func headless(_ first: Location, from location: Location) -> Open {
+        guard first.segment == location.segment, let stretch, stretch.range.contains(first.offset) else {
+            return Open(
+                first: first, begin: location.offset, end: nil, reached: location.offset, hole: .lost)
+        }
+        return Open(
+            first: first, begin: first.offset, end: nil, reached: location.offset, hole: stretch.hole)
+    }
+
+    /// Bytes between two frames that hold none.
+    mutating func take(damage range: Range<Int>, _ zeros: Zeros) throws(StorageError) {
+        let hole: Hole = try looksLost(range, isEnd: false, zeros) ? .lost : .damaged
+        var ofOpen = hole
+        if let end = open?.end, end > range.lowerBound, end < range.upperBound {
+            ofOpen = try looksLost(range.lowerBound..<end, isEnd: true, zeros) ? .lost : .damaged
+        }
+        meet(range, hole, ofOpen)
+    }
+
+    private mutating func meet(_ range: Range<Int>, _ hole: Hole, _ ofOpen: Hole) {
+        if let before = stretch, before.range.upperBound == range.lowerBound {
+            stretch = (before.range.lowerBound..<range.upperBound, max(before.hole, hole))
+        } else {
+            stretch = (range, hole)
+        }
         guard let present = open, range.lowerBound < present.end ?? .max else { return }
-        open?.hole = hole.rawValue > present.hole.rawValue ? hole : present.hole
+        open?.hole = max(present.hole, ofOpen)
         open?.reached = max(present.reached, range.upperBound)
     }
 
-    /// At the end of a segment.
-    mutating func endSegment(_ pin: SegmentLog.Pin) {
-        gap = nil
-        guard let present = open, openPin == nil else { return }
-        if let last = present.end, present.reached < last {
-            let bytes = log.view(pin).bytes
-            let rest = min(present.reached, bytes)..<bytes
-            let hole: Hole = looksLost(pin, rest) ? .lost : .damaged
-            if hole.rawValue > present.hole.rawValue { open?.hole = hole }
-        }
-        // Kept for when something follows in a later segment. It stays mapped: it is pinned now.
-        openPin = log.pin(pin.segment)
+    /// At the end of a segment, whose bytes `zeros` tells of.
+    mutating func endSegment(_ segment: UInt32, _ zeros: Zeros) throws(StorageError) {
+        stretch = nil
+        guard let present = open, present.first.segment == segment, let end = present.end,
+            present.reached < end
+        else { return }
+        let isLost = try looksLost(present.reached..<end, isEnd: true, zeros)
+        open?.hole = max(present.hole, isLost ? .lost : .damaged)
     }
 
     /// At the end of the log. Gives the batch on, or gives the place where one begins that is not whole and so never
     /// happened.
     mutating func endLog(_ emit: Emit) throws(StorageError) -> Location? {
-        guard let present = open, let pin = openPin else { return nil }
         let known = dropped.count
-        try end(atLogEnd: true, pin, emit)
-        return dropped.count > known ? present.first : nil
+        try close(atLogEnd: true, emit)
+        return dropped.count > known ? dropped.last?.first : nil
     }
 
-    private mutating func end(
-        atLogEnd: Bool, _ pin: SegmentLog.Pin, _ emit: Emit
-    ) throws(StorageError) {
+    private mutating func close(atLogEnd: Bool, _ emit: Emit) throws(StorageError) {
         guard let present = open else { return }
         open = nil
-        let pin = openPin ?? pin
-        if let openPin { pins.append(openPin) }
-        openPin = nil
         let counts: Bool
         switch present.hole {
-        case .none: counts = present.reached == present.end
+        case .none: counts = present.reached == present.end || !atLogEnd
         case .mended: counts = true
         case .damaged: counts = !atLogEnd
         case .lost: counts = false
         }
         guard counts else {
-            let end = Location(segment: present.first.segment, offset: present.reached)
-            return dropped.append(Dropped(first: present.first, end: end))
+            let segment = present.items.first?.location.segment ?? present.first.segment
+            return dropped.append(
+                Dropped(
+                    first: Location(segment: segment, offset: present.begin),
+                    end: Location(segment: segment, offset: present.reached)))
         }
-        for offset in present.offsets {
-            guard let frame = log.frame(pin, at: offset) else { continue }
-            try emit(frame, Location(segment: pin.segment, offset: offset))
-        }
+        for (item, location) in present.items { try emit(item, location) }
     }
 
     /// Whether a stretch without a valid frame is one that never came to the medium: a page of it is zero to its end.
-    /// What was written and damaged later is not, unless its value is.
-    private func looksLost(_ pin: SegmentLog.Pin, _ range: Range<Int>) -> Bool {
+    /// What was written and damaged later is not, unless its value is. `isEnd`: the batch ends there, before its page.
+    private func looksLost(_ range: Range<Int>, isEnd: Bool, _ zeros: Zeros) throws(StorageError) -> Bool {
         let page = 4096
         var end = (range.lowerBound / page + 1) * page
         while end <= range.upperBound {
-            let start = max(range.lowerBound, end - 64)
-            if log.view(pin).copy(start..<end).allSatisfy({ $0 == 0 }) { return true }
+            if try zeros(max(range.lowerBound, end - 64)..<end) { return true }
             end += page
         }
-        return false
+        guard isEnd, end - page < range.upperBound else { return false }
+        return try zeros(max(range.lowerBound, range.upperBound - 64)..<range.upperBound)
+    }
+}
+
+extension BatchSieve<Frame> {
+    /// What a scan of a mapped segment meets. The segment has to stay pinned as long as the sieve is open.
+    mutating func take(
+        _ item: SegmentLog.ScanItem, _ log: SegmentLog, _ pin: SegmentLog.Pin, _ emit: Emit
+    ) throws(StorageError) {
+        switch item {
+        case .damage(let from, let to): try take(damage: from..<to) { log.view(pin).copy($0).allSatisfy { $0 == 0 } }
+        case .frame(let frame, let location):
+            try take(frame, BatchRole(of: frame), location, bytes: frame.bytes, emit)
+        }
+    }
+
+    /// Gives the pin of a segment that has to stay pinned for what is not decided yet.
+    mutating func endSegment(_ log: SegmentLog, _ pin: SegmentLog.Pin) throws(StorageError) -> SegmentLog.Pin? {
+        try endSegment(pin.segment) { log.view(pin).copy($0).allSatisfy { $0 == 0 } }
+        return isOpen ? log.pin(pin.segment) : nil
     }
 }
