@@ -98,7 +98,8 @@ import Testing
         // What a killed backup left is used again; what is none of a backup's stays.
         try FileManager.default.createDirectory(
             atPath: place + ".partial/A.archive", withIntermediateDirectories: true)
-        _ = FileManager.default.createFile(atPath: place + ".partial/vellum-store", contents: Data("half".utf8))
+        _ = FileManager.default.createFile(
+            atPath: place + ".partial/vellum-store", contents: Data("half".utf8))
         #expect(try store.backUp(to: place)?.archives.count == 1)
         #expect(try Store.open(at: place).archive(named: "A").peek("a") == [1])
         let other = folder.path + "/other"
