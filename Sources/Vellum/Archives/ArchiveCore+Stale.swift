@@ -42,7 +42,7 @@ extension ArchiveCore {
     func staleVersions() throws -> [Version] {
         let list = try archive.entries()
         return try list.indices.compactMap { index in
-            guard let name = list.presentKey(at: index), let metadata = try archive.metadata(name) else {
+            guard let name = try list.presentKey(at: index), let metadata = try archive.metadata(name) else {
                 return nil
             }
             var isStale = false
