@@ -43,7 +43,7 @@ struct EngineSourceTests {
     /// What another process can tell: order, hits and counters.
     private func traces(_ archive: StorageEngine.Archive) throws -> [String] {
         let list = try archive.entries()
-        let entries = list.indices.map {
+        let entries = try list.indices.map {
             "\(try list.metadata(at: $0)?.key ?? "-") \(list[$0].hits) \(list[$0].recency)"
         }
         var status = try archive.status()
