@@ -199,6 +199,7 @@ final class SegmentLog: @unchecked Sendable {
     func search(_ pin: Pin) throws(StorageError) -> FrameSearch {
         let file = files.withLock { $0[pin.segment] }
         guard let file else { throw .closed(name: path(of: pin.segment)) }
+        try learnSize(pin)
         return FrameSearch(file, bytes: fileBytes(pin), segmentSeed: pin.seed)
     }
 
@@ -428,6 +429,8 @@ final class SegmentLog: @unchecked Sendable {
     func synchronize(_ pin: Pin) throws(StorageError) {
         let file = files.withLock { $0[pin.segment] }
         guard let file else { return }
+        // What others appended counts as synchronized as well.
+        try learnSize(pin)
         let bytes = fileBytes(pin)
         try file.synchronize(mapped: UnsafeMutableRawBufferPointer(start: pin.base, count: bytes))
     }

@@ -12,6 +12,18 @@ extension ArchiveEngine {
         var first: Location
         var count = 0
         var bytes = 0
+        /// Whether the totals may count messages that can't be read any more, or aren't there.
+        var isDoubtful = false
+    }
+
+    /// A message that can be read.
+    private struct Found {
+        var place: Location
+        var frameBytes: Int
+        var bytes: Int
+        /// Whether something between the place that was asked for and this one is no frame.
+        var isBehindDamage: Bool
+        var end: Location { place.advanced(by: frameBytes) }
     }
 
     /// Appends a message, on a full disk in the room of the oldest.
@@ -39,8 +51,9 @@ extension ArchiveEngine {
             throw .valueTooLarge(bytes: message.count, limit: limit, archive: name)
         }
         let stamp = index.takeStampAndDrain()
-        var dropped = Dropped(first: firstMessage)
-        while Int(valueBytes) - dropped.bytes + message.count > Int(limit) { try dropOldest(&dropped) }
+        // More than the limit when nothing was appended yet: a total that dropping must not go by.
+        if valueBytes > limit { try recountMessages() }
+        let dropped = try oldestMessages { Int(valueBytes) - $0.bytes + message.count > Int(limit) }
         let content = FrameContent(
             kind: .message, sequence: nextSequence(), recency: stamp, time: now,
             created: Int64(bitPattern: dropped.first.raw),
@@ -63,27 +76,48 @@ extension ArchiveEngine {
         return content.sequence
     }
 
-    /// Leaves the oldest message out of account.
-    private func dropOldest(_ dropped: inout Dropped) throws(StorageError) {
-        guard let (place, bytes) = try message(from: dropped.first, before: head) else {
-            // No message is left, whatever the totals say.
-            dropped.bytes = Int(valueBytes)
-            dropped.count = entryCount
-            dropped.first = .none
-            return
+    /// The oldest messages, as long as `mustGoOn` says of those before that more must go. Where damage is met, or others
+    /// are there than the totals say, these are made anew first: by such totals the ring would drop what it has room for.
+    private func oldestMessages(while mustGoOn: (Dropped) -> Bool) throws(StorageError) -> Dropped {
+        var isRecounted = false
+        while true {
+            var dropped = Dropped(first: firstMessage)
+            while mustGoOn(dropped), isRecounted || !dropped.isDoubtful, try dropOldest(&dropped) {}
+            guard dropped.isDoubtful, !isRecounted else { return dropped }
+            try recountMessages()
+            isRecounted = true
         }
-        dropped.count += 1
-        dropped.bytes += bytes
-        dropped.first = try message(from: next(behind: place), before: head)?.place ?? .none
     }
 
-    /// The first message at or behind a place, and before another, with its size; what is damaged is passed over.
-    private func message(
-        from place: Location, before end: Location
-    ) throws(StorageError) -> (place: Location, bytes: Int)? {
+    /// Leaves the oldest message out of account; `false` when there was none.
+    private func dropOldest(_ dropped: inout Dropped) throws(StorageError) -> Bool {
+        guard let oldest = try message(from: dropped.first, before: head) else {
+            dropped.first = .none
+            dropped.isDoubtful = true
+            return false
+        }
+        dropped.count += 1
+        dropped.bytes += oldest.bytes
+        let next = try message(from: oldest.end, before: head)
+        dropped.first = next?.place ?? .none
+        let totals = (count: entryCount, bytes: Int(valueBytes))
+        let addsUp =
+            next == nil
+            ? (dropped.count, dropped.bytes) == totals
+            : dropped.count < totals.count && dropped.bytes <= totals.bytes
+        if !addsUp || oldest.isBehindDamage || next?.isBehindDamage == true { dropped.isDoubtful = true }
+        return true
+    }
+
+    /// The first message at or behind a place, and before another; what is damaged is passed over. That a segment can't
+    /// be read just now is an error, and never that it holds none.
+    private func message(from place: Location, before end: Location) throws(StorageError) -> Found? {
         var place = place
+        var isDamaged = false
         while place != .none, place < end {
-            if let found = try message(in: place.segment, from: place.offset, before: end) { return found }
+            if let found = try message(in: place.segment, from: place.offset, before: end, &isDamaged) {
+                return found
+            }
             guard place.segment < end.segment else { return nil }
             let next = try log.nextSegment(after: place.segment, upTo: end.segment)
             place = Location(segment: next, offset: SegmentHeader.bytes)
@@ -92,31 +126,40 @@ extension ArchiveEngine {
     }
 
     private func message(
-        in segment: UInt32, from start: Int, before end: Location
-    ) throws(StorageError) -> (place: Location, bytes: Int)? {
-        guard let pin = try log.pinIfPresent(segment) else { return nil }
+        in segment: UInt32, from start: Int, before end: Location, _ isDamaged: inout Bool
+    ) throws(StorageError) -> Found? {
+        guard let pin = try log.pinIfPresent(segment) else {
+            isDamaged = true
+            return nil
+        }
         defer { log.unpin(pin) }
         var offset = start
-        // What is there before the head doesn't change any more.
-        let limit = segment == end.segment ? end.offset : log.fileBytes(pin)
+        // What is there before the head doesn't change any more; but another process may have made the file longer
+        // since this one asked for its size.
+        var isSizeKnown = segment == end.segment
+        var limit = isSizeKnown ? end.offset : log.fileBytes(pin)
         while Location(segment: segment, offset: offset) < end {
             // Only whole ones count, as for whoever reads them.
             if let frame = try log.validFrame(pin, at: offset, before: limit) {
                 if frame.kind == .message {
-                    return (Location(segment: segment, offset: offset), frame.valueBytes)
+                    return Found(
+                        place: Location(segment: segment, offset: offset), frameBytes: frame.bytes,
+                        bytes: frame.valueBytes, isBehindDamage: isDamaged)
                 }
                 offset += frame.bytes
-            } else if let next = try log.nextValidFrame(pin, after: offset, before: limit) {
-                offset = next
-            } else {
+            } else if !isSizeKnown {
+                try log.learnSize(pin)
+                limit = log.fileBytes(pin)
+                isSizeKnown = true
+            } else if segment < end.segment, log.isBlank(pin, from: offset) {
                 return nil
+            } else {
+                isDamaged = true
+                guard let next = try log.nextValidFrame(pin, after: offset, before: limit) else { return nil }
+                offset = next
             }
         }
         return nil
-    }
-
-    private func next(behind place: Location) -> Location {
-        withFrame(at: place) { place.advanced(by: $0.bytes) } ?? .none
     }
 
     /// What a frame of the log says of a ring: this message was appended, and the oldest that stayed was at
@@ -125,10 +168,10 @@ extension ArchiveEngine {
         let said = Location(raw: UInt64(bitPattern: frame.created))
         let oldest = said == .none ? location : min(said, location)
         var dropped = Dropped(first: firstMessage)
-        while let (place, bytes) = try message(from: dropped.first, before: oldest) {
+        while let found = try message(from: dropped.first, before: oldest) {
             dropped.count += 1
-            dropped.bytes += bytes
-            dropped.first = next(behind: place)
+            dropped.bytes += found.bytes
+            dropped.first = found.end
         }
         adjust(IndexLayout.valueBytesOffset, by: frame.valueBytes - dropped.bytes)
         adjust(IndexLayout.entryCountOffset, by: 1 - dropped.count)
@@ -139,21 +182,17 @@ extension ArchiveEngine {
 
     /// After a limit was lowered: the oldest messages go.
     func dropMessages(downTo limit: UInt64) throws(StorageError) {
-        var dropped = Dropped(first: firstMessage)
-        while Int(valueBytes) - dropped.bytes > Int(clamping: limit) { try dropOldest(&dropped) }
-        forget(dropped)
+        forget(try oldestMessages { Int(valueBytes) - $0.bytes > Int(clamping: limit) })
         if firstMessage.segment > oldestSegment { dropSegments(before: firstMessage.segment) }
     }
 
     /// For want of room: the messages before a place go; their segments are the caller's.
     func dropMessages(before place: Location) throws(StorageError) {
-        var dropped = Dropped(first: firstMessage)
-        while dropped.first != .none, dropped.first < place { try dropOldest(&dropped) }
-        forget(dropped)
+        forget(try oldestMessages { $0.first != .none && $0.first < place })
     }
 
     private func forget(_ dropped: Dropped) {
-        guard dropped.count > 0 else { return }
+        guard dropped.first != firstMessage else { return }
         adjust(IndexLayout.valueBytesOffset, by: -dropped.bytes)
         adjust(IndexLayout.entryCountOffset, by: -dropped.count)
         crashPoint(.messagesShortened)
@@ -167,8 +206,8 @@ extension ArchiveEngine {
         return count == entryCount && bytes == Int(valueBytes)
     }
 
-    /// Makes the totals anew: whoever died while appending may have counted its message, and what went for it,
-    /// or not.
+    /// Makes the totals anew: whoever died while appending may have counted its message, and what went for it, or not;
+    /// and what was damaged since it was counted takes no room. Costs reading all messages.
     func recountMessages() throws(StorageError) {
         let (count, bytes) = try countMessages()
         index.set64(IndexLayout.entryCountOffset, UInt64(count))
@@ -182,7 +221,7 @@ extension ArchiveEngine {
         while let found = try message(from: place, before: head) {
             count += 1
             bytes += found.bytes
-            place = next(behind: found.place)
+            place = found.end
         }
         return (count, bytes)
     }
@@ -213,17 +252,20 @@ extension ArchiveEngine {
                 if isPassed, last != nil, start < end { isLost = true }
                 break
             }
-            guard let (found, _) = try message(from: place, before: end), let pin = log.pin(found.segment)
+            guard let found = try message(from: place, before: end),
+                let pin = try log.pinIfPresent(found.place.segment)
             else {
                 // Dropped while it was looked for, or nothing is left that can be read.
                 if firstMessage > place { continue }
                 break
             }
             defer { log.unpin(pin) }
-            guard let frame = log.validFrame(pin, at: found.offset) else {
-                place = found.advanced(by: 8)
+            guard let frame = log.validFrame(pin, at: found.place.offset) else {
+                place = found.place.advanced(by: 8)
                 continue
             }
+            // Damaged, or dropped while it was looked for.
+            if found.isBehindDamage { isPassed = true }
             if isPassed { isLost = isLost || expected.map { frame.sequence > $0 } ?? true }
             isPassed = false
             expected = frame.sequence &+ 1
@@ -231,7 +273,7 @@ extension ArchiveEngine {
                 LogMessage(
                     sequence: frame.sequence, time: Timestamp(microseconds: frame.time),
                     bytes: Array(frame.value)))
-            place = found.advanced(by: frame.bytes)
+            place = found.end
         }
         if messages.count < most { place = max(place, end) }
         return MessageBatch(
@@ -241,7 +283,9 @@ extension ArchiveEngine {
 
     /// Where the last `count` messages begin, of all or of those before another place. Reads the headers of as many
     /// segments as they fill.
-    func cursor(beforeLast count: Int, of last: MessageCursor? = nil) -> MessageCursor {
+    func cursor(
+        beforeLast count: Int, of last: MessageCursor? = nil
+    ) throws(StorageError) -> MessageCursor {
         let first = firstMessage
         let head = head
         let end = last.map { min(Location(raw: $0.place), head) } ?? head
@@ -252,7 +296,7 @@ extension ArchiveEngine {
         var segment = end.segment
         while true {
             var places: [Location] = []
-            if let pin = log.pin(segment) {
+            if let pin = try log.pinIfPresent(segment) {
                 defer { log.unpin(pin) }
                 var offset = segment == first.segment ? first.offset : SegmentHeader.bytes
                 while Location(segment: segment, offset: offset) < end,

@@ -243,6 +243,8 @@ extension ArchiveEngine {
         var bytes = 0
         for number in numbers {
             if let pin = log.pin(number) {
+                // Other processes make it longer. What can't be asked now was known to be as long at least.
+                try? log.learnSize(pin)
                 bytes += log.fileBytes(pin)
                 log.unpin(pin)
             }

@@ -207,6 +207,7 @@ extension ArchiveEngine {
         for number in numbers {
             guard let pin = try log.pinIfPresent(number) else { continue }
             defer { log.unpin(pin) }
+            try log.learnSize(pin)
             segmentBytes += log.fileBytes(pin)
             if oldestSegment == 0 { index.set32(IndexLayout.oldestSegmentOffset, number) }
             let result = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
