@@ -21,6 +21,7 @@ public struct MessageBatch: Sendable, Hashable {
     public var messages: [LogMessage]
     /// The place behind them.
     public var next: MessageCursor
-    /// Whether messages at the place that was asked for had been dropped from the ring.
+    /// Whether messages at or behind the place that was asked for are missing: dropped from the ring before they were
+    /// read, or damaged.
     public var someAreLost: Bool
 }

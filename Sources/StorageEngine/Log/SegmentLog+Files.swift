@@ -199,6 +199,8 @@ extension SegmentLog {
             guard case .system(_, _, SystemCode.missing) = error else { throw error }
             return
         }
+        // What others appended counts as synchronized as well.
+        try learnSize(pin)
         try file.synchronize(mapped: view(pin).mapped)
     }
 

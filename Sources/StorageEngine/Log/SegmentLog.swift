@@ -140,7 +140,9 @@ final class SegmentLog: Sendable {
 
     /// Finds the frames of a pinned segment behind damage.
     func search(_ pin: Pin) throws(StorageError) -> FrameSearch {
-        FrameSearch(try openedFile(of: pin), bytes: view(pin).bytes, segmentSeed: pin.seed)
+        let file = try openedFile(of: pin)
+        try learnSize(pin)
+        return FrameSearch(file, bytes: view(pin).bytes, segmentSeed: pin.seed)
     }
 
     /// The same, and kept for the next call; for bytes up to `end`, which no longer change.

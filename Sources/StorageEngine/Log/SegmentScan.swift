@@ -71,6 +71,8 @@ extension SegmentLog {
         let view = view(pin)
         var offset = max(offset, SegmentHeader.bytes)
         var search: FrameSearch?
+        // Another process may have made the file longer; what it put there must not be taken for a blank rest.
+        try learnSize(pin)
         while true {
             if let frame = try validFrame(pin, at: offset, search) {
                 try body(.frame(frame, Location(segment: pin.segment, offset: offset)))

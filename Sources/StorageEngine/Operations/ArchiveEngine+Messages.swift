@@ -12,6 +12,18 @@ extension ArchiveEngine {
         var first: Location
         var count = 0
         var bytes = 0
+        /// Whether the totals may count messages that can't be read any more, or aren't there.
+        var isDoubtful = false
+    }
+
+    /// A message that can be read.
+    private struct Found {
+        var place: Location
+        var frameBytes: Int
+        var bytes: Int
+        /// Whether something between the place that was asked for and this one is no frame.
+        var isBehindDamage: Bool
+        var end: Location { place.advanced(by: frameBytes) }
     }
 
     /// Appends a message, on a full disk in the room of the oldest.
@@ -39,8 +51,9 @@ extension ArchiveEngine {
             throw .valueTooLarge(bytes: message.count, limit: limit, archive: name)
         }
         let stamp = index.takeStampAndDrain()
-        var dropped = Dropped(first: firstMessage)
-        while Int(valueBytes) - dropped.bytes + message.count > Int(limit) { try dropOldest(&dropped) }
+        // More than the limit when nothing was appended yet: a total that dropping must not go by.
+        if valueBytes > limit { try recountMessages() }
+        let dropped = try oldestMessages { Int(valueBytes) - $0.bytes + message.count > Int(limit) }
         let content = FrameContent(
             kind: .message, sequence: nextSequence(), recency: stamp, time: now,
             created: Int64(bitPattern: dropped.first.raw),
@@ -63,30 +76,52 @@ extension ArchiveEngine {
         return content.sequence
     }
 
-    /// Leaves the oldest message out of account.
-    private func dropOldest(_ dropped: inout Dropped) throws(StorageError) {
-        guard let (place, bytes) = try message(from: dropped.first, before: head) else {
-            // No message is left, whatever the totals say.
-            dropped.bytes = Int(valueBytes)
-            dropped.count = entryCount
-            dropped.first = .none
-            return
+    /// The oldest messages, as long as `mustGoOn` says of those before that more must go. Where damage is met, or others
+    /// are there than the totals say, these are made anew first: by such totals the ring would drop what it has room for.
+    private func oldestMessages(while mustGoOn: (Dropped) -> Bool) throws(StorageError) -> Dropped {
+        var isRecounted = false
+        while true {
+            var dropped = Dropped(first: firstMessage)
+            while mustGoOn(dropped), isRecounted || !dropped.isDoubtful, try dropOldest(&dropped) {}
+            guard dropped.isDoubtful, !isRecounted else { return dropped }
+            try recountMessages()
+            isRecounted = true
         }
-        dropped.count += 1
-        dropped.bytes += bytes
-        dropped.first = try message(from: next(behind: place), before: head)?.place ?? .none
     }
 
-    /// The first message that begins at or behind a place, and before another, with its size; what is damaged is passed
-    /// over. What is there before `settled` (the head) doesn't change any more; a frame may reach over `end`, and what its
-    /// value looks like is none.
+    /// Leaves the oldest message out of account; `false` when there was none.
+    private func dropOldest(_ dropped: inout Dropped) throws(StorageError) -> Bool {
+        guard let oldest = try message(from: dropped.first, before: head) else {
+            dropped.first = .none
+            dropped.isDoubtful = true
+            return false
+        }
+        dropped.count += 1
+        dropped.bytes += oldest.bytes
+        let next = try message(from: oldest.end, before: head)
+        dropped.first = next?.place ?? .none
+        let totals = (count: entryCount, bytes: Int(valueBytes))
+        let addsUp =
+            next == nil
+            ? (dropped.count, dropped.bytes) == totals
+            : dropped.count < totals.count && dropped.bytes <= totals.bytes
+        if !addsUp || oldest.isBehindDamage || next?.isBehindDamage == true { dropped.isDoubtful = true }
+        return true
+    }
+
+    /// The first message that begins at or behind a place, and before another; what is damaged is passed over. That a
+    /// segment can't be read just now is an error, and never that it holds none. What is there before `settled` (the head)
+    /// doesn't change any more; a frame may reach over `end`, and what its value looks like is none.
     private func message(
         from place: Location, before end: Location, settled: Location? = nil
-    ) throws(StorageError) -> (place: Location, bytes: Int)? {
+    ) throws(StorageError) -> Found? {
         let settled = settled ?? head
         var place = place
+        var isDamaged = false
         while place != .none, place < end {
-            if let found = try message(in: place.segment, from: place.offset, before: end, settled) {
+            if let found = try message(
+                in: place.segment, from: place.offset, before: end, settled, &isDamaged)
+            {
                 return found
             }
             guard place.segment < end.segment else { return nil }
@@ -97,37 +132,41 @@ extension ArchiveEngine {
     }
 
     private func message(
-        in segment: UInt32, from start: Int, before end: Location, _ settled: Location
-    ) throws(StorageError) -> (place: Location, bytes: Int)? {
-        guard let pin = try log.pinIfPresent(segment) else { return nil }
+        in segment: UInt32, from start: Int, before end: Location, _ settled: Location,
+        _ isDamaged: inout Bool
+    ) throws(StorageError) -> Found? {
+        guard let pin = try log.pinIfPresent(segment) else {
+            isDamaged = true
+            return nil
+        }
         defer { log.unpin(pin) }
         var offset = start
-        // What is there before the head doesn't change any more.
-        var isWhole = segment == settled.segment
-        var limit = isWhole ? settled.offset : log.view(pin).bytes
+        // What is there before the head doesn't change any more; but another process may have made the file longer
+        // since this one asked for its size.
+        var isSizeKnown = segment == settled.segment
+        var limit = isSizeKnown ? settled.offset : log.view(pin).bytes
         while Location(segment: segment, offset: offset) < end {
             // Only whole ones count, as for whoever reads them.
             if let frame = try log.validFrame(pin, at: offset, before: limit) {
                 if frame.kind == .message {
-                    return (Location(segment: segment, offset: offset), frame.valueBytes)
+                    return Found(
+                        place: Location(segment: segment, offset: offset), frameBytes: frame.bytes,
+                        bytes: frame.valueBytes, isBehindDamage: isDamaged)
                 }
                 offset += frame.bytes
-            } else if !isWhole {
-                // Another process may have made it longer since it was mapped here.
+            } else if !isSizeKnown {
                 try log.learnSize(pin)
                 limit = log.view(pin).bytes
-                isWhole = true
-            } else if let next = try log.nextValidFrame(pin, after: offset, before: limit) {
-                offset = next
-            } else {
+                isSizeKnown = true
+            } else if segment < end.segment, log.isBlank(pin, from: offset) {
                 return nil
+            } else {
+                isDamaged = true
+                guard let next = try log.nextValidFrame(pin, after: offset, before: limit) else { return nil }
+                offset = next
             }
         }
         return nil
-    }
-
-    private func next(behind place: Location) throws(StorageError) -> Location {
-        try withFrameIfPresent(at: place) { place.advanced(by: $0.bytes) } ?? .none
     }
 
     /// What a frame of the log says of a ring: this message was appended, and the oldest that stayed was at
@@ -136,36 +175,31 @@ extension ArchiveEngine {
         let said = Location(raw: UInt64(bitPattern: frame.created))
         let oldest = said == .none ? location : min(said, location)
         var dropped = Dropped(first: firstMessage)
-        while let (place, bytes) = try message(from: dropped.first, before: oldest, settled: location) {
+        while let found = try message(from: dropped.first, before: oldest, settled: location) {
             dropped.count += 1
-            dropped.bytes += bytes
-            dropped.first = try next(behind: place)
+            dropped.bytes += found.bytes
+            dropped.first = found.end
         }
         adjust(IndexLayout.valueBytesOffset, by: frame.valueBytes - dropped.bytes)
         adjust(IndexLayout.entryCountOffset, by: 1 - dropped.count)
         // Looked at again only where it moved: the checksum of a large first message for each that follows is quadratic.
         guard dropped.count > 0 || firstMessage == .none else { return }
-        firstMessage =
-            try message(from: dropped.first, before: location, settled: location)?.place ?? location
+        firstMessage = try message(from: dropped.first, before: location)?.place ?? location
     }
 
     /// After a limit was lowered: the oldest messages go.
     func dropMessages(downTo limit: UInt64) throws(StorageError) {
-        var dropped = Dropped(first: firstMessage)
-        while Int(valueBytes) - dropped.bytes > Int(clamping: limit) { try dropOldest(&dropped) }
-        forget(dropped)
+        forget(try oldestMessages { Int(valueBytes) - $0.bytes > Int(clamping: limit) })
         if firstMessage.segment > oldestSegment { dropSegments(before: firstMessage.segment) }
     }
 
     /// For want of room: the messages before a place go; their segments are the caller's.
     func dropMessages(before place: Location) throws(StorageError) {
-        var dropped = Dropped(first: firstMessage)
-        while dropped.first != .none, dropped.first < place { try dropOldest(&dropped) }
-        forget(dropped)
+        forget(try oldestMessages { $0.first != .none && $0.first < place })
     }
 
     private func forget(_ dropped: Dropped) {
-        guard dropped.count > 0 else { return }
+        guard dropped.first != firstMessage else { return }
         adjust(IndexLayout.valueBytesOffset, by: -dropped.bytes)
         adjust(IndexLayout.entryCountOffset, by: -dropped.count)
         crashPoint(.messagesShortened)
@@ -179,8 +213,8 @@ extension ArchiveEngine {
         return count == entryCount && bytes == Int(valueBytes)
     }
 
-    /// Makes the totals anew: whoever died while appending may have counted its message, and what went for it,
-    /// or not.
+    /// Makes the totals anew: whoever died while appending may have counted its message, and what went for it, or not;
+    /// and what was damaged since it was counted takes no room. Costs reading all messages.
     func recountMessages() throws(StorageError) {
         let (count, bytes) = try countMessages()
         index.set64(IndexLayout.entryCountOffset, UInt64(count))
@@ -194,7 +228,7 @@ extension ArchiveEngine {
         while let found = try message(from: place, before: head) {
             count += 1
             bytes += found.bytes
-            place = try next(behind: found.place)
+            place = found.end
         }
         return (count, bytes)
     }
@@ -225,18 +259,20 @@ extension ArchiveEngine {
                 if isPassed, last != nil, start < end { isLost = true }
                 break
             }
-            guard let (found, _) = try message(from: place, before: end),
-                let pin = try log.pinIfPresent(found.segment)
+            guard let found = try message(from: place, before: end),
+                let pin = try log.pinIfPresent(found.place.segment)
             else {
                 // Dropped while it was looked for, or nothing is left that can be read.
                 if firstMessage > place { continue }
                 break
             }
             defer { log.unpin(pin) }
-            guard let frame = log.validFrame(pin, at: found.offset) else {
-                place = found.advanced(by: 8)
+            guard let frame = log.validFrame(pin, at: found.place.offset) else {
+                place = found.place.advanced(by: 8)
                 continue
             }
+            // Damaged, or dropped while it was looked for.
+            if found.isBehindDamage { isPassed = true }
             if isPassed { isLost = isLost || expected.map { frame.sequence > $0 } ?? true }
             isPassed = false
             expected = frame.sequence &+ 1
@@ -244,7 +280,7 @@ extension ArchiveEngine {
                 LogMessage(
                     sequence: frame.sequence, time: Timestamp(microseconds: frame.time),
                     bytes: Array(frame.value)))
-            place = found.advanced(by: frame.bytes)
+            place = found.end
         }
         if messages.count < most { place = max(place, end) }
         return MessageBatch(
@@ -269,7 +305,6 @@ extension ArchiveEngine {
             var places: [Location] = []
             if let pin = try log.pinIfPresent(segment) {
                 defer { log.unpin(pin) }
-                try log.learnSize(pin)
                 var offset = segment == first.segment ? first.offset : SegmentHeader.bytes
                 while Location(segment: segment, offset: offset) < end,
                     let frame = log.frame(pin, at: offset),
@@ -281,8 +316,7 @@ extension ArchiveEngine {
             }
             if places.count >= needed { return MessageCursor(place: places[places.count - needed].raw) }
             needed -= places.count
-            guard segment > first.segment,
-                let before = try log.segment(before: segment, from: first.segment)
+            guard segment > first.segment, let before = try log.segment(before: segment, from: first.segment)
             else {
                 return MessageCursor(place: first.raw)
             }

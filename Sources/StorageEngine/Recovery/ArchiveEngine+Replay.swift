@@ -216,6 +216,7 @@ extension ArchiveEngine {
             }
             defer { log.unpin(pin) }
             if let excess = try log.excess(of: number) { findings.note(excess) }
+            try log.learnSize(pin)
             segmentBytes += log.view(pin).bytes
             if oldestSegment == 0 { index.set32(IndexLayout.oldestSegmentOffset, number) }
             let result = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in

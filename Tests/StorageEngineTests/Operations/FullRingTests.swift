@@ -1,0 +1,130 @@
+import Foundation
+import StorageEngine
+import TestSupport
+import Testing
+
+/// A ring holds as much as its limit allows, and gives up no more than that asks for.
+@Suite struct FullRingTests {
+    private static let limit = 300_000
+
+    private func open(_ folder: TemporaryFolder) throws -> Archive {
+        try Store.open(at: folder.store).archive(
+            named: "Ring",
+            orCreate: ArchiveConfiguration(kind: .log, diskLimit: UInt64(FullRingTests.limit)))
+    }
+
+    private func message(_ number: Int, bytes: Int = 1000) -> [UInt8] {
+        Array("\(number) ".utf8) + [UInt8](repeating: 0x78, count: bytes - "\(number) ".utf8.count)
+    }
+
+    private func numbers(_ messages: [LogMessage]) -> [Int] {
+        messages.compactMap { Int(String(decoding: $0.bytes.prefix { $0 != 0x20 }, as: UTF8.self)) }
+    }
+
+    /// Whoever had mapped a segment before another process made its file longer took the rest of it for empty once the
+    /// next one was begun: appending left the messages there out and dropped others instead of them, and followers
+    /// skipped them.
+    @Test func segmentsThatOthersMadeLongerAreReadToTheirEnd() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let first = try open(folder)
+        let second = try open(folder)
+        let follower = try open(folder)
+        var cursor: MessageCursor?
+        var followed: [Int] = []
+        for number in 0..<1_000 {
+            // In turns of different length, so that each has seen each segment while it was short.
+            try (number % 70 < 23 ? first : second).append(message(number))
+            if number % 47 == 0 || number == 999 {
+                let batch = try follower.messages(after: cursor, most: .max)
+                #expect(!batch.someAreLost)
+                followed += numbers(batch.messages)
+                cursor = batch.next
+            }
+        }
+        #expect(followed == Array(0..<1_000))
+        for archive in [first, second, follower] {
+            #expect(numbers(try archive.messages(most: .max).messages) == Array(700..<1_000))
+            #expect(try archive.status().diskBytes == UInt64(FullRingTests.limit))
+        }
+    }
+
+    /// The bytes of a damaged message stayed in the totals after the ring had passed it, so the ring was smaller by them
+    /// for ever.
+    @Test func damageIsNotCountedForEver() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try open(folder)
+        for number in 0..<5 { try archive.append(message(number)) }
+        try archive.append(message(5, bytes: 100_000))
+        for number in 6..<201 { try archive.append(message(number)) }
+        #expect(try archive.status().diskBytes == UInt64(FullRingTests.limit))
+        try spoil(folder, "5 xxxx")
+        for number in 201..<700 { try archive.append(message(number)) }
+        #expect(numbers(try archive.messages(most: .max).messages) == Array(400..<700))
+        #expect(try archive.status().diskBytes == UInt64(FullRingTests.limit))
+        #expect(try archive.status().entries == 300)
+    }
+
+    /// A total that was too large had the whole ring dropped with the next message.
+    @Test(arguments: [UInt64(1) << 40, 400_000])
+    func aWrongTotalIsCountedAnew(total: UInt64) throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try open(folder)
+        for number in 0..<250 { try archive.append(message(number)) }
+        let index = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("Ring", "index")))
+        try index.seek(toOffset: 480)
+        try index.write(contentsOf: withUnsafeBytes(of: total.littleEndian) { Data($0) })
+        try index.close()
+        try archive.append(message(250))
+        #expect(numbers(try archive.messages(most: .max).messages) == Array(0..<251))
+        #expect(try archive.status().diskBytes == 251_000)
+        try archive.setLimits(disk: 100_000, memory: nil)
+        #expect(try archive.status().entries == 100)
+    }
+
+    /// A segment that couldn't be opened for the moment was taken for one without messages where the last of them were
+    /// counted, so others were shown as well. Nor may it be dropped or skipped for that.
+    @Test func aLackOfDescriptorsHidesNoMessages() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try open(folder)
+        var number = 0
+        for opening in 1...40 {
+            let other = try open(folder)
+            let reader = try open(folder)
+            // All segments are younger than what they have mapped.
+            for _ in 0..<330 {
+                try archive.append(message(number))
+                number += 1
+            }
+            let plan = FaultPlan(
+                .fails(EMFILE), call: .open, under: folder.archivePath("Ring", "0000"), number: opening,
+                isLasting: false)
+            SystemFaults.install(plan)
+            let last = try? reader.messages(after: reader.cursor(beforeLast: 100), most: .max)
+            let read = try? reader.messages(most: .max)
+            if (try? other.append(message(number))) != nil { number += 1 }
+            SystemFaults.remove(plan)
+            if let read { #expect(read.messages.count == 300 && !read.someAreLost, "opening \(opening)") }
+            if let last { #expect(last.messages.count == 100, "opening \(opening)") }
+            let present = numbers(try archive.messages(most: .max).messages)
+            #expect(present == Array(number - 300..<number), "opening \(opening)")
+            other.close()
+            reader.close()
+            if plan.injected == 0 { return }
+        }
+        Issue.record("there is no end of openings")
+    }
+
+    private func spoil(_ folder: TemporaryFolder, _ text: String) throws {
+        for name in try folder.files(inArchive: "Ring") where name.hasSuffix(".segment") {
+            let path = URL(fileURLWithPath: folder.archivePath("Ring", name))
+            guard let place = try Data(contentsOf: path).range(of: Data(text.utf8))?.lowerBound else {
+                continue
+            }
+            let file = try FileHandle(forUpdating: path)
+            try file.seek(toOffset: UInt64(place))
+            try file.write(contentsOf: Data("damage".utf8))
+            return try file.close()
+        }
+        Issue.record("no segment holds \(text)")
+    }
+}
