@@ -86,7 +86,9 @@ extension ArchiveEngine {
         let settled = settled ?? head
         var place = place
         while place != .none, place < end {
-            if let found = try message(in: place.segment, from: place.offset, before: end, settled) { return found }
+            if let found = try message(in: place.segment, from: place.offset, before: end, settled) {
+                return found
+            }
             guard place.segment < end.segment else { return nil }
             let next = try log.nextSegment(after: place.segment, upTo: end.segment)
             place = Location(segment: next, offset: SegmentHeader.bytes)
@@ -136,7 +138,8 @@ extension ArchiveEngine {
         adjust(IndexLayout.entryCountOffset, by: 1 - dropped.count)
         // Looked at again only where it moved: the checksum of a large first message for each that follows is quadratic.
         guard dropped.count > 0 || firstMessage == .none else { return }
-        firstMessage = try message(from: dropped.first, before: location, settled: location)?.place ?? location
+        firstMessage =
+            try message(from: dropped.first, before: location, settled: location)?.place ?? location
     }
 
     /// After a limit was lowered: the oldest messages go.

@@ -136,14 +136,17 @@ extension ArchiveEngine {
 
     /// What a `restore` frame of the time before the rule that superseded entries stay out brought back.
     private func letBackIn(_ line: UndoLine) {
-        for number in index.marked(by: line) where index.mark(number).isSuperseded {
-            guard let slot = index.entry(number) else { continue }
+        for number in marked(by: line) where index.mark(number).isSuperseded {
+            guard index.mark(number).place == line.place, let slot = index.entry(number) else { continue }
             let isFree = withFrame(at: slot.location) { frame -> Bool in
                 guard let present = try? find(frame.key, tag: slot.tag) else { return true }
                 letGo(present)
                 return false
             }
-            if isFree == true { index.readmit(number, slot) }
+            guard isFree == true else { continue }
+            // Nothing else of its key comes back beside it.
+            _ = withFrame(at: slot.location) { supersede($0.key, tag: slot.tag) }
+            index.readmit(number, slot)
         }
     }
 

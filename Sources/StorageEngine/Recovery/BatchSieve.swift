@@ -108,7 +108,7 @@ struct BatchSieve<Item> {
     mutating func endSegment(_ segment: UInt32, _ zeros: Zeros) throws(StorageError) {
         stretch = nil
         guard let present = open, present.first.segment == segment, let end = present.end,
-            present.reached < end
+            present.reached < end, present.hole != .mended
         else { return }
         let isLost = try looksLost(present.reached..<end, isEnd: true, zeros)
         open?.hole = max(present.hole, isLost ? .lost : .damaged)
@@ -162,14 +162,16 @@ extension BatchSieve<Frame> {
         _ item: SegmentLog.ScanItem, _ log: SegmentLog, _ pin: SegmentLog.Pin, _ emit: Emit
     ) throws(StorageError) {
         switch item {
-        case .damage(let from, let to): try take(damage: from..<to) { log.bytes(pin, $0).allSatisfy { $0 == 0 } }
+        case .damage(let from, let to):
+            try take(damage: from..<to) { log.bytes(pin, $0).allSatisfy { $0 == 0 } }
         case .frame(let frame, let location):
             try take(frame, BatchRole(of: frame), location, bytes: frame.bytes, emit)
         }
     }
 
     /// Gives the pin of a segment that has to stay pinned for what is not decided yet.
-    mutating func endSegment(_ log: SegmentLog, _ pin: SegmentLog.Pin) throws(StorageError) -> SegmentLog.Pin? {
+    mutating func endSegment(_ log: SegmentLog, _ pin: SegmentLog.Pin) throws(StorageError) -> SegmentLog.Pin?
+    {
         try endSegment(pin.segment) { log.bytes(pin, $0).allSatisfy { $0 == 0 } }
         return isOpen ? log.pin(pin.segment) : nil
     }
