@@ -12,6 +12,8 @@ struct LogAccount {
         var isRemoved: Bool
         /// Whether the index has been found to say the same.
         var isMet = false
+        /// Its frame's.
+        var sequence: UInt64
     }
 
     private let kind: ArchiveKind
@@ -19,14 +21,19 @@ struct LogAccount {
     var last: [UInt64: Word] = [:]
     /// The key whose last word is at a place, so that an eviction is told from one that came too late.
     private var keys: [Location: UInt64] = [:]
-    /// What each reversible action removed and could bring back.
-    private var setAside: [UInt32: [UInt64: Word]] = [:]
-    /// The action that has a key: one at most, for a key that is recorded anew stays out.
-    private var actions: [UInt64: UInt32] = [:]
-    /// What was recorded anew since; a `restore` frame of former times brought it back nevertheless.
-    private var keptOut: [UInt32: [UInt64: Word]] = [:]
+    /// What a reversible action removed and could bring back.
+    private struct Aside {
+        var word: Word
+        /// Its key was recorded anew.
+        var isSuperseded = false
+    }
+
+    /// Of each key what is set aside of it, by the place of its action in the table: one of an action at most.
+    private var aside: [UInt64: [Int: Aside]] = [:]
+    /// The action of each place of the table, and the keys of which it has something.
+    private var actions: [Int: (group: UInt32, keys: Set<UInt64>)] = [:]
     /// Where what is set aside lies, for an `evict` frame that gives it up.
-    private var places: [Location: UInt64] = [:]
+    private var places: [Location: (key: UInt64, place: Int)] = [:]
 
     init(kind: ArchiveKind) throws(StorageError) {
         self.kind = kind
@@ -39,31 +46,34 @@ struct LogAccount {
     /// Takes the next frame into account; `isNew`: it was appended since the check began.
     mutating func note(_ frame: LoggedFrame, isNew: Bool) {
         guard isMeant(frame), let kind = frame.header.kind else { return }
-        let group = frame.group
         let key = hash(of: frame)
-        for place in frame.removed {
-            if group == 0, let key = places[place] { keepOut(key) }
-            guard let key = keys[place], let word = last[key], !word.isRemoved else { continue }
-            if group != 0 { setAside(key, word, by: group) }
-            remove(key, isNew: isNew)
+        if kind.namesRemoved {
+            let group = kind == .evict ? frame.group : 0
+            for place in frame.removed {
+                if group == 0, let found = places[place] { drop(found.key, found.place) }
+                guard let key = keys[place], let word = last[key], !word.isRemoved else { continue }
+                if group != 0 { setAside(key, word, by: group) }
+                remove(key, isNew: isNew)
+            }
         }
         let word = Word(
             location: frame.location, valueBytes: UInt32(frame.header.valueBytes), isNew: isNew,
-            isRemoved: false)
+            isRemoved: false, sequence: frame.header.sequence)
         switch kind {
         case .put, .move:
-            keepOut(key)
+            supersede(key)
             set(key, word)
         case .message: set(frame.location.raw, word)
         // On disk there is none; whether the process that holds it lives, only the index knows.
         case .delete: remove(key, isNew: isNew)
         case .resident:
-            keepOut(key)
+            supersede(key)
             remove(key, isNew: isNew)
         case .deleteAll: removeAll(isNew: isNew)
-        case .kept: if group != 0 { setAside(key, word, by: group) }
-        case .restore: restore(group, keepsOut: frame.keepsOut, isNew: isNew)
-        case .deadline, .evict, .batch, .void: break
+        case .kept: if frame.group != 0 { keep(key, word, by: frame.group) }
+        case .restore: restore(frame.group, keepsOut: frame.keepsOut, isNew: isNew)
+        case .deadline: if frame.group != 0, isPresent(key) { begin(frame.group) }
+        case .evict, .batch, .void: break
         }
     }
 
@@ -95,7 +105,7 @@ struct LogAccount {
     }
 
     private mutating func removeAll(isNew: Bool) {
-        (setAside, actions, keptOut, places) = ([:], [:], [:], [:])
+        (aside, actions, places) = ([:], [:], [:])
         keys = [:]
         guard isNew else { return last = [:] }
         for key in Array(last.keys) {
@@ -104,32 +114,66 @@ struct LogAccount {
         }
     }
 
-    private mutating func setAside(_ key: UInt64, _ word: Word, by action: UInt32) {
-        keepOut(key)
-        setAside[action, default: [:]][key] = word
-        actions[key] = action
-        places[word.location] = key
+    private func isPresent(_ key: UInt64) -> Bool { last[key].map { !$0.isRemoved } ?? false }
+
+    // MARK: Undo
+
+    /// The place of an action; what another had there is given up.
+    @discardableResult
+    private mutating func begin(_ group: UInt32) -> Int {
+        let place = UndoTable.place(of: group)
+        if let other = actions[place], other.group == group { return place }
+        for key in actions[place]?.keys ?? [] { drop(key, place) }
+        actions[place] = (group, [])
+        return place
     }
 
-    /// The key was recorded anew, or given up.
-    private mutating func keepOut(_ key: UInt64) {
-        guard !actions.isEmpty, let action = actions.removeValue(forKey: key),
-            let word = setAside[action]?.removeValue(forKey: key)
-        else { return }
-        places[word.location] = nil
-        keptOut[action, default: [:]][key] = word
+    private mutating func setAside(
+        _ key: UInt64, _ word: Word, by group: UInt32, isSuperseded: Bool = false
+    ) {
+        let place = begin(group)
+        drop(key, place)
+        aside[key, default: [:]][place] = Aside(word: word, isSuperseded: isSuperseded)
+        actions[place]?.keys.insert(key)
+        places[word.location] = (key, place)
+    }
+
+    /// A copy of what is set aside: where there is something later of its key it is superseded.
+    private mutating func keep(_ key: UInt64, _ word: Word, by group: UInt32) {
+        var isSuperseded = isPresent(key)
+        for (place, other) in aside[key] ?? [:] where !other.isSuperseded {
+            if other.word.sequence == word.sequence { drop(key, place) }
+            if other.word.sequence < word.sequence { aside[key]?[place]?.isSuperseded = true }
+            isSuperseded = isSuperseded || other.word.sequence > word.sequence
+        }
+        setAside(key, word, by: group, isSuperseded: isSuperseded)
+    }
+
+    private mutating func supersede(_ key: UInt64, butAt exempt: Int? = nil) {
+        guard !aside.isEmpty else { return }
+        for place in aside[key]?.keys.map({ $0 }) ?? [] where place != exempt {
+            aside[key]?[place]?.isSuperseded = true
+        }
+    }
+
+    /// Gives up what an action has of a key.
+    private mutating func drop(_ key: UInt64, _ place: Int) {
+        guard let gone = aside[key]?.removeValue(forKey: place) else { return }
+        if aside[key]?.isEmpty ?? false { aside[key] = nil }
+        actions[place]?.keys.remove(key)
+        places[gone.word.location] = nil
     }
 
     private mutating func restore(_ group: UInt32, keepsOut: Bool, isNew: Bool) {
-        var coming = setAside.removeValue(forKey: group) ?? [:]
-        let others = keptOut.removeValue(forKey: group) ?? [:]
-        if !keepsOut { coming.merge(others) { word, _ in word } }
-        for (key, word) in coming {
-            if actions[key] == group { actions[key] = nil }
-            places[word.location] = nil
-        }
-        for (key, word) in coming where last[key]?.isRemoved ?? true {
-            var back = word
+        let place = UndoTable.place(of: group)
+        guard let action = actions[place], action.group == group else { return }
+        for key in action.keys {
+            guard let coming = aside[key]?[place] else { continue }
+            drop(key, place)
+            if coming.isSuperseded, keepsOut || isPresent(key) { continue }
+            if coming.isSuperseded { supersede(key) }
+            guard !isPresent(key) else { continue }
+            var back = coming.word
             back.isNew = isNew
             set(key, back)
         }

@@ -34,6 +34,8 @@ enum FrameKind: UInt8, Sendable {
         default: SegmentLayout.reserveBytes
         }
     }
+    /// Whether the frame may name entries that were removed with it.
+    var namesRemoved: Bool { self == .evict || storesEntry }
     /// Whether the frame holds the value of an entry.
     var storesEntry: Bool { self == .put || self == .move || self == .resident }
 }

@@ -184,7 +184,8 @@ extension ArchiveEngine {
         adjust(IndexLayout.entryCountOffset, by: 1 - dropped.count)
         // Looked at again only where it moved: the checksum of a large first message for each that follows is quadratic.
         guard dropped.count > 0 || firstMessage == .none else { return }
-        firstMessage = try message(from: dropped.first, before: location)?.place ?? location
+        firstMessage =
+            try message(from: dropped.first, before: location, settled: location)?.place ?? location
     }
 
     /// After a limit was lowered: the oldest messages go.

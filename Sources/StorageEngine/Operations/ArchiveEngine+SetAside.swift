@@ -22,7 +22,8 @@ extension ArchiveEngine {
     /// Counts an entry into its action's line, and makes the line if it is the first.
     func note(_ removal: RemovalNote, first: Location, bytes: UInt64) {
         let line = index.undo[UndoTable.place(of: removal.group)]
-        if line.group != removal.group {
+        // Frames of an action behind its `restore` only damage, or a forger, makes: they begin it anew.
+        if line.group != removal.group || line.state == .undone {
             // So many actions later nobody can undo that one any more.
             giveUp(line)
             begin(line, removal, first: first)
@@ -217,11 +218,25 @@ extension ArchiveEngine {
         index.endStructureChange()
     }
 
+    /// The entries that a line has; in a replay among them such as it no longer has. `ends`: they are all settled or given
+    /// up now.
+    func marked(by line: UndoLine, ends: Bool = false) -> [UInt32] {
+        let replayed: [UInt32]? = replayedMarks.withLock { marks in
+            guard !marks.isEmpty else { return nil }
+            defer { if ends { marks[line.place] = [] } }
+            return marks[line.place]
+        }
+        return replayed ?? (line.marked > 0 ? index.marked(by: line) : [])
+    }
+
     /// Ends an action whose line is to be another's.
     func giveUp(_ line: UndoLine) {
+        let numbers = marked(by: line, ends: true)
         guard line.marked > 0 else { return }
-        for number in index.marked(by: line) {
-            guard let slot = index.entry(number), !index.settle(number, slot) else { continue }
+        for number in numbers {
+            guard index.mark(number).isSet, index.mark(number).place == line.place,
+                let slot = index.entry(number), !index.settle(number, slot)
+            else { continue }
             forget(number, slot)
         }
     }

@@ -136,9 +136,12 @@ extension ArchiveEngine {
 
     /// What a `restore` frame of the time before the rule that superseded entries stay out brought back.
     private func letBackIn(_ line: UndoLine) throws(StorageError) {
-        for number in index.marked(by: line) where index.mark(number).isSuperseded {
-            guard let slot = index.entry(number) else { continue }
-            if try isKeyFree(slot) { index.readmit(number, slot) }
+        for number in marked(by: line) where index.mark(number).isSuperseded {
+            guard index.mark(number).place == line.place, let slot = index.entry(number), try isKeyFree(slot)
+            else { continue }
+            // Nothing else of its key comes back beside it.
+            _ = withFrame(at: slot.location) { supersede($0.key, tag: slot.tag) }
+            index.readmit(number, slot)
         }
     }
 

@@ -128,7 +128,9 @@ extension ArchiveEngine {
         guard index.isLive(number, slot) else { return note?.group ?? 0 == 0 ? forget(number, slot) : () }
         // However long ago that was: a restore may follow in the log.
         if let note, note.group != 0, !slot.isMemoryOnly {
-            setAside(number, slot, note: note, at: place)
+            let tag = slot.tag
+            _ = withFrame(at: location) { forgetFormer($0.key, tag: tag, of: note.group) }
+            setAsideInReplay(number, slot, note, place)
         } else {
             remove(number)
         }
@@ -171,6 +173,7 @@ extension ArchiveEngine {
             if sequence < frame.sequence { index.supersede(number, slot) }
             isOlder = isOlder || sequence > frame.sequence
         }
+        forgetFormer(frame.key, tag: tag, of: note.group)
         try index.reserveEntry()
         var content = content(of: frame)
         let traits = frame.traits
@@ -178,14 +181,32 @@ extension ArchiveEngine {
         // As a put, and as its removal.
         let number = applyPut(content, tag: tag, number: 0, at: location, supersedes: false)
         guard let slot = index.entry(number) else { return }
-        setAside(number, slot, note: note, at: location)
+        setAsideInReplay(number, slot, note, location)
         if isOlder { index.supersede(number, slot) }
+    }
+
+    private func setAsideInReplay(
+        _ number: UInt32, _ slot: EntrySlot, _ note: RemovalNote, _ location: Location
+    ) {
+        setAside(number, slot, note: note, at: location)
+        replayedMarks.withLock { if !$0.isEmpty { $0[UndoTable.place(of: note.group)].append(number) } }
+    }
+
+    /// An action has one entry of a key: that which was set aside last.
+    private func forgetFormer(_ key: UnsafeRawBufferPointer, tag: UInt32, of group: UInt32) {
+        guard index.setAsideCount != 0 else { return }
+        for (number, slot) in hidden(key, tag: tag)
+        where index.mark(number).place == UndoTable.place(of: group) {
+            forget(number, slot)
+        }
     }
 
     /// Fills an empty index from all segments of the log, oldest first. `isRoomy`: there is room for as many entries as
     /// the log may well have; else the index grows as they come, and takes no more than it needs.
     func rebuild(isRoomy: Bool = true) throws(StorageError) -> ReplayFindings {
         var findings = ReplayFindings()
+        replayedMarks.withLock { $0 = [[UInt32]](repeating: [], count: IndexLayout.undoLines) }
+        defer { replayedMarks.withLock { $0 = [] } }
         let numbers = try belongingSegments(&findings)
         var segmentBytes = 0
         if isRoomy { try index.prepare(forEntries: try estimatedEntries(numbers)) }

@@ -92,8 +92,12 @@ extension ArchiveRepair {
         }
         defer { log.unpin(pin) }
         var stretches: [Range<Int>] = []
+        var endsInBatch = false
         let result = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
-            if case .damage(let from, let to) = item { stretches.append(from..<to) }
+            switch item {
+            case .damage(let from, let to): stretches.append(from..<to)
+            case .frame(let frame, _): endsInBatch = frame.isInBatch || frame.kind == .batch
+            }
         }
         for batch in dropped {
             note(
@@ -102,6 +106,12 @@ extension ArchiveRepair {
         }
         stretches = ArchiveRepair.united(stretches + dropped.map { $0.first.offset..<$0.end.offset })
         var tail = result.isBlankBehind ? nil : result.end..<log.view(pin).writtenEnd
+        if !isNewest, endsInBatch, let rest = tail {
+            // Zeros would say that the rest of a batch never came, and end what counts of it.
+            let end = max(rest.upperBound, rest.lowerBound + Frame.headerBytes)
+            stretches.append(rest.lowerBound..<min(end, log.view(pin).bytes & ~7))
+            tail = nil
+        }
         if isNewest, let knownHead, knownHead <= Location(segment: number, offset: result.end), tail != nil {
             // The remains of an operation that was never acknowledged.
             log.view(pin).blank(from: result.end)

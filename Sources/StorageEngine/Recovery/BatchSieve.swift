@@ -108,7 +108,7 @@ struct BatchSieve<Item> {
     mutating func endSegment(_ segment: UInt32, _ zeros: Zeros) throws(StorageError) {
         stretch = nil
         guard let present = open, present.first.segment == segment, let end = present.end,
-            present.reached < end
+            present.reached < end, present.hole != .mended
         else { return }
         let isLost = try looksLost(present.reached..<end, isEnd: true, zeros)
         open?.hole = max(present.hole, isLost ? .lost : .damaged)

@@ -12,6 +12,7 @@ struct HandmadeFrame {
     var recency: UInt64 = 1
     var time: UInt64 = 1_700_000_000_000_000
     var created: UInt64 = 1_700_000_000_000_000
+    var flags: UInt8 = 0
 
     static func put(_ key: String, _ value: [UInt8] = [1, 2, 3], stamp: UInt64 = 1) -> HandmadeFrame {
         HandmadeFrame(key: Array(key.utf8), value: value, sequence: stamp, recency: stamp)
@@ -25,7 +26,7 @@ struct HandmadeFrame {
     /// A frame's bytes as one of a place: with the checksum that is right there.
     func bytes(segment: UInt32, offset: Int) -> [UInt8] {
         var bytes: [UInt8] = [0, 0, 0, 0] + little(UInt32(value.count)) + little(UInt16(key.count))
-        bytes += little(UInt16(parts.count)) + [kind, 0, 0, 0]
+        bytes += little(UInt16(parts.count)) + [kind, 0, flags, 0]
         bytes += little(sequence) + little(recency) + little(time) + little(created) + parts + key + value
         bytes += [UInt8](repeating: 0, count: (8 - bytes.count % 8) % 8)
         let seed =
