@@ -85,11 +85,13 @@ extension SegmentLog {
         return try header(of: file, segment)
     }
 
-    /// Whether a segment's header was never written: its maker is at work, or was killed. `false` also when it has gone.
+    /// Whether a segment was never written, its header neither: its maker is at work, or was killed. `false` also when it
+    /// has gone, and when frames are behind a header that is zero: a power loss may have kept these pages and not that.
     func isUnwritten(_ segment: UInt32) throws(StorageError) -> Bool {
         let name = SegmentHeader.fileName(segment)
         guard let file = try folder.fileIfPresent(named: name, writable: false) else { return false }
-        return try file.read(atMost: SegmentHeader.bytes).allSatisfy { $0 == 0 }
+        guard try file.read(atMost: SegmentHeader.bytes).allSatisfy({ $0 == 0 }) else { return false }
+        return try SegmentSearch.holdsFrame(file, identity, segment) == false
     }
 
     /// Whether a segment was begun and nothing was ever written behind its header.
@@ -144,7 +146,9 @@ extension SegmentLog {
         }
         defer { unpin(pin) }
         let file = try openedFile(of: pin)
-        try file.reserveBlocks(view(pin).bytes)
+        // A copied file may have holes; on a full disk the others must not be asked for what they have.
+        let bytes = view(pin).bytes
+        if try file.status().allocatedBytes < bytes { try file.reserveBlocks(bytes) }
         try locked { (mapped) throws(StorageError) in beginAppending(to: segment, file, &mapped) }
         return pin
     }

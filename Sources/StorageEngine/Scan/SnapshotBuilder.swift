@@ -205,6 +205,7 @@ private struct SnapshotOverlay {
     /// Applies the frames between two places; `false` where they can't tell everything.
     mutating func apply(from begin: Location, to end: Location) throws(StorageError) -> Bool {
         removed = [Bool](repeating: false, count: items.count)
+        try segments.learnSizes()
         guard begin != end else { return true }
         guard let frames = segments.frames(from: begin, to: end) else { return false }
         var tags: Set<UInt32> = []

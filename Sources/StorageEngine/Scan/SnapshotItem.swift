@@ -28,6 +28,11 @@ final class PinnedSegments: @unchecked Sendable {
         return true
     }
 
+    /// Maps what other processes have appended to the segments since they were mapped here, while their files have names.
+    func learnSizes() throws(StorageError) {
+        for pin in pins.values { try log.learnSize(pin) }
+    }
+
     func keep(only needed: Set<UInt32>) {
         for (segment, pin) in pins where !needed.contains(segment) {
             log.unpin(pin)
