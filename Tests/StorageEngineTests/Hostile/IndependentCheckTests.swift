@@ -42,7 +42,7 @@ import Testing
         let report = try observed.check()
         #expect(
             report.problems.contains {
-                $0.contains("00000001.segment: 68157440 bytes long, of which the first 67108864 at most can be")
+                $0.contains("00000001.segment: 68157440 bytes long, of which the first 67108864 at most")
             })
     }
 
