@@ -68,7 +68,10 @@ struct CheckCommand: ParsableCommand {
         var isUnreadable = false
         for name in try store.archiveNames() {
             do throws(StorageError) {
-                findings.append(Finding(name, try store.archive(named: name).check()))
+                let archive = try store.archive(named: name)
+                // One at a time: a store may have more archives than a process may have files.
+                defer { archive.close() }
+                findings.append(Finding(name, try archive.check()))
             } catch {
                 // One archive that can't even be opened doesn't hide the others.
                 let finding = Finding(name, error)
