@@ -6,7 +6,7 @@ import Testing
     private let table = ModuleTable.vellum
 
     init() throws {
-        tree = try SourceTree.ofThisPackage()
+        tree = try SourceTree.ofThisPackage.get()
     }
 
     private func report(_ violations: [Violation]) {

@@ -67,9 +67,9 @@ struct SourceTree {
         gitIgnore = try read(".gitignore")
     }
 
-    /// The package that this test is part of.
-    static func ofThisPackage(_ thisFile: String = #filePath) throws -> SourceTree {
-        let root = URL(fileURLWithPath: thisFile)
+    /// The package that this test is part of; read once for all tests.
+    static let ofThisPackage = Result {
+        let root = URL(fileURLWithPath: #filePath)
             .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
         return try SourceTree(root: root)
     }

@@ -31,22 +31,14 @@ public struct EntryReference: Sendable, Hashable {
     public var expires: Timestamp? { expiry == 0 ? nil : Timestamp(microseconds: expiry) }
 
     init(
-        _ slot: EntrySlot, number: UInt32, location: Location, tier: Tier, expiry: Int64, touch: PendingTouch?
+        _ slot: EntrySlot, number: UInt32, location: Location, tier: Tier, expiry: Int64, use: LastUse
     ) {
-        var recency = slot.recency
-        var hits = slot.hits
-        var accessed = slot.accessed
-        if let touch, touch.tag == slot.tag, touch.stamp > recency {
-            recency = touch.stamp
-            hits = touch.hits(after: hits)
-            accessed = touch.time
-        }
-        self.recency = recency
-        self.accessed = Timestamp(microseconds: accessed)
+        recency = use.recency
+        accessed = Timestamp(microseconds: use.accessed)
+        hits = use.hits
         self.expiry = expiry
         self.location = location
         valueBytes = slot.shownBytes
-        self.hits = hits
         self.number = number
         self.tier = tier
     }
@@ -162,7 +154,7 @@ extension ArchiveEngine {
     }
 
     private func references(all: Bool) throws(StorageError) -> [EntryReference] {
-        let pending = pendingTouchesByNumber()
+        let pending = index.pendingTouches()
         let now = Clock.boot()
         let offset = Clock.wallOffset()
         let living = !index.residency.isUsed ? 0 : livingLines
@@ -171,22 +163,21 @@ extension ArchiveEngine {
         let settled = head
         for number in 0..<index.usedEntries {
             guard let slot = index.entry(number + 1) else { break }
-            let named = slot.location
-            guard named != .none, !index.isHidden(number + 1, slot) else { continue }
-            // What is being changed by a batch may still be what it was.
-            guard let location = named < settled ? named : try resolve(named) else { continue }
-            let deadline = slot.deadline
-            if deadline != Deadline.never, now >= deadline, !all { continue }
-            let isHeld = living != 0 && index.residency[number + 1] & living != 0
-            if slot.isMemoryOnly, !isHeld, !all { continue }
-            let reference = EntryReference(
-                slot, number: number + 1, location: location,
-                tier: slot.isMemoryOnly ? .memory : isHeld ? .both : .disk,
-                expiry: deadline == Deadline.never ? 0 : deadline.addingSaturating(offset),
-                touch: pending.isEmpty ? nil : pending[number + 1])
-            // Removed or used again while it was being read: the removal or the new entry came later.
-            guard slot.location == named else { continue }
-            references.append(reference)
+            let found = try slot.read { (named) throws(StorageError) -> EntryReference? in
+                guard !index.isHidden(number + 1, slot) else { return nil }
+                // What is being changed by a batch may still be what it was.
+                guard let location = named < settled ? named : try resolve(named) else { return nil }
+                let deadline = slot.deadline
+                if deadline != Deadline.never, now >= deadline, !all { return nil }
+                let isHeld = living != 0 && index.residency[number + 1] & living != 0
+                if slot.isMemoryOnly, !isHeld, !all { return nil }
+                return EntryReference(
+                    slot, number: number + 1, location: location,
+                    tier: slot.isMemoryOnly ? .memory : isHeld ? .both : .disk,
+                    expiry: deadline == Deadline.never ? 0 : deadline.addingSaturating(offset),
+                    use: index.lastUse(of: number + 1, slot, pending))
+            }
+            if let found { references.append(found) }
         }
         return references
     }
@@ -219,23 +210,16 @@ extension ArchiveEngine {
     }
 
     func metadata(
-        of entry: FoundEntry, pending: [PendingTouch], rank: Int?
+        of entry: FoundEntry, pending: PendingTouches, rank: Int?
     ) -> EntryMetadata {
         let slot = entry.slot
-        var recency = slot.recency
-        var hits = slot.hits
-        var accessed = slot.accessed
-        for touch in pending
-        where touch.number == entry.number && touch.tag == slot.tag && touch.stamp > recency {
-            recency = touch.stamp
-            hits = touch.hits(after: hits)
-            accessed = touch.time
-        }
+        let use = index.lastUse(of: entry.number, slot, pending)
         return EntryMetadata(
             key: String(decoding: entry.frame.key, as: UTF8.self), valueBytes: Int(slot.shownBytes),
             encoding: entry.frame.encoding, created: Timestamp(microseconds: entry.frame.created),
-            accessed: Timestamp(microseconds: accessed), expires: deadline(of: slot), hits: hits,
-            owner: ownerName(in: entry.frame), rank: rank, recency: recency, sequence: entry.frame.sequence,
+            accessed: Timestamp(microseconds: use.accessed), expires: deadline(of: slot), hits: use.hits,
+            owner: ownerName(in: entry.frame), rank: rank, recency: use.recency,
+            sequence: entry.frame.sequence,
             tier: slot.isMemoryOnly ? .memory : isHeld(entry.number) ? .both : .disk)
     }
 

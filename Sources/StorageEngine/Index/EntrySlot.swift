@@ -25,8 +25,10 @@ struct EntrySlot {
         get { Location(raw: cp_load64(base + 8)) }
         nonmutating set { cp_store64(base + 8, newValue.raw) }
     }
+    /// The stamp of the last use. What a use changes is `recency`, `hits` and `accessed`, in that order, so whoever reads
+    /// them in it, and the first again, knows whether all are of one use.
     @inline(__always) var recency: UInt64 {
-        get { cp_relaxed64(base + 16) }
+        get { cp_load64(base + 16) }
         nonmutating set { cp_relaxed_store64(base + 16, newValue) }
     }
     /// The next more recent entry.
@@ -55,12 +57,12 @@ struct EntrySlot {
         cp_relaxed_store32(base + 32, UInt32(min(bytes, UInt64(Frame.maximumValueBytes))) | EntrySlot.flag)
     }
     @inline(__always) var hits: UInt32 {
-        get { cp_relaxed32(base + 36) }
-        nonmutating set { cp_relaxed_store32(base + 36, newValue) }
+        get { cp_load32(base + 36) }
+        nonmutating set { cp_store32(base + 36, newValue) }
     }
     @inline(__always) var accessed: Int64 {
-        get { Int64(bitPattern: cp_relaxed64(base + 40)) }
-        nonmutating set { cp_relaxed_store64(base + 40, UInt64(bitPattern: newValue)) }
+        get { Int64(bitPattern: cp_load64(base + 40)) }
+        nonmutating set { cp_store64(base + 40, UInt64(bitPattern: newValue)) }
     }
     /// Microseconds on the boot clock from which on the entry is expired; 0: never.
     @inline(__always) var deadline: Int64 {
@@ -87,6 +89,19 @@ struct EntrySlot {
     @inline(__always)
     var needsLook: Bool {
         deadline != Deadline.never || isMemoryOnly || isSetAside
+    }
+
+    /// What `body` takes from the line, all of it of one entry and one frame: it is called anew when others have changed
+    /// that meanwhile. `nil` where there is no entry.
+    @inline(__always)
+    func read<Value, Failure>(_ body: (Location) throws(Failure) -> Value?) throws(Failure) -> Value? {
+        while true {
+            let named = location
+            guard named != .none else { return nil }
+            let value = try body(named)
+            cp_load_fence()
+            if location == named { return value }
+        }
     }
 
     /// Takes everything over but the location.

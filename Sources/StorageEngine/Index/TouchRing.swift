@@ -1,5 +1,13 @@
 import CPlatform
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// Uses of entries that have happened and are not yet applied to the recency list: accesses, and puts of keys that
 /// exist.
 ///
@@ -147,53 +155,92 @@ extension IndexMemory {
         order.moveToFront(number, slot)
     }
 
-    /// Uses not yet applied, oldest first, for readers that show the order without the lock.
-    func pendingTouches() -> [PendingTouch] {
-        var stamp = stampsDrained
+    /// Uses not yet applied, for readers that show order and hits without the lock.
+    func pendingTouches() -> PendingTouches {
+        let drained = stampsDrained
+        var pending = PendingTouches(drained: drained)
+        var stamp = drained
         let end = min(stampsTaken, stamp &+ UInt64(IndexLayout.touchCells))
-        var touches: [PendingTouch] = []
         while stamp < end {
             let cell = cell(stamp)
             let word = cp_load64(cell)
             let number = UInt32(truncatingIfNeeded: word)
             if word & ~0xffff_ffff == lap(stamp), number != IndexMemory.skipped {
                 let mark = cp_relaxed64(cell + 8)
-                let isStored = mark & IndexMemory.stored != 0
-                touches.append(
+                pending.append(
                     PendingTouch(
-                        number: number, tag: UInt32(truncatingIfNeeded: mark), stamp: stamp,
-                        time: Int64(bitPattern: cp_relaxed64(cell + 16)), isStored: isStored,
-                        hits: isStored ? 0 : 1))
+                        stamp: stamp, time: Int64(bitPattern: cp_relaxed64(cell + 16)),
+                        tag: UInt32(truncatingIfNeeded: mark), isStored: mark & IndexMemory.stored != 0),
+                    of: number)
             }
             stamp += 1
         }
-        return touches
+        return pending
+    }
+
+    /// The last use of an entry, and its hits, with those uses that waited when `pending` was made. Each counts once, though
+    /// they may be applied while this looks.
+    func lastUse(of number: UInt32, _ slot: EntrySlot, _ pending: PendingTouches) -> LastUse {
+        guard let touches = pending[number] else { return LastUse(slot) }
+        // A use sets the stamp first and the rest thereafter; when many are applied, that is told behind the last of them.
+        // So what was applied since is whole as soon as that was told.
+        for attempt in 0..<1_000 {
+            let use = LastUse(slot)
+            if use.recency < pending.drained || use.recency < stampsDrained, slot.recency == use.recency {
+                return use.adding(touches, tag: slot.tag)
+            }
+            if attempt > 10 { sched_yield() }
+        }
+        // Whoever applies them was stopped amid it.
+        return LastUse(slot).adding(touches, tag: slot.tag)
     }
 }
 
-/// Uses of one entry that wait to be applied: the last of them, and what they come to.
+/// A use of an entry that waits to be applied.
 struct PendingTouch {
-    var number: UInt32
-    var tag: UInt32
     var stamp: UInt64
     var time: Int64
+    var tag: UInt32
     /// Whether the entry was stored anew: hits count from there.
     var isStored: Bool
-    /// Accesses, since then if it was stored anew.
-    var hits: UInt32
+}
 
-    /// The use after this one, which it becomes part of.
-    mutating func add(_ later: PendingTouch) {
-        let before = later.isStored ? 0 : hits
-        let wasStored = isStored
-        self = later
-        isStored = isStored || wasStored
-        hits += before
+/// Uses that wait to be applied, by entry, oldest first.
+struct PendingTouches {
+    /// All uses with stamps below had been applied.
+    let drained: UInt64
+    private var touches: [UInt32: [PendingTouch]] = [:]
+
+    init(drained: UInt64) { self.drained = drained }
+
+    subscript(number: UInt32) -> [PendingTouch]? { touches.isEmpty ? nil : touches[number] }
+
+    fileprivate mutating func append(_ touch: PendingTouch, of number: UInt32) {
+        touches[number, default: []].append(touch)
+    }
+}
+
+/// When an entry was last used, and how often since it was stored.
+struct LastUse {
+    /// The stamp of the use.
+    private(set) var recency: UInt64
+    private(set) var accessed: Int64
+    private(set) var hits: UInt32
+
+    fileprivate init(_ slot: EntrySlot) {
+        recency = slot.recency
+        hits = slot.hits
+        accessed = slot.accessed
     }
 
-    /// How many hits the entry has, given those that its line counts.
-    func hits(after counted: UInt32) -> UInt32 {
-        let (sum, isTooMany) = (isStored ? 0 : counted).addingReportingOverflow(hits)
-        return isTooMany ? .max : sum
+    /// With those of the uses that its line doesn't count yet.
+    fileprivate func adding(_ touches: [PendingTouch], tag: UInt32) -> LastUse {
+        var use = self
+        for touch in touches where touch.tag == tag && touch.stamp > use.recency {
+            use.recency = touch.stamp
+            use.accessed = touch.time
+            use.hits = touch.isStored ? 0 : use.hits == .max ? .max : use.hits + 1
+        }
+        return use
     }
 }

@@ -168,7 +168,7 @@ extension SegmentLog {
         // Another process may have made it longer, and written there.
         let present = try file.status().bytes
         if present < bytes { try file.extend(from: present, to: bytes) }
-        try AddressPressure.relieved { () throws(StorageError) in
+        _ = try AddressPressure.relieved { () throws(StorageError) in
             try locked { (mapped) throws(StorageError) in try learnSize(pin.segment, file, &mapped) }
         }
         guard view(pin).bytes >= bytes else {

@@ -61,33 +61,34 @@ extension SegmentLog {
     }
 
     /// Asks the file of a pinned segment for its size, which another process may have changed, and maps what is new.
-    /// A file that has been unlinked grows no more.
-    func learnSize(_ pin: Pin) throws(StorageError) {
+    /// - Returns: `false` when the file has no name any more: then it may have grown since it was last asked.
+    @discardableResult
+    func learnSize(_ pin: Pin) throws(StorageError) -> Bool {
         try AddressPressure.relieved { () throws(StorageError) in
             try locked { (mapped) throws(StorageError) in try learnSize(pin.segment, nil, &mapped) }
         }
     }
 
     /// `known`: the file, if it is open.
+    @discardableResult
     func learnSize(
         _ segment: UInt32, _ known: OpenFile?, _ mapped: inout [UInt32: MappedSegment]
-    ) throws(StorageError) {
-        guard let present = mapped[segment], let range = present.ranges.last else { return }
+    ) throws(StorageError) -> Bool {
+        guard let present = mapped[segment], let range = present.ranges.last else { return false }
         let name = SegmentHeader.fileName(segment)
         let slot = table[segment]
         let before = slot.pointee.bytes.load(ordering: .relaxed)
         let found: OpenFile.Status?
         if let known { found = try known.status() } else { found = try folder.status(ofEntry: name) }
-        guard let status = found, status.isOfSameFile(as: present.status), status.bytes != before else {
-            return
-        }
+        guard let status = found, status.isOfSameFile(as: present.status) else { return false }
+        guard status.bytes != before else { return true }
         if status.bytes <= range.bytes, status.bytes <= SegmentLayout.strideBytes {
             slot.pointee.bytes.store(status.bytes, ordering: .releasing)
-            return
+            return true
         }
         var opened = known
         if opened == nil { opened = try folder.fileIfPresent(named: name, writable: writable) }
-        guard let file = opened, try file.status().isOfSameFile(as: status) else { return }
+        guard let file = opened, try file.status().isOfSameFile(as: status) else { return false }
         let bytes = try SegmentLayout.usableBytes(file, status.bytes)
         if bytes > range.bytes {
             let next = try MappedRange.withRoom(2 * range.bytes, file, bytes: bytes, writable: writable)
@@ -95,6 +96,7 @@ extension SegmentLog {
             slot.pointee.base.store(UInt(bitPattern: next.base), ordering: .relaxed)
         }
         slot.pointee.bytes.store(bytes, ordering: .releasing)
+        return true
     }
 
     /// What is wrong with the length of a segment's file; `nil`: nothing, or it is gone.

@@ -63,17 +63,18 @@ extension SegmentLog {
 
     /// Calls `body` for each valid frame from `offset` on, in order, and for each damaged stretch between
     /// frames. Returns the offset behind the last valid frame, and whether only blank bytes follow it. Costs time in
-    /// proportion to the segment, however it is damaged.
-    func scan(_ pin: Pin, from offset: Int, _ body: (ScanItem) throws(StorageError) -> Void)
-        throws(StorageError) -> (end: Int, isBlankBehind: Bool)
-    {
-        try learnSize(pin)
-        let view = view(pin)
+    /// proportion to the segment, however it is damaged. Looks at nothing from `limit` on.
+    @discardableResult
+    func scan(
+        _ pin: Pin, from offset: Int, before limit: Int = .max,
+        _ body: (ScanItem) throws(StorageError) -> Void
+    ) throws(StorageError) -> (end: Int, isBlankBehind: Bool) {
         var offset = max(offset, SegmentHeader.bytes)
         var search: FrameSearch?
         // Another process may have made the file longer; what it put there must not be taken for a blank rest.
         try learnSize(pin)
-        while true {
+        let view = view(pin)
+        while offset < limit {
             if let frame = try validFrame(pin, at: offset, search) {
                 try body(.frame(frame, Location(segment: pin.segment, offset: offset)))
                 offset += frame.bytes
@@ -85,6 +86,7 @@ extension SegmentLog {
             try body(.damage(from: offset, to: next))
             offset = next
         }
+        return (offset, true)
     }
 
     /// Once a segment is known to be damaged, long frames are not gone through: a length that is only claimed could make

@@ -37,7 +37,7 @@ package final class EntryScan {
     private let wallOffset = Clock.wallOffset()
     /// Lines of the process table whose processes live; asked for once.
     private lazy var living = engine.livingLines
-    private lazy var pending = engine.pendingTouchesByNumber()
+    private lazy var pending = index.pendingTouches()
 
     // The entry that is visited. `frame` is valid while `pin` is held.
     private var number: UInt32 = 0
@@ -65,7 +65,7 @@ package final class EntryScan {
     convenience init(engine: ArchiveEngine, keys: [String]) throws(StorageError) {
         var items: [ScanItem] = []
         var stamps: [UInt64] = []
-        let pending = engine.pendingTouchesByNumber()
+        let pending = engine.index.pendingTouches()
         for key in keys {
             try withBytes(of: key) { (key) throws(StorageError) in
                 // A key that can't be is that of no entry.
@@ -76,7 +76,7 @@ package final class EntryScan {
                 let item = ScanItem(location: entry.location, number: entry.number, tag: tag)
                 guard !items.contains(where: { $0.number == item.number }) else { return }
                 items.append(item)
-                stamps.append(EntryScan.recency(of: entry.slot, pending[entry.number]))
+                stamps.append(engine.index.lastUse(of: entry.number, entry.slot, pending).recency)
             }
         }
         self.init(engine: engine, items: items.sorted(byDescending: stamps), order: .recency)
@@ -108,7 +108,7 @@ package final class EntryScan {
 
     private static func look(at engine: ArchiveEngine, _ order: ScanOrder) -> [ScanItem] {
         let index = engine.index
-        let pending = order == .recency ? engine.pendingTouchesByNumber() : [:]
+        let pending = index.pendingTouches()
         var items: [ScanItem] = []
         var stamps: [UInt64] = []
         let count = min(engine.entryCount, Int(index.usedEntries))
@@ -116,22 +116,20 @@ package final class EntryScan {
         if order == .recency { stamps.reserveCapacity(count) }
         for number in 0..<index.usedEntries {
             guard let slot = index.entry(number + 1) else { break }
-            let location = slot.location
-            guard location != .none, !index.isHidden(number + 1, slot) else { continue }
-            let tag = slot.tag
-            if order == .recency { stamps.append(recency(of: slot, pending[number + 1])) }
-            items.append(ScanItem(location: location, number: number + 1, tag: tag))
+            var recency: UInt64 = 0
+            let found = slot.read { (location) -> ScanItem? in
+                guard !index.isHidden(number + 1, slot) else { return nil }
+                if order == .recency { recency = index.lastUse(of: number + 1, slot, pending).recency }
+                return ScanItem(location: location, number: number + 1, tag: slot.tag)
+            }
+            guard let found else { continue }
+            items.append(found)
+            if order == .recency { stamps.append(recency) }
         }
         switch order {
         case .location: return items.groupedBySegment()
         case .recency: return items.sorted(byDescending: stamps)
         }
-    }
-
-    private static func recency(of slot: EntrySlot, _ touch: PendingTouch?) -> UInt64 {
-        let recency = slot.recency
-        guard let touch, touch.tag == slot.tag else { return recency }
-        return max(recency, touch.stamp)
     }
 
     // MARK: Going on
@@ -203,24 +201,12 @@ package final class EntryScan {
     /// Bytes of the value.
     package var valueBytes: Int { Int(slot?.shownBytes ?? 0) }
     /// The stamp of its last use; of two entries the more recent has the greater one.
-    package var recency: UInt64 { slot.map { EntryScan.recency(of: $0, touch) } ?? 0 }
+    package var recency: UInt64 { use?.recency ?? 0 }
     package var isInMemoryOnly: Bool { slot?.isMemoryOnly ?? false }
 
-    private var touch: PendingTouch? {
-        guard !pending.isEmpty, let slot, let touch = pending[number],
-            touch.tag == slot.tag, touch.stamp > slot.recency
-        else { return nil }
-        return touch
-    }
-
-    package var accessed: Timestamp {
-        Timestamp(microseconds: touch?.time ?? slot?.accessed ?? 0)
-    }
-
-    package var hits: UInt32 {
-        let hits = slot?.hits ?? 0
-        return touch?.hits(after: hits) ?? hits
-    }
+    private var use: LastUse? { slot.map { index.lastUse(of: number, $0, pending) } }
+    package var accessed: Timestamp { Timestamp(microseconds: use?.accessed ?? 0) }
+    package var hits: UInt32 { use?.hits ?? 0 }
 
     package var expires: Timestamp? {
         guard let deadline = slot?.deadline, deadline != Deadline.never else { return nil }
@@ -353,21 +339,5 @@ extension Archive {
     /// A way through the entries of these keys, found by look-up.
     package func scan(keys: [String]) throws(StorageError) -> EntryScan {
         try EntryScan(engine: try engine(), keys: keys)
-    }
-}
-
-extension ArchiveEngine {
-    /// Uses that wait to be applied, by entry.
-    func pendingTouchesByNumber() -> [UInt32: PendingTouch] {
-        var pending: [UInt32: PendingTouch] = [:]
-        for touch in index.pendingTouches() {
-            if var earlier = pending[touch.number], earlier.tag == touch.tag {
-                earlier.add(touch)
-                pending[touch.number] = earlier
-            } else {
-                pending[touch.number] = touch
-            }
-        }
-        return pending
     }
 }

@@ -40,12 +40,17 @@ struct SnapshotBuilder {
 
     /// How often it begins anew before it gives up.
     private static let attempts = 200
-    /// How often it looks whether the operation under way is over: about a millisecond.
-    private static let patience = 2000
+    /// How long it waits for the operation under way, in microseconds.
+    private static let patience: Int64 = 100_000
 
     func take() throws(StorageError) -> Result {
         for attempt in 0..<SnapshotBuilder.attempts {
-            if let result = try attemptOnce() { return result }
+            do throws(StorageError) {
+                if let result = try attemptOnce() { return result }
+            } catch {
+                // The log has gone round past a file that was to be read.
+                guard case .system(_, _, SystemCode.missing) = error else { throw error }
+            }
             if attempt > 3 { usleep(UInt32(min(attempt, 20)) * 100) }
         }
         throw .busy(
@@ -80,14 +85,15 @@ struct SnapshotBuilder {
         return Result(items: items, segments: segments, boot: now.boot, wall: now.wall)
     }
 
-    /// Pins all segments up to the one in which `end` is; `false` when one went meanwhile.
+    /// Pins all segments up to the one in which `end` is, as long as they are by now; `false` when one went meanwhile.
     private func pin(_ segments: PinnedSegments, upTo end: Location) throws(StorageError) -> Bool {
         guard end != .none else { return true }
         let oldest = engine.oldestSegment
         for number in try log.segmentNumbers() where number >= oldest && number <= end.segment {
             guard try segments.add(number) else { return false }
         }
-        return segments.pins[end.segment] != nil
+        guard segments.pins[end.segment] != nil else { return false }
+        return try segments.learnSizes(upTo: end)
     }
 
     /// All lines of the index with what they name, and the furthest place that one of them names.
@@ -97,46 +103,65 @@ struct SnapshotBuilder {
         items.reserveCapacity(min(engine.entryCount, Int(index.usedEntries)))
         var last = Location.none
         let settled = engine.head
-        let pending = engine.pendingTouchesByNumber()
+        let pending = index.pendingTouches()
         for number in 0..<index.usedEntries {
             guard let slot = index.entry(number + 1) else { break }
-            let named = slot.location
-            guard named != .none, !slot.isSetAside, !slot.isMemoryOnly else { continue }
-            // A batch that isn't published doesn't count, and one that is does as a whole.
-            guard let location = named < settled ? named : try engine.resolve(named) else {
-                if index.word64(IndexLayout.batchOpenOffset) == 0 { last = max(last, named) }
-                continue
+            let found = try slot.read { (named) throws(StorageError) -> SnapshotItem? in
+                guard !slot.isSetAside, !slot.isMemoryOnly else { return nil }
+                // A batch that isn't published doesn't count, and one that is does as a whole.
+                guard let location = named < settled ? named : try engine.resolve(named) else {
+                    if index.word64(IndexLayout.batchOpenOffset) == 0 { last = max(last, named) }
+                    return nil
+                }
+                last = max(last, location)
+                let use = index.lastUse(of: number + 1, slot, pending)
+                return SnapshotItem(
+                    location: location, recency: use.recency, accessed: use.accessed, deadline: slot.deadline,
+                    tag: slot.tag, hits: use.hits)
             }
-            var item = SnapshotItem(
-                location: location, recency: slot.recency, accessed: slot.accessed, deadline: slot.deadline,
-                tag: slot.tag, hits: slot.hits)
-            if let touch = pending[number + 1], touch.tag == item.tag, touch.stamp > item.recency {
-                item.hits = touch.hits(after: item.hits)
-                item.recency = touch.stamp
-                item.accessed = touch.time
-            }
-            guard slot.location == named else {
-                // Changed while it was looked at: the log says how.
-                last = max(last, slot.location)
-                items.append(item)
-                continue
-            }
-            last = max(last, location)
-            items.append(item)
+            if let found { items.append(found) }
         }
         return (items, last)
+    }
+
+    /// Whether nobody is about to append at `end`.
+    private func isSettled(at end: Location) -> Bool {
+        var isSettled = true
+        // Else whoever has the lock was stopped, or takes long over something else.
+        _ = isSoon {
+            let isQuiet = index.word64(IndexLayout.sectionOwnerOffset) == 0
+            isSettled = engine.head == end
+            return isQuiet || !isSettled
+        }
+        return isSettled
+    }
+
+    /// Asks again and again until the answer is yes, or the operation under way takes too long.
+    private func isSoon(_ isSo: () -> Bool) -> Bool {
+        for attempt in 0..<200 {
+            if isSo() { return true }
+            if attempt > 100 { sched_yield() } else { cp_pause() }
+        }
+        // Its thread may wait for a processor.
+        let end = Clock.boot() + SnapshotBuilder.patience
+        while Clock.boot() < end {
+            usleep(50)
+            if isSo() { return true }
+        }
+        return false
     }
 
     /// Where the log ends for this snapshot: behind everything that was found in the index.
     private func end(behind last: Location) throws(StorageError) -> Location? {
         // A line may be found half changed by the operation that is under way; when that is over, the log tells of it.
         let before = engine.head
-        for attempt in 0..<SnapshotBuilder.patience {
+        var head = before
+        let isOver = isSoon {
             let isQuiet = index.word64(IndexLayout.sectionOwnerOffset) == 0
-            let head = engine.head
-            if isQuiet || head != before, last < head || last == .none { return head }
-            if attempt > 100 { sched_yield() } else { cp_pause() }
+            head = engine.head
+            return (isQuiet || head != before) && (last < head || last == .none)
         }
+        if isOver { return head }
         // Whoever changes the index was stopped or killed, or takes long. What the index names is whole in the log.
         var end = engine.head
         if last == .none { return end }
@@ -165,21 +190,24 @@ struct SnapshotBuilder {
         let now = Clock.read()
         guard first != .none, end != .none else { return result([], segments, now) }
         var items: [SnapshotItem] = []
-        var begin = first
+        var told = first
         for number in segments.pins.keys.sorted() where number >= first.segment {
             guard let pin = segments.pins[number] else { continue }
             let start = number == first.segment ? first.offset : SegmentHeader.bytes
-            _ = try log.scan(pin, from: start) { (item) throws(StorageError) in
-                guard case .frame(let frame, let location) = item, frame.kind == .message, location < end
-                else { return }
+            let limit = number == end.segment ? end.offset : .max
+            try log.scan(pin, from: start, before: limit) { (item) throws(StorageError) in
+                guard case .frame(let frame, let location) = item, frame.kind == .message else { return }
                 let said = Location(raw: UInt64(bitPattern: frame.created))
-                begin = max(begin, said == .none ? location : said)
+                told = said == .none ? location : said
                 items.append(
                     SnapshotItem(
                         location: location, recency: UInt64(items.count), accessed: frame.time,
                         deadline: Deadline.never, tag: 0, hits: 0))
             }
         }
+        // Whoever appends drops the oldest before it tells of the message that they make room for.
+        if first > told, !isSettled(at: end) { return nil }
+        let begin = max(first, told)
         items.removeAll { $0.location < begin }
         // The ring may have gone past them before they were pinned.
         guard segments.pins[begin.segment] != nil else { return nil }
@@ -205,7 +233,6 @@ private struct SnapshotOverlay {
     /// Applies the frames between two places; `false` where they can't tell everything.
     mutating func apply(from begin: Location, to end: Location) throws(StorageError) -> Bool {
         removed = [Bool](repeating: false, count: items.count)
-        try segments.learnSizes()
         guard begin != end else { return true }
         guard let frames = segments.frames(from: begin, to: end) else { return false }
         var tags: Set<UInt32> = []
@@ -216,7 +243,12 @@ private struct SnapshotOverlay {
             }
         }
         for (place, item) in items.enumerated() where tags.contains(item.tag) {
-            places[item.tag, default: []].append(place)
+            // Deleted and stored again while the lines were gone through, an entry was found on two of them.
+            if let frame = segments.uncheckedFrame(at: item.location), self.place(of: frame.key) != nil {
+                removed[place] = true
+            } else {
+                places[item.tag, default: []].append(place)
+            }
         }
         for (frame, location) in frames {
             guard note(frame, at: location) else { return false }
@@ -232,7 +264,7 @@ private struct SnapshotOverlay {
         switch frame.kind {
         case .put, .move: store(frame, at: location)
         case .delete, .resident: if let place = place(of: frame.key) { removed[place] = true }
-        case .deleteAll: for place in items.indices { removed[place] = true }
+        case .deleteAll: removed = [Bool](repeating: true, count: items.count)
         case .deadline:
             guard let place = place(of: frame.key) else { break }
             let deadline = FrameExtension.deadline(.deadline, of: frame)?.resolved(now: Clock.read())

@@ -15,6 +15,8 @@ struct SnapshotItem {
 final class PinnedSegments: @unchecked Sendable {
     private let log: SegmentLog
     private(set) var pins: [UInt32: SegmentLog.Pin] = [:]
+    /// Those that are mapped as far as they will ever be written.
+    private var complete: Set<UInt32> = []
 
     init(_ log: SegmentLog) { self.log = log }
 
@@ -28,9 +30,15 @@ final class PinnedSegments: @unchecked Sendable {
         return true
     }
 
-    /// Maps what other processes have appended to the segments since they were mapped here, while their files have names.
-    func learnSizes() throws(StorageError) {
-        for pin in pins.values { try log.learnSize(pin) }
+    /// Maps what other processes have appended to the segments since they were mapped here. The log must have ended at `end`
+    /// before this was called.
+    /// - Returns: `false` when a file had lost its name before that, so that nobody can tell how long it became.
+    func learnSizes(upTo end: Location) throws(StorageError) -> Bool {
+        for (segment, pin) in pins where !complete.contains(segment) {
+            guard try log.learnSize(pin) else { return false }
+            if segment < end.segment { complete.insert(segment) }
+        }
+        return true
     }
 
     func keep(only needed: Set<UInt32>) {

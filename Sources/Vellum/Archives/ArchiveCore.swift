@@ -16,7 +16,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     let coder = ArchiveCoder<Object>.coder()
     private let isSendable = Atomic(false)
     /// What is being computed for whoever asks for it.
-    let flights = Flights()
+    package let flights = Flights()
     /// Keys under which something was found that is no object.
     let stale = Guarded(StaleKeys())
     /// What was found out about properties, by the paths to them.

@@ -1,7 +1,7 @@
 import StorageEngine
 
 /// What is computed now in this process, by key: whoever asks for the same meanwhile waits for that.
-final class Flights: Sendable {
+package final class Flights: Sendable {
     private let all = Guarded<[ExactText: Flight]>([:])
 
     /// The computation of a key, a number for the caller to wait with, and whether the caller is the one to carry it out.
@@ -12,6 +12,11 @@ final class Flights: Sendable {
             all[ExactText(key)] = flight
             return (flight, flight.ticket(), true)
         }
+    }
+
+    /// How many wait for a key's computation, whoever carries it out included.
+    package func waiting(for key: String) -> Int {
+        all.withLock { $0[ExactText(key)]?.waiting ?? 0 }
     }
 
     /// The caller waits no longer. When nobody does, what is computed is told to stop, and who asks later begins anew.
@@ -47,6 +52,8 @@ final class Flight: Sendable {
     }
 
     private let state = Guarded(State())
+
+    fileprivate var waiting: Int { state.withLock { $0.present.count } }
 
     fileprivate func ticket() -> Int {
         state.withLock { state in

@@ -129,7 +129,12 @@ import Testing
         if byOther {
             try other.removeArchive(named: "F")
         } else {
-            try FileManager.default.removeItem(atPath: folder.store)
+            // Foundation gives up when somebody, as here the archive that ends, takes a file away before it does.
+            let isGone = try await wait {
+                try? FileManager.default.removeItem(atPath: folder.store)
+                return !FileManager.default.fileExists(atPath: folder.store)
+            }
+            #expect(isGone)
         }
         #expect(await task.value == .closed(name: "F"))
     }

@@ -1,5 +1,6 @@
 import Foundation
 import StorageEngine
+import Synchronization
 import TestSupport
 import Testing
 
@@ -75,6 +76,36 @@ import Testing
         try folder.removeIndex("A")
         let rebuilt = try Store.open(at: folder.store).archive(named: "A")
         #expect(try rebuilt.entries(order: .leastRecentFirst).keys == plain.stored)
+    }
+
+    /// Uses that were applied while a list was made counted twice, in the line and as pending ones.
+    @Test func whatIsAppliedMeanwhileCountsOnce() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let store = try Store.open(at: folder.store)
+        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 100_000))
+        let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
+        try archive.put([1], forKey: "a")
+        let begun = Atomic<UInt32>(0)
+        let done = Atomic<UInt32>(0)
+        let user = Background {
+            while begun.load(ordering: .relaxed) < 300_000 {
+                begun.add(1, ordering: .sequentiallyConsistent)
+                _ = try archive.access("a")
+                done.add(1, ordering: .sequentiallyConsistent)
+            }
+        }
+        var looks = 0
+        while done.load(ordering: .relaxed) < 300_000 {
+            let least = done.load(ordering: .sequentiallyConsistent)
+            let list = try observer.entries(order: .mostRecentFirst)
+            let metadata = try #require(try observer.metadata("a"))
+            let most = begun.load(ordering: .sequentiallyConsistent)
+            looks += 1
+            #expect(list[0].hits >= least && list[0].hits <= metadata.hits && metadata.hits <= most)
+        }
+        try user.wait()
+        #expect(looks > 10)
+        #expect(try observer.metadata("a")?.hits == 300_000)
     }
 
     #if DEBUG

@@ -109,8 +109,15 @@ import Testing
                 found.removeValue(forKey: "single")?.withUnsafeBytes { NumberedBatches.number($0) } ?? 1
             #expect(single == clock + 1 || single == max(clock, 2) - 1, "clock \(clock), single \(single)")
             let isSame = found == model
-            #expect(isSame, "seed \(seed), clock \(clock): \(found.count) entries for \(model.count)")
-            #expect(try Set(snapshot.numbersByKey()).count == snapshot.count)
+            let others = Set(found.keys).union(model.keys).filter { found[$0] != model[$0] }.map { key in
+                let both = [found[key], model[key]].map { value in
+                    value.map { "\($0.withUnsafeBytes { NumberedBatches.number($0) }), \($0.count) bytes" }
+                        ?? "none"
+                }
+                return "\(key): \(both)"
+            }
+            #expect(isSame, "seed \(seed), clock \(clock), single \(single): \(others)")
+            #expect(try Set((0..<snapshot.count).map { try snapshot.key(at: $0) }).count == snapshot.count)
         }
     }
 
@@ -169,7 +176,7 @@ import Testing
             }
             guard let first = numbers.first else { continue }
             #expect(numbers == Array(first..<first + UInt64(numbers.count)))
-            #expect(numbers.count == 200 || first == 1, "\(numbers.count) messages")
+            #expect(numbers.count == 200 || first == 1, "\(first): \(numbers.count) messages")
         }
         try writer.wait()
     }

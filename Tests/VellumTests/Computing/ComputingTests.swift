@@ -125,7 +125,7 @@ import Vellum
         let first = Task { try await ask() }
         try await eventually { gate.entered.load(ordering: .relaxed) == 1 }
         let second = Task { try await ask() }
-        try await Task.sleep(for: .milliseconds(20))
+        try await eventually { notes.core.flights.waiting(for: "a") == 2 }
         first.cancel()
         await #expect(throws: CancellationError.self) { try await first.value }
         gate.open()
