@@ -209,7 +209,16 @@ private struct CheckPass {
         else { return }
         let key = account.hash(of: frame)
         keys[next] = key
-        if let problem = try lookUp(frame) { astray.append((key, frame.location, problem)) }
+        if let problem = try lookUp(frame), isListed(references[next]) {
+            astray.append((key, frame.location, problem))
+        }
+    }
+
+    /// Whether the index still names what it did when it was listed. The log may tell only in segments that are begun while
+    /// it is read why it doesn't.
+    private func isListed(_ reference: EntryReference) -> Bool {
+        guard let slot = engine.index.entry(reference.number) else { return false }
+        return slot.location == reference.location && engine.index.isVisible(reference.number, slot)
     }
 
     /// What is wrong with how an entry that is listed is found; nil: nothing.
