@@ -24,9 +24,11 @@ public final class EngineSource: StoreSource {
         var summaries: [StoreSummary] = []
         for name in try FolderContents.names(in: folder) {
             let path = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
-            guard Store.isStore(at: path) else { continue }
             var summary = StoreSummary(name: name, path: path)
             do throws(SourceError) {
+                guard
+                    try EngineSource.translating({ () throws(StorageError) in try Store.isStore(at: path) })
+                else { continue }
                 let figures = try figures(store: path)
                 summary.archives = figures.archives.count
                 summary.entries = figures.archives.reduce(0) { $0 &+ $1.entries }
@@ -41,16 +43,20 @@ public final class EngineSource: StoreSource {
 
     public func figures(store path: String) throws(SourceError) -> StoreFigures {
         let store = try store(path)
-        let names = try EngineSource.translating { () throws(StorageError) in try store.archiveNames() }
         var figures = StoreFigures(archives: [])
         figures.ownPid = getpid()
         var processes: [Int32: ProcessSummary] = [:]
+        let names = try EngineSource.translating { () throws(StorageError) in try store.archiveNames() }
         for name in names {
             do throws(StorageError) {
-                let archive = try store.archive(named: name)
-                var summary = ArchiveSummary(try archive.status())
-                summary.nextEvent = try archive.nextEvent()
-                summary.processes = try archive.processes().map { ProcessSummary($0) }
+                // Looked at again in a moment.
+                let summary = try store.withArchive(named: name, staysOpen: true) {
+                    (archive) throws(StorageError) in
+                    var summary = ArchiveSummary(try archive.status())
+                    summary.nextEvent = try archive.nextEvent()
+                    summary.processes = try archive.processes().map { ProcessSummary($0) }
+                    return summary
+                }
                 figures.archives.append(summary)
                 // A process has a slot in every archive that it uses.
                 for process in summary.processes {
@@ -148,7 +154,8 @@ public final class EngineSource: StoreSource {
 
     /// The store, opened for reading. One that isn't at its path any more is forgotten.
     private func store(_ path: String) throws(SourceError) -> Store {
-        if Store.isStore(at: path), let store = open.withLock({ $0[ExactText(path)] }) { return store }
+        let isThere = try EngineSource.translating { () throws(StorageError) in try Store.isStore(at: path) }
+        if isThere, let store = open.withLock({ $0[ExactText(path)] }) { return store }
         open.withLock { $0[ExactText(path)] = nil }
         let store = try EngineSource.translating { () throws(StorageError) in
             try Store.open(at: path, mode: .readOnly, createIfMissing: false, options: .forLooking)
