@@ -63,16 +63,16 @@ import Testing
 
     @Test func whatCouldNotBeReadIsNotCalledDamaged() throws {
         try fill(archives: 3)
-        let check = try run("ulimit -n 8", "check")
+        let check = try run("ulimit -n 7", "check")
         #expect(check.status == 3, "\(check.text) \(check.errors)")
         #expect(!check.text.contains("NOT CLEAN") && !check.text.contains("clean"), "\(check.text)")
         #expect(check.text.contains("A1: could not be read\n  cannot ") && check.text.contains("ulimit -n"))
-        let report = try JSON.object(try run("ulimit -n 8", "check --json").text)
+        let report = try JSON.object(try run("ulimit -n 7", "check --json").text)
         #expect(report["clean"] as? Bool == false && report["damaged"] as? Int == 0)
         let archives = try #require(report["archives"] as? [[String: Any]])
         #expect(archives.count == 3 && archives.allSatisfy { $0["read"] as? Bool == false })
         // A repair leaves alone what it knows nothing of.
-        let repair = try run("ulimit -n 8", "check --repair")
+        let repair = try run("ulimit -n 7", "check --repair")
         #expect(repair.status == 3 && !repair.text.contains("mended"), "\(repair.text)")
         #expect(try Vellum.run(["check", "--store", path]).status == 0)
     }

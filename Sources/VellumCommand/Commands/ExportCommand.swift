@@ -34,11 +34,19 @@ struct ExportCommand: ParsableCommand {
     @Flag(help: "Wrap each value: {\"key\":…,\"value\":…}.")
     var withKeys = false
 
+    private func beginFile() throws(CommandFailure) -> WholeFile {
+        do throws(SourceError) {
+            return try WholeFile(at: file, replaces: true)
+        } catch {
+            throw CommandFailure(error.description, status: .usage)
+        }
+    }
+
     func run() throws {
         Interruption.collect()
         let archive = try store.openForLooking().archive(named: archive)
         try archive.requireEntries()
-        let whole = file == "-" ? nil : try WholeFile(at: file, replaces: true)
+        let whole = file == "-" ? nil : try beginFile()
         defer { whole?.discard() }
         let output = whole.map { OutputWriter(descriptor: $0.descriptor, subject: file) } ?? OutputWriter()
         let exporter = try Exporter(archive, to: output, wrapsKeys: withKeys)
