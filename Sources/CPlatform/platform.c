@@ -125,6 +125,7 @@ static uint64_t limit_of(int resource) {
 
 uint64_t cp_limit_addresses(void) { return limit_of(RLIMIT_AS); }
 uint64_t cp_limit_file_bytes(void) { return limit_of(RLIMIT_FSIZE); }
+uint64_t cp_limit_open_files(void) { return limit_of(RLIMIT_NOFILE); }
 
 int64_t cp_coarse_time(void) {
     struct timespec now;

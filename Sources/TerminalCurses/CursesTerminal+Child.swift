@@ -44,7 +44,7 @@ extension CursesTerminal {
         defer { posix_spawnattr_destroy(&attributes) }
         var ignored = sigset_t()
         sigemptyset(&ignored)
-        for signal in [SIGINT, SIGQUIT, SIGTSTP] { sigaddset(&ignored, signal) }
+        for signal in [SIGINT, SIGQUIT, SIGTSTP, SIGXFSZ] { sigaddset(&ignored, signal) }
         posix_spawnattr_setsigdefault(&attributes, &ignored)
         // A thread that blocks signals must not hand that on.
         var unblocked = sigset_t()

@@ -31,6 +31,7 @@ struct VellumCommand: ParsableCommand {
 
     static func main() {
         Interruption.endAtOnce()
+        Interruption.takeLongFilesAsErrors()
         OpenFileLimit.raise()
         run(Array(CommandLine.arguments.dropFirst())).end()
     }

@@ -47,6 +47,37 @@ struct ExpiringTests {
         // The next who opens it for writing may clear it away; who looks does not.
         let why = try JSON.object(try store.done("why", "A", "k", "--json").text)
         #expect(why["present"] as? Bool == false)
+        // What broke: that it expired was told at a terminal only.
+        let recorded = try #require((why["events"] as? [[String: Any]])?.first?["time"] as? Double)
+        let expired = try #require(why["expired"] as? Double)
+        #expect(abs(expired - recorded - 0.05) < 0.04, "\(expired - recorded)")
+        let plain = try store.done("why", "A", "k").lines
+        #expect(plain[0] == "present\tfalse" && plain[1].hasPrefix("expired\t"), "\(plain)")
+        try store.done("put", "A", "there", "--expires", "1h", input: "1")
+        let there = try JSON.object(try store.done("why", "A", "there", "--json").text)
+        #expect(there["expired"] is NSNull)
+    }
+
+    /// What had met its deadline since it was deleted was said to be back.
+    @Test func anUndoTellsWhatHasExpiredSince() async throws {
+        try store.done("put", "A", "short", "--expires", "2s", input: "1")
+        try store.done("put", "A", "long", input: "1")
+        try store.done("rm", "A", "short", "long", "--yes")
+        try await Task.sleep(for: .seconds(2.2))
+        let undo = try store.done("undo", "A", "--json")
+        let report = try JSON.object(undo.text)
+        #expect(report["entries"] as? Int == 1 && report["expired"] as? Int == 1, "\(undo.text)")
+        #expect(undo.errors.contains("1 entry has expired") && undo.errors.contains("brought back 1 entry"))
+        #expect(try store.keys("A") == ["long"])
+    }
+
+    /// The help said that line breaks in keys are printed as they are.
+    @Test func aKeyIsOneLineAsTheHelpSays() throws {
+        try store.done("put", "A", "a\nb\tc\u{2028}d", input: "1")
+        let list = try store.done("keys", "A")
+        #expect(list.lines.count == 1 && list.text.hasPrefix("a\\nb\\tc\\u{2028}d\t"), "\(list.text)")
+        let help = try Vellum.run(["keys", "--help"]).text.replacing(/\s+/, with: " ")
+        #expect(help.contains("are spelled \\n, \\t or \\u{2028}; --json gives them exactly"), "\(help)")
     }
 
     @Test func keysAreChosenByOwnerAndSortedByDeadline() throws {
@@ -137,7 +168,7 @@ struct ExpiringTests {
         let outcome = try store.done("undo", "A", "--json")
         #expect(
             outcome.text == "{\"id\":1,\"action\":\"expire\",\"entries\":3,\"bytes\":6,\"skipped\":[],"
-                + "\"skippedCount\":0,\"evicted\":0}\n")
+                + "\"skippedCount\":0,\"expired\":0,\"evicted\":0}\n")
         #expect(outcome.errors.hasPrefix("brought back 3 entries, 6 bytes (expired "))
         let after = try entries()
         #expect(after.count == 3)
@@ -247,7 +278,7 @@ struct ExpiringTests {
         let outcome = try store.done("undo", "A", "--json")
         #expect(
             outcome.text == "{\"id\":1,\"action\":\"delete\",\"entries\":1,\"bytes\":2,\"skipped\":[\"a\"],"
-                + "\"skippedCount\":1,\"evicted\":0}\n")
+                + "\"skippedCount\":1,\"expired\":0,\"evicted\":0}\n")
         #expect(outcome.errors.hasPrefix("vellum: \"a\" was recorded or changed meanwhile"))
         #expect(try store.done("get", "A", "a", "--json").text == "[2]\n")
         #expect(try store.keys("A") == ["a", "b"])

@@ -169,6 +169,19 @@ struct LogTests {
         #expect(tail.errors == "vellum: some messages were dropped before they were read\n")
     }
 
+    /// A damaged message was said to have been dropped, and if it was the last, nothing was said.
+    @Test(arguments: ["second", "third"])
+    func whatIsDamagedIsToldOf(message: String) throws {
+        for text in ["first", "second", "third"] { try store.done("append", "L", text, "--disk", "10KB") }
+        let path = URL(fileURLWithPath: store.path + "/L.archive/00000001.segment")
+        var data = try Data(contentsOf: path)
+        data[try #require(data.range(of: Data(message.utf8))).lowerBound] ^= 1
+        try data.write(to: path)
+        let tail = try store.done("tail", "L", "--raw")
+        #expect(tail.lines == ["first", "second", "third"].filter { $0 != message })
+        #expect(tail.errors == "vellum: some messages are damaged and left out; vellum check tells where\n")
+    }
+
     @Test func aTerminalShowsWhatItWouldObey() throws {
         try store.done("append", "L", "--whole", "--disk", "1KB", input: "a\u{1b}[31mb\nsecond line\n")
         let (status, text) = try PseudoTerminal.run("tail L --store '\(store.path)'")

@@ -161,7 +161,7 @@ struct WatchTests {
         let there = try store.done("why", "A", "k", "--json").text
         #expect(
             Masked.text(there)
-                == "{\"archive\":\"A\",\"key\":\"k\",\"present\":true,\"meta\":{\"key\":\"k\",\"size\":2,\"tier\":\"disk\","
+                == "{\"archive\":\"A\",\"key\":\"k\",\"present\":true,\"expired\":null,\"meta\":{\"key\":\"k\",\"size\":2,\"tier\":\"disk\","
                 + "\"created\":T,\"accessed\":T,\"expires\":T,\"hits\":0,\"owner\":\"me\",\"rank\":1},\"heldBy\":[],"
                 + "\"events\":[{\"time\":T,\"event\":\"record\",\"size\":2,\"cause\":\"request\",\"pid\":P,"
                 + "\"process\":null}],\"reachesBackTo\":T,\"isCutOff\":false}\n")
@@ -170,7 +170,7 @@ struct WatchTests {
         let gone = try store.done("why", "A", "before", "--json").text
         #expect(
             Masked.text(gone)
-                == "{\"archive\":\"A\",\"key\":\"before\",\"present\":false,\"meta\":null,\"heldBy\":[],\"events\":["
+                == "{\"archive\":\"A\",\"key\":\"before\",\"present\":false,\"expired\":null,\"meta\":null,\"heldBy\":[],\"events\":["
                 + "{\"time\":T,\"event\":\"record\",\"size\":2,\"cause\":\"request\",\"pid\":P,\"process\":null},"
                 + "{\"time\":T,\"event\":\"eviction\",\"size\":2,\"cause\":\"limit\",\"pid\":P,\"process\":null}],"
                 + "\"reachesBackTo\":T,\"isCutOff\":false}\n")

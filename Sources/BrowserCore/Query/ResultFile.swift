@@ -7,8 +7,7 @@ import Foundation
 /// A name that ends in `.csv` or `.tsv` gives the columns of the table with their titles on top, each cell whole; any
 /// other an object a line, as `vellum query --json` prints it.
 struct ResultFile {
-    private let path: String
-    private let file: FileHandle
+    private let file: WholeFile
     private let plan: QueryPlan
     /// Nil for an object a line.
     private let separator: UInt8?
@@ -23,13 +22,7 @@ struct ResultFile {
         let name = path.lowercased()
         separator =
             name.hasSuffix(".tsv") ? UInt8(ascii: "\t") : name.hasSuffix(".csv") ? UInt8(ascii: ",") : nil
-        do {
-            try Data().write(to: URL(fileURLWithPath: path), options: .withoutOverwriting)
-            file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
-        } catch {
-            throw SourceError("\(path) can't be written: \(ResultFile.reason(error))")
-        }
-        self.path = path
+        file = try WholeFile(at: path, replaces: false)
         self.plan = plan
         cells = QueryCells(plan, now: .now())
     }
@@ -57,25 +50,21 @@ struct ResultFile {
             if !hasTitles { appendTitles(separator) }
         }
         try flush()
-        do { try file.close() } catch { throw SourceError("\(path): \(ResultFile.reason(error))") }
+        try file.finish()
     }
 
     /// What was begun and not finished is not left behind.
-    func remove() {
-        try? file.close()
-        try? FileManager.default.removeItem(atPath: path)
-    }
+    func remove() { file.discard() }
 
     private mutating func flushIfFull() throws(SourceError) {
         if buffer.count >= ResultFile.bufferBytes { try flush() }
     }
 
     private mutating func flush() throws(SourceError) {
-        do {
-            try file.write(contentsOf: Data(buffer))
-        } catch {
-            throw SourceError("\(path) can't be written: \(ResultFile.reason(error))")
+        let result: Result<Void, SourceError> = buffer.withUnsafeBytes { bytes in
+            Result { () throws(SourceError) in try file.write(bytes) }
         }
+        try result.get()
         buffer.removeAll(keepingCapacity: true)
     }
 
@@ -90,15 +79,5 @@ struct ResultFile {
     private mutating func appendTitles(_ separator: UInt8) {
         hasTitles = true
         DelimitedText.appendLine(cells.titles, separator: separator, to: &buffer)
-    }
-
-    private static func reason(_ error: any Error) -> String {
-        switch (error as? CocoaError)?.code {
-        case .fileWriteFileExists: "there is a file of that name already; choose another name"
-        case .fileWriteNoPermission: "this user may not write there"
-        case .fileNoSuchFile: "its folder isn't there"
-        case .fileWriteOutOfSpace: "the disk is full"
-        default: error.localizedDescription
-        }
     }
 }

@@ -101,6 +101,8 @@ public struct UndoReport: Sendable, Hashable {
     /// Keys that were recorded anew or changed meanwhile, the first hundred of them, and how many in all.
     public var skipped: [String]
     public var skippedCount: Int
+    /// Entries that have met the deadline that they had.
+    public var expired: Int
     /// Entries that had to go because the limit left no room for all.
     public var evicted: Int
     /// What the call took, in seconds: no lock was held longer.
@@ -109,13 +111,14 @@ public struct UndoReport: Sendable, Hashable {
     public var isComplete: Bool
 
     public init(
-        entries: Int, bytes: UInt64, skipped: [String] = [], skippedCount: Int = 0, evicted: Int = 0,
-        longestCall: Double = 0, isComplete: Bool = true
+        entries: Int, bytes: UInt64, skipped: [String] = [], skippedCount: Int = 0, expired: Int = 0,
+        evicted: Int = 0, longestCall: Double = 0, isComplete: Bool = true
     ) {
         self.entries = entries
         self.bytes = bytes
         self.skipped = skipped
         self.skippedCount = skippedCount
+        self.expired = expired
         self.evicted = evicted
         self.longestCall = longestCall
         self.isComplete = isComplete

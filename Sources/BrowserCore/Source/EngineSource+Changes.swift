@@ -74,7 +74,7 @@ extension EngineSource {
             guard let outcome = undone else { return nil }
             return UndoReport(
                 entries: outcome.entries, bytes: outcome.bytes, skipped: outcome.skipped,
-                skippedCount: outcome.skippedCount, evicted: outcome.evicted,
+                skippedCount: outcome.skippedCount, expired: outcome.expired, evicted: outcome.evicted,
                 longestCall: max(longest, (clock.now - last) / .seconds(1)), isComplete: outcome.isComplete)
         }
     }

@@ -24,9 +24,11 @@ public final class EngineSource: StoreSource {
         var summaries: [StoreSummary] = []
         for name in try FolderContents.names(in: folder) {
             let path = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
-            guard Store.isStore(at: path) else { continue }
             var summary = StoreSummary(name: name, path: path)
             do throws(SourceError) {
+                guard
+                    try EngineSource.translating({ () throws(StorageError) in try Store.isStore(at: path) })
+                else { continue }
                 let figures = try figures(store: path)
                 summary.archives = figures.archives.count
                 summary.entries = figures.archives.reduce(0) { $0 &+ $1.entries }
@@ -41,16 +43,20 @@ public final class EngineSource: StoreSource {
 
     public func figures(store path: String) throws(SourceError) -> StoreFigures {
         let store = try store(path)
-        let names = try EngineSource.translating { () throws(StorageError) in try store.archiveNames() }
         var figures = StoreFigures(archives: [])
         figures.ownPid = getpid()
         var processes: [Int32: ProcessSummary] = [:]
+        let names = try EngineSource.translating { () throws(StorageError) in try store.archiveNames() }
         for name in names {
             do throws(StorageError) {
-                let archive = try store.archive(named: name)
-                var summary = ArchiveSummary(try archive.status())
-                summary.nextEvent = try archive.nextEvent()
-                summary.processes = try archive.processes().map { ProcessSummary($0) }
+                // Looked at again in a moment.
+                let summary = try store.withArchive(named: name, staysOpen: true) {
+                    (archive) throws(StorageError) in
+                    var summary = ArchiveSummary(try archive.status())
+                    summary.nextEvent = try archive.nextEvent()
+                    summary.processes = try archive.processes().map { ProcessSummary($0) }
+                    return summary
+                }
                 figures.archives.append(summary)
                 // A process has a slot in every archive that it uses.
                 for process in summary.processes {
@@ -83,49 +89,43 @@ public final class EngineSource: StoreSource {
     }
 
     public func entry(_ key: String, archive: String, store: String) throws(SourceError) -> Entry? {
-        let store = try self.store(store)
-        return try EngineSource.translating { () throws(StorageError) in
-            try store.archive(named: archive).metadata(key).map(Entry.init)
+        try looking(at: archive, of: store) { (archive) throws(StorageError) in
+            try archive.metadata(key).map(Entry.init)
         }
     }
 
     public func bytes(
         _ key: String, range: Range<Int>, archive: String, store: String
     ) throws(SourceError) -> [UInt8]? {
-        let store = try self.store(store)
-        return try EngineSource.translating { () throws(StorageError) in
-            try store.archive(named: archive).peek(key, range: range)
+        try looking(at: archive, of: store) { (archive) throws(StorageError) in
+            try archive.peek(key, range: range)
         }
     }
 
     public func events(archive: String, store: String, from: UInt64?) throws(SourceError) -> EventPage {
-        let store = try self.store(store)
-        return try EngineSource.translating { () throws(StorageError) in
-            let batch = try store.archive(named: archive).events(from: from)
-            return EventPage(
-                archive: archive, events: batch.events.map { StoreEvent($0, archive: archive) },
-                lost: batch.lost, next: batch.next)
+        let batch = try looking(at: archive, of: store) { (archive) throws(StorageError) in
+            try archive.events(from: from)
         }
+        return EventPage(
+            archive: archive, events: batch.events.map { StoreEvent($0, archive: archive) },
+            lost: batch.lost, next: batch.next)
     }
 
     public func biography(
         of key: String, archive: String, store: String
     ) throws(SourceError) -> Biography {
-        let store = try self.store(store)
-        return try EngineSource.translating { () throws(StorageError) in
-            let history = try store.archive(named: archive).history(of: key)
-            return Biography(
-                events: history.events.map { StoreEvent($0, archive: archive) },
-                reachesBackTo: history.reachesBackTo.map(Moment.init), isCutOff: history.isCutOff)
+        let history = try looking(at: archive, of: store) { (archive) throws(StorageError) in
+            try archive.history(of: key)
         }
+        return Biography(
+            events: history.events.map { StoreEvent($0, archive: archive) },
+            reachesBackTo: history.reachesBackTo.map(Moment.init), isCutOff: history.isCutOff)
     }
 
     public func messages(
         count: Int, behind: Int, nextEvent: UInt64, archive: String, store: String
     ) throws(SourceError) -> [LogLine] {
-        let store = try self.store(store)
-        return try EngineSource.translating { () throws(StorageError) in
-            let archive = try store.archive(named: archive)
+        try looking(at: archive, of: store) { (archive) throws(StorageError) in
             // Each message that was appended meanwhile left an event.
             let now = try archive.nextEvent()
             let appended = now > nextEvent ? Int(clamping: now - nextEvent) : 0
@@ -135,9 +135,18 @@ public final class EngineSource: StoreSource {
     }
 
     public func reversible(archive: String, store: String) throws(SourceError) -> [Reversible] {
-        let store = try self.store(store)
+        try looking(at: archive, of: store) { (archive) throws(StorageError) in
+            try archive.reversibleActions().map { Reversible($0, ownPid: getpid()) }
+        }
+    }
+
+    /// Looks at an archive that will be looked at again in a moment.
+    private func looking<Result>(
+        at name: String, of path: String, _ body: (Archive) throws(StorageError) -> Result
+    ) throws(SourceError) -> Result {
+        let store = try store(path)
         return try EngineSource.translating { () throws(StorageError) in
-            try store.archive(named: archive).reversibleActions().map { Reversible($0, ownPid: getpid()) }
+            try store.withArchive(named: name, staysOpen: true, body)
         }
     }
 
@@ -148,7 +157,8 @@ public final class EngineSource: StoreSource {
 
     /// The store, opened for reading. One that isn't at its path any more is forgotten.
     private func store(_ path: String) throws(SourceError) -> Store {
-        if Store.isStore(at: path), let store = open.withLock({ $0[ExactText(path)] }) { return store }
+        let isThere = try EngineSource.translating { () throws(StorageError) in try Store.isStore(at: path) }
+        if isThere, let store = open.withLock({ $0[ExactText(path)] }) { return store }
         open.withLock { $0[ExactText(path)] = nil }
         let store = try EngineSource.translating { () throws(StorageError) in
             try Store.open(at: path, mode: .readOnly, createIfMissing: false, options: .forLooking)

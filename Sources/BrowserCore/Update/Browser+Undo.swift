@@ -75,6 +75,7 @@ extension Browser {
                 words += ", \(Figures.bytes(report.bytes))"
             }
             if report.skippedCount > 0 { words += ", \(Figures.count(report.skippedCount)) skipped" }
+            if report.expired > 0 { words += ", \(Figures.count(report.expired)) expired meanwhile" }
             if report.evicted > 0 {
                 words += ", \(Figures.count(report.evicted)) evicted to make room"
             }

@@ -87,9 +87,10 @@ int cp_punch(int descriptor, off_t from, off_t to);
 /// Whether a hole of the file can be read through a mapping however full its file system is: not so where reading
 /// takes a page of the file system's room, as on tmpfs. False where that isn't known.
 bool cp_holes_are_readable(int descriptor);
-/// The most that this process may have, in bytes; UINT64_MAX: no limit.
+/// The most that this process may have, in bytes or files; UINT64_MAX: no limit.
 uint64_t cp_limit_addresses(void);
 uint64_t cp_limit_file_bytes(void);
+uint64_t cp_limit_open_files(void);
 /// Microseconds since 1970 from the cheapest clock that is right within a few milliseconds.
 int64_t cp_coarse_time(void);
 /// Microseconds since the machine was started, suspension included; no change of the wall clock moves it, and it is the

@@ -25,14 +25,18 @@ public final class Archive: Sendable {
     /// Which process this object is of: a forked child must not use the file locks, the lock's mutexes and the
     /// line in the process table that it shares with its parent.
     private let forks = cp_watch_forks()
+    private let whenClosed: @Sendable (Archive) -> Void
 
+    /// `whenClosed` is called once, by whoever closes it.
     init(
-        name: String, store: OpenFile, mode: AccessMode, options: StoreOptions, following: Following
+        name: String, store: OpenFile, mode: AccessMode, options: StoreOptions, following: Following,
+        whenClosed: @escaping @Sendable (Archive) -> Void = { _ in }
     ) throws(StorageError) {
         self.name = name
         self.store = store
         self.mode = mode
         self.options = options
+        self.whenClosed = whenClosed
         doorbell = following.doorbell
         follower = following.follower
         let engine = try Archive.open(name: name, store: store, mode: mode, options: options)
@@ -41,7 +45,7 @@ public final class Archive: Sendable {
         current = Mutex(engine)
     }
 
-    deinit { close() }
+    deinit { end() }
 
     private static func open(
         name: String, store: OpenFile, mode: AccessMode, options: StoreOptions
@@ -94,12 +98,19 @@ public final class Archive: Sendable {
 
     /// Ends the use of this object. Idempotent.
     public func close() {
-        guard !closed.exchange(true, ordering: .relaxed) else { return }
+        if end() { whenClosed(self) }
+    }
+
+    /// `false` when it had been closed.
+    @discardableResult
+    private func end() -> Bool {
+        guard !closed.exchange(true, ordering: .relaxed) else { return false }
         // In a forked child this would end the parent's use.
-        guard !isInherited else { return }
+        guard !isInherited else { return true }
         follower.end(self)
         fixed?.detach()
         current.withLock { $0 = nil }
+        return true
     }
 
     // MARK: Storing

@@ -24,4 +24,6 @@ public struct MessageBatch: Sendable, Hashable {
     /// Whether messages at or behind the place that was asked for are missing: dropped from the ring before they were
     /// read, or damaged.
     public var someAreLost: Bool
+    /// Whether some of these are damaged: they are in the log and can't be read.
+    public var someAreDamaged: Bool
 }

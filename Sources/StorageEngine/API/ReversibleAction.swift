@@ -44,11 +44,14 @@ public struct UndoBudget: Sendable, Hashable {
 /// What an undo brought back.
 public struct UndoOutcome: Sendable, Hashable {
     public var action: ReversibleAction
+    /// Those that can be found again, or were evicted for want of room.
     public var entries: Int
     public var bytes: UInt64
     /// Keys that were recorded anew meanwhile, or changed again; they were left as they are. At most 100 are listed.
     public var skipped: [String]
     public var skippedCount: Int
+    /// How many entries have met the deadline that they had, and so are not found again.
+    public var expired = 0
     /// How many entries were evicted because the limit left no room for all.
     public var evicted: Int
     /// Whether it was done to its end; if not, the rest can be taken back by undoing the action again.

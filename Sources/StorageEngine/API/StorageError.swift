@@ -60,6 +60,12 @@ public enum ResourceLimit: Sendable, Hashable {
     case addresses(UInt64?)
     /// The length of a file: the process' limit in bytes (`ulimit -f`).
     case fileBytes(UInt64)
+    /// Files that this process may have open: its limit (`ulimit -n`), or none known.
+    case openFiles(UInt64?)
+    /// Files that all processes together may have open (on Linux `fs.file-max`).
+    case openFilesOfAll
+    /// Memory of the process or of the system.
+    case memory
     /// Numbers for segments of a log.
     case segmentNumbers
 
@@ -72,6 +78,13 @@ public enum ResourceLimit: Sendable, Hashable {
                 + "vm.max_map_count)"
         case .fileBytes(let limit):
             "this process may write files of \(limit) bytes at most; raise that (ulimit -f)"
+        case .openFiles(let limit):
+            "this process has as many files open as it may\(limit.map { " (\($0))" } ?? ""); raise that (ulimit -n), or "
+                + "have fewer archives open"
+        case .openFilesOfAll:
+            "all processes together have as many files open as the system lets them; close some, or let it have more "
+                + "(on Linux fs.file-max)"
+        case .memory: "there is no memory for it; end other programs, or give this process more"
         case .segmentNumbers:
             "its log has used up the numbers for segments; export its entries and import them into a new archive"
         }
@@ -124,9 +137,6 @@ extension StorageError: CustomStringConvertible {
                 + "disk, close the archive everywhere, and open it again"
         case .limitReached(let operation, let path, let limit):
             "cannot \(operation) \(path): \(limit.advice) (nothing was lost)"
-        case .system(let operation, let path, EMFILE):
-            "cannot \(operation) \(path): this process has as many files open as it may; raise that (ulimit -n), or "
-                + "have fewer archives open (nothing was lost)"
         case .system(let operation, let path, let code):
             "cannot \(operation) \(path): \(StorageError.text(ofErrno: code))"
         }
@@ -139,7 +149,21 @@ extension StorageError: CustomStringConvertible {
         case EACCES, EPERM: .permissionDenied(path: path)
         case EROFS: .readOnly(operation: "\(operation) \(path) on a read-only file system")
         case EISDIR: .corrupted(path: path, offset: 0, reason: "a folder is where a file should be")
-        default: .system(operation: operation, path: path, code: code)
+        default:
+            limit(code).map { .limitReached(operation: operation, path: path, limit: $0) }
+                ?? .system(operation: operation, path: path, code: code)
+        }
+    }
+
+    /// Which limit an errno is about, if any. It says nothing of the file or the medium.
+    private static func limit(_ code: Int32) -> ResourceLimit? {
+        switch code {
+        case EMFILE: .openFiles(ProcessLimit.openFiles)
+        case ENFILE: .openFilesOfAll
+        case ENOMEM: .memory
+        // Without a limit of the process it is the file system's.
+        case EFBIG: ProcessLimit.fileBytes.map { .fileBytes($0) }
+        default: nil
         }
     }
 

@@ -32,7 +32,8 @@ extension Store {
     ///
     /// It is made beside its place, as `path.partial`, synced, and renamed: under `path` there is a whole backup or
     /// nothing, whatever crashes. What a killed backup left there, the next one removes. Needs as much room as the
-    /// values with some 100 bytes for each, and reads them all.
+    /// values with some 100 bytes for each, and reads them all; of descriptors and addresses as much as one archive takes,
+    /// however many there are.
     ///
     /// - Parameters:
     ///   - archives: names of those to copy; `nil`: all.
@@ -65,7 +66,10 @@ extension Store {
         defer { target.close() }
         var report = BackupReport()
         for name in names {
-            guard try copy(archive(named: name), to: target, &report, progress) else { return nil }
+            let isDone = try withArchive(named: name) { (archive) throws(StorageError) in
+                try copy(archive, to: target, &report, progress)
+            }
+            guard isDone else { return nil }
         }
         return report
     }
@@ -79,6 +83,7 @@ extension Store {
         // Synced once, when all is there.
         making.durability = .process
         let copy = try target.archive(named: archive.name, orCreate: making)
+        defer { copy.close() }
         let engine = try copy.engine()
         var damaged: [String] = []
         let isDone = try engine.copy(snapshot) {
@@ -94,7 +99,6 @@ extension Store {
             BackupReport.ArchiveCopy(
                 name: archive.name, time: snapshot.time, entries: engine.entryCount, bytes: engine.valueBytes)
         )
-        copy.close()
         return true
     }
 }
@@ -151,7 +155,8 @@ private struct BackupPlace {
 
     func finish() throws(StorageError) {
         for name in try partial.names() {
-            if let folder = try? partial.folder(named: name) { try folder.synchronizeNames() }
+            guard try partial.status(ofEntry: name)?.isFolder == true else { continue }
+            try partial.folder(named: name).synchronizeNames()
         }
         try partial.synchronizeNames()
         guard try parent.hasEntry(named: name) == false else { throw .backupExists(path: name) }

@@ -17,7 +17,7 @@ extension Store {
         } catch {
             switch error {
             // No folder, gone meanwhile, or one that this user may not look into.
-            case .corrupted, .permissionDenied, .system(_, _, SystemCode.missing): return false
+            case .corrupted, .permissionDenied, .notPrivate, .system(_, _, SystemCode.missing): return false
             default: throw error
             }
         }

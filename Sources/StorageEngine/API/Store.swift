@@ -10,7 +10,7 @@ public final class Store: Sendable {
     let folder: OpenFile
     let options: StoreOptions
     private let following = Mutex<Following?>(nil)
-    private let archives = Mutex<[ExactText: Archive]>([:])
+    let archives = Mutex<[ExactText: Archive]>([:])
 
     private init(path: String, mode: AccessMode, folder: OpenFile, options: StoreOptions) {
         self.path = path
@@ -109,10 +109,18 @@ public final class Store: Sendable {
         }
     }
 
-    /// Whether `path` is a folder that holds a store. Never throws: what cannot be read is none.
-    public static func isStore(at path: String) -> Bool {
-        guard let folder = try? OpenFile.folder(at: path) else { return false }
-        return (try? folder.hasEntry(named: StoreMarker.fileName)) ?? false
+    /// Whether `path` is a folder that holds a store. What this user may not look into is none.
+    /// - Throws: what keeps this process from telling, such as `limitReached`.
+    public static func isStore(at path: String) throws(StorageError) -> Bool {
+        do throws(StorageError) {
+            return try OpenFile.folder(at: path).hasEntry(named: StoreMarker.fileName)
+        } catch {
+            switch error {
+            case .permissionDenied, .system(_, _, SystemCode.missing), .system(_, _, SystemCode.notAFolder):
+                return false
+            default: throw error
+            }
+        }
     }
 
     /// Names of the archives, sorted.
@@ -120,9 +128,16 @@ public final class Store: Sendable {
 
     private static func archiveNames(in folder: OpenFile) throws(StorageError) -> [String] {
         var names: [String] = []
-        for name in try folder.names().compactMap(ArchiveName.name(ofFolder:))
-        where try hasArchive(name, in: folder) {
-            names.append(name)
+        for name in try folder.names().compactMap(ArchiveName.name(ofFolder:)) {
+            do throws(StorageError) {
+                if try hasArchive(name, in: folder) { names.append(name) }
+            } catch {
+                switch error {
+                // There is something that this user may not look into; opening it says so.
+                case .permissionDenied, .notPrivate: names.append(name)
+                default: throw error
+                }
+            }
         }
         return names.sorted()
     }
@@ -141,7 +156,7 @@ public final class Store: Sendable {
             names = try folder.folder(named: path).names()
         } catch {
             switch error {
-            case .corrupted, .permissionDenied, .system(_, _, SystemCode.missing): return false
+            case .corrupted, .system(_, _, SystemCode.missing): return false
             default: throw error
             }
         }
@@ -152,16 +167,30 @@ public final class Store: Sendable {
     public func archive(named name: String) throws(StorageError) -> Archive {
         try ArchiveName.validate(name)
         return try cached(name) { () throws(StorageError) in
-            guard try hasArchive(name) else { throw absence(of: name) }
+            try requireArchive(name)
         }
     }
 
-    /// Why there is no archive of that name (yet).
-    private func absence(of name: String) -> StorageError {
-        guard let inside = try? folder.folder(named: ArchiveName.folder(for: name)),
-            let maker = try? OpeningTurn.holder(in: inside)
-        else { return .noSuchArchive(name: name, store: path) }
-        return .busy(archive: name, process: maker, reason: "it is just being made; try again in a moment")
+    /// - Throws: why there is no archive of that name (yet).
+    func requireArchive(_ name: String) throws(StorageError) {
+        guard try hasArchive(name) else { throw try absence(of: name) }
+    }
+
+    private func absence(of name: String) throws(StorageError) -> StorageError {
+        do throws(StorageError) {
+            let inside = try folder.folder(named: ArchiveName.folder(for: name))
+            if let maker = try OpeningTurn.holder(in: inside) {
+                return .busy(
+                    archive: name, process: maker, reason: "it is just being made; try again in a moment")
+            }
+        } catch {
+            switch error {
+            // No folder, or no lock file, of that name.
+            case .corrupted, .system(_, _, SystemCode.missing): break
+            default: throw error
+            }
+        }
+        return .noSuchArchive(name: name, store: path)
     }
 
     /// The archive of that name, made with `configuration` if there is none. An existing one keeps its own.
@@ -169,16 +198,16 @@ public final class Store: Sendable {
         named name: String, orCreate configuration: ArchiveConfiguration
     ) throws(StorageError) -> Archive {
         try ArchiveName.validate(name)
-        var isNew = false
+        var creation = ArchiveOpening.Creation.existed
         do throws(StorageError) {
             return try cached(name) { () throws(StorageError) in
                 if try hasArchive(name) { return }
                 guard mode == .readWrite else { throw .noSuchArchive(name: name, store: path) }
                 try configuration.validate()
-                isNew = try ArchiveOpening.create(in: folder, name: name, configuration: configuration)
+                creation = try ArchiveOpening.create(in: folder, name: name, configuration: configuration)
             }
         } catch {
-            if isNew { ArchiveOpening.undoCreation(in: folder, name: name) }
+            ArchiveOpening.undo(creation, in: folder, name: name)
             throw error
         }
     }
@@ -190,9 +219,18 @@ public final class Store: Sendable {
             if let archive = archives[ExactText(name)], !archive.isClosed { return archive }
             try prepare()
             let archive = try Archive(
-                name: name, store: folder, mode: mode, options: options, following: present())
+                name: name, store: folder, mode: mode, options: options, following: present()
+            ) { [weak self] in self?.forget($0) }
             archives[ExactText(name)] = archive
             return archive
+        }
+    }
+
+    /// A closed archive that is kept would keep its descriptors and addresses.
+    private func forget(_ archive: Archive) {
+        archives.withLock { archives in
+            let name = ExactText(archive.name)
+            if archives[name] === archive { archives[name] = nil }
         }
     }
 
@@ -212,7 +250,7 @@ public final class Store: Sendable {
 
     /// What follows the archives of this store in this process: a forked child has neither the thread nor whoever held
     /// the locks when it was forked, so it begins anew.
-    private func present() -> Following {
+    func present() -> Following {
         let forks = cp_watch_forks()
         return following.withLock { following in
             if let following, following.forks == forks { return following }

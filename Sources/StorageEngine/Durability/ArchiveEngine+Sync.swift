@@ -39,7 +39,10 @@ extension ArchiveEngine {
     private func settleSlowly() throws(StorageError) {
         switch level {
         case .full: try synchronize(upTo: head)
-        case .interval: try beginUpkeep()
+        case .interval:
+            // Whoever stores next hears why nothing could be synced, unless it can be by now.
+            if syncing.isOverdue.load(ordering: .relaxed) { try synchronizeOverdue() }
+            try beginUpkeep()
         case .process, nil: break
         }
     }
@@ -68,7 +71,13 @@ extension ArchiveEngine {
             // A segment that is gone needs nothing: what was live in it was synced before it went.
             if let pin = try log.pinIfPresent(number) {
                 defer { log.unpin(pin) }
-                try orStop { () throws(StorageError) in try log.synchronize(pin) }
+                // What others appended counts as synchronized as well.
+                if let file = try log.fileToSynchronize(pin) {
+                    try log.learnSize(pin)
+                    try orStop { () throws(StorageError) in
+                        try file.synchronize(mapped: log.view(pin).mapped)
+                    }
+                }
             }
             guard number < target.segment else { break }
             number = try log.nextSegment(after: number, upTo: target.segment)
@@ -76,7 +85,9 @@ extension ArchiveEngine {
         crashPoint(.segmentsSynced)
         if start == .none {
             // Nothing of this archive was synced since its index was made: perhaps not even its folder's name.
-            try orStop { () throws(StorageError) in try ArchiveOpening.synchronizeNames(of: folder) }
+            for above in try ArchiveOpening.foldersToFind(folder) {
+                try orStop { () throws(StorageError) in try above.synchronizeNames() }
+            }
         } else if start.segment != target.segment {
             try orStop { () throws(StorageError) in try folder.synchronizeNames() }
         }
@@ -86,7 +97,8 @@ extension ArchiveEngine {
     }
 
     /// After a failed sync nobody knows what the medium has, and the next sync would succeed without having
-    /// written it: nothing more may be acknowledged as if it had.
+    /// written it: nothing more may be acknowledged as if it had. `sync` asks the medium and does nothing else: that a
+    /// file can't be opened or mapped just now says nothing about the medium.
     private func orStop(_ sync: () throws(StorageError) -> Void) throws(StorageError) {
         do throws(StorageError) {
             try sync()
@@ -137,10 +149,19 @@ extension ArchiveEngine {
         guard idle >= intervalNanoseconds - 1_000_000 else {
             return min(dutyNanoseconds, intervalNanoseconds - idle)
         }
-        // A failure stops the archive, and everyone learns of it from the index.
-        try? synchronize(upTo: head)
+        // When the medium fails that stops the archive, and everyone learns of it from the index.
+        do throws(StorageError) {
+            try synchronizeOverdue()
+        } catch {
+            syncing.isOverdue.store(true, ordering: .relaxed)
+        }
         syncing.lastSync.store(cp_monotonic_time(), ordering: .relaxed)
         return dutyNanoseconds
+    }
+
+    private func synchronizeOverdue() throws(StorageError) {
+        try synchronize(upTo: head)
+        syncing.isOverdue.store(false, ordering: .relaxed)
     }
 
     /// Ends the duty, and does it for the last time.

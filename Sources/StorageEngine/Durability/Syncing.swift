@@ -24,6 +24,8 @@ final class Syncing: Sendable {
     private let ticket = Mutex<Upkeep.Ticket?>(nil)
     /// When this process last looked whether there is something to sync, in nanoseconds of the monotonic clock.
     let lastSync = Atomic<Int64>(cp_monotonic_time())
+    /// Whether the latest sync in the background could not be done, for want of descriptors, say.
+    let isOverdue = Atomic<Bool>(false)
 
     init(folder: OpenFile) { self.folder = folder }
 

@@ -193,19 +193,15 @@ extension SegmentLog {
         return file
     }
 
-    /// Brings what was written to a pinned segment to the medium.
-    func synchronize(_ pin: Pin) throws(StorageError) {
-        let file: OpenFile
+    /// The file of a pinned segment whose bytes are to be brought to the medium; `nil` when it was reclaimed meanwhile:
+    /// what was live in it was synced before.
+    func fileToSynchronize(_ pin: Pin) throws(StorageError) -> OpenFile? {
         do throws(StorageError) {
-            file = try openedFile(of: pin)
+            return try openedFile(of: pin)
         } catch {
-            // It was reclaimed meanwhile: what was live in it was synced before.
             guard case .system(_, _, SystemCode.missing) = error else { throw error }
-            return
+            return nil
         }
-        // What others appended counts as synchronized as well.
-        try learnSize(pin)
-        try file.synchronize(mapped: view(pin).mapped)
     }
 
     /// Removes the file of a segment; readers that have it pinned keep their bytes. Returns its size.

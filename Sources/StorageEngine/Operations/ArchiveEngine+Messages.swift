@@ -115,9 +115,15 @@ extension ArchiveEngine {
     private func message(
         from place: Location, before end: Location, settled: Location? = nil
     ) throws(StorageError) -> Found? {
-        let settled = settled ?? head
-        var place = place
         var isDamaged = false
+        return try message(from: place, before: end, settled: settled ?? head, &isDamaged)
+    }
+
+    /// `isDamaged` becomes true where something before the message, or before `end` if there is none, is no frame.
+    private func message(
+        from place: Location, before end: Location, settled: Location, _ isDamaged: inout Bool
+    ) throws(StorageError) -> Found? {
+        var place = place
         while place != .none, place < end {
             if let found = try message(
                 in: place.segment, from: place.offset, before: end, settled, &isDamaged)
@@ -248,6 +254,7 @@ extension ArchiveEngine {
         // The ring has moved on past the place; whether a message was there, the next one's number tells.
         var isPassed = false
         var isLost = false
+        var isDamaged = false
         var messages: [LogMessage] = []
         while messages.count < most {
             let first = firstMessage
@@ -260,11 +267,13 @@ extension ArchiveEngine {
                 if isPassed, last != nil, start < end { isLost = true }
                 break
             }
-            guard let found = try message(from: place, before: end),
+            var hasDamage = false
+            guard let found = try message(from: place, before: end, settled: head, &hasDamage),
                 let pin = try log.pinIfPresent(found.place.segment)
             else {
                 // Dropped while it was looked for, or nothing is left that can be read.
                 if firstMessage > place { continue }
+                isDamaged = isDamaged || hasDamage
                 break
             }
             defer { log.unpin(pin) }
@@ -274,7 +283,10 @@ extension ArchiveEngine {
             }
             // Damaged, or dropped while it was looked for.
             if found.isBehindDamage { isPassed = true }
-            if isPassed { isLost = isLost || expected.map { frame.sequence > $0 } ?? true }
+            if isPassed, expected.map({ frame.sequence > $0 }) ?? true {
+                isLost = true
+                isDamaged = isDamaged || found.isBehindDamage
+            }
             isPassed = false
             expected = frame.sequence &+ 1
             messages.append(
@@ -286,11 +298,11 @@ extension ArchiveEngine {
         if messages.count < most { place = max(place, end) }
         return MessageBatch(
             messages: messages, next: MessageCursor(place: place.raw, expected: expected),
-            someAreLost: isLost)
+            someAreLost: isLost || isDamaged, someAreDamaged: isDamaged)
     }
 
-    /// Where the last `count` messages begin, of all or of those before another place. Reads the headers of as many
-    /// segments as they fill.
+    /// Where the last `count` messages begin, of all or of those before another place; what is damaged is passed over.
+    /// Reads the headers of as many segments as they fill.
     func cursor(
         beforeLast count: Int, of last: MessageCursor? = nil
     ) throws(StorageError) -> MessageCursor {
@@ -303,18 +315,8 @@ extension ArchiveEngine {
         var needed = count
         var segment = end.segment
         while true {
-            var places: [Location] = []
-            if let pin = try log.pinIfPresent(segment) {
-                defer { log.unpin(pin) }
-                var offset = segment == first.segment ? first.offset : SegmentHeader.bytes
-                while Location(segment: segment, offset: offset) < end,
-                    let frame = log.frame(pin, at: offset),
-                    let kind = frame.kind
-                {
-                    if kind == .message { places.append(Location(segment: segment, offset: offset)) }
-                    offset += frame.bytes
-                }
-            }
+            let places = try messagePlaces(
+                in: segment, from: segment == first.segment ? first.offset : SegmentHeader.bytes, before: end)
             if places.count >= needed { return MessageCursor(place: places[places.count - needed].raw) }
             needed -= places.count
             guard segment > first.segment, let before = try log.segment(before: segment, from: first.segment)
@@ -323,5 +325,31 @@ extension ArchiveEngine {
             }
             segment = before
         }
+    }
+
+    /// Where the messages of a segment are, from `start` on. Goes by the frames' headers; where these lead astray, by
+    /// whole frames, as those who read the messages do.
+    private func messagePlaces(
+        in segment: UInt32, from start: Int, before end: Location
+    ) throws(StorageError) -> [Location] {
+        guard let pin = try log.pinIfPresent(segment) else { return [] }
+        defer { log.unpin(pin) }
+        var places: [Location] = []
+        var offset = start
+        while Location(segment: segment, offset: offset) < end, let frame = log.frame(pin, at: offset),
+            let kind = frame.kind
+        {
+            if kind == .message { places.append(Location(segment: segment, offset: offset)) }
+            offset += frame.bytes
+        }
+        if segment == end.segment ? offset == end.offset : log.isBlank(pin, from: offset) { return places }
+        places = []
+        offset = start
+        var isDamaged = false
+        while let found = try message(in: segment, from: offset, before: end, head, &isDamaged) {
+            places.append(found.place)
+            offset = found.end.offset
+        }
+        return places
     }
 }

@@ -55,13 +55,33 @@ extension ArchiveEngine {
     private func undoRemoval(_ line: UndoLine, _ begun: UndoOutcome) throws(StorageError) -> UndoOutcome? {
         var outcome = begun
         let group = outcome.action.id
+        let expired = expired(of: line)
         guard try commitReturn(of: line, group, isAll: true, &outcome) else { return nil }
         crashPoint(.restoreCommitted)
+        outcome.expired = min(expired.count, outcome.entries)
+        outcome.entries -= outcome.expired
+        outcome.bytes -= min(expired.bytes, outcome.bytes)
         try finishReturn(of: line, group) { outcome.skip($0) }
         // Of some, which reclaiming has met since, not even the keys are left.
         outcome.skippedCount = max(
-            outcome.skippedCount, outcome.action.entries - min(outcome.action.entries, outcome.entries))
+            outcome.skippedCount,
+            outcome.action.entries - min(outcome.action.entries, outcome.entries + outcome.expired))
         return outcome
+    }
+
+    /// What an action set aside and would come back, but for its deadline, which it met meanwhile. Looks at all of it,
+    /// while nobody waits for that.
+    private func expired(of line: UndoLine) -> (count: Int, bytes: UInt64) {
+        let now = Clock.boot()
+        var expired = (count: 0, bytes: UInt64(0))
+        for number in index.marked(by: line) where !index.mark(number).isSuperseded {
+            guard let slot = index.entry(number), slot.deadline != Deadline.never, slot.deadline <= now else {
+                continue
+            }
+            expired.count += 1
+            expired.bytes += UInt64(slot.valueBytes)
+        }
+        return expired
     }
 
     /// Makes room for what an action removed, in slices, and brings it back; `false` when it can no longer be undone:

@@ -194,6 +194,10 @@ extension ArchiveEngine {
             return bytes
         }
         guard let bytes else { return false }
+        if change.old != Deadline.never, change.old <= Clock.boot() {
+            outcome.expired += 1
+            return true
+        }
         outcome.entries += 1
         outcome.bytes += bytes
         return true

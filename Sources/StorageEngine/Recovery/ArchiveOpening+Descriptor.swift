@@ -6,6 +6,18 @@ extension ArchiveOpening {
             + "and its folder does not"
     }
 
+    /// `nil` where the descriptor is missing or damaged; that it can't be read just now is an error.
+    static func ifDescribed(_ folder: OpenFile, _ options: StoreOptions) throws(StorageError)
+        -> ArchiveOpening?
+    {
+        do throws(StorageError) {
+            return try ArchiveOpening(folder: folder, options: options)
+        } catch {
+            guard case .corrupted = error else { throw error }
+            return nil
+        }
+    }
+
     static func replaceDescriptor(_ descriptor: Descriptor, in folder: OpenFile) throws(StorageError) {
         let next = try NextDescriptor(descriptor, in: folder)
         do throws(StorageError) {
@@ -91,12 +103,17 @@ private struct NextDescriptor {
     }
 
     /// Makes the spare file if there is none that is as long as the descriptor: an archive's descriptors all have the
-    /// same length. The blocks of the one that was replaced are free again; without room there is none.
+    /// same length. The blocks of the one that was replaced are free again; without room there is none. What is there
+    /// stays where that can't be told.
     func keepSpare() {
-        let present = try? folder.file(named: Descriptor.spareName, writable: false).status().bytes
-        guard present != bytes.count else { return }
         do throws(StorageError) {
+            let present = try folder.status(ofEntry: Descriptor.spareName)
+            guard present?.isRegular != true || present?.bytes != bytes.count else { return }
             try folder.unlink(Descriptor.spareName)
+        } catch {
+            return
+        }
+        do throws(StorageError) {
             try folder.newFile(named: Descriptor.spareName).write(bytes)
         } catch {
             try? folder.unlink(Descriptor.spareName)
@@ -118,7 +135,7 @@ private struct NextDescriptor {
 
     /// Writes over the spare file's bytes, which takes no room; `false` when there is none of the right size.
     private static func useSpare(for bytes: [UInt8], in folder: OpenFile) throws(StorageError) -> Bool {
-        guard let file = try? folder.file(named: Descriptor.spareName, writable: true),
+        guard let file = try folder.fileIfPresent(named: Descriptor.spareName, writable: true),
             try file.status().bytes == bytes.count
         else { return false }
         try file.write(bytes)

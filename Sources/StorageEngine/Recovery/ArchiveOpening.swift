@@ -51,6 +51,8 @@ struct ArchiveOpening {
     func openForWriting() throws(StorageError) -> ArchiveEngine {
         let turn = try OpeningTurn.take(in: folder, archive: descriptor.name)
         defer { turn.pass() }
+        // Whoever had the turn may have removed the archive, since it could not make all of it.
+        guard try folder.hasEntry(named: Descriptor.fileName) else { throw .closed(name: descriptor.name) }
         let engine = try enter(.writing)
         defer { engine.release() }
         guard let attachment = engine.attachment else { throw .closed(name: descriptor.name) }

@@ -51,7 +51,7 @@ extension ArchiveRepair {
     }
 
     private mutating func setAside(_ file: String, _ reason: String) throws(StorageError) {
-        let bytes = (try? folder.file(named: file, writable: false).status().bytes) ?? 0
+        let bytes = try folder.status(ofEntry: file)?.bytes ?? 0
         let kept = try DamagedFile.setAside(file, in: folder)
         note(
             "\(folder.path)/\(file): \(ArchiveRepair.whole(bytes))nothing of this archive (\(reason)); renamed to \(kept)"
@@ -138,7 +138,7 @@ extension ArchiveRepair {
                 "\(log.path(of: number)): bytes \(tail.lowerBound) to \(tail.upperBound): no entry follows; cleared, "
                     + "what was there is kept in \(kept)")
         }
-        try log.synchronize(pin)
+        try log.fileToSynchronize(pin)?.synchronize(mapped: log.view(pin).mapped)
     }
 
     /// The ranges in order, those that overlap or touch as one.

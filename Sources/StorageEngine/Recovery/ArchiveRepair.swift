@@ -30,7 +30,7 @@ struct ArchiveRepair {
         let turn = try OpeningTurn.take(in: folder, archive: name)
         defer { turn.pass() }
         let attachment = try folder.fileMakingIfMissing(named: ArchiveOpening.attachedName)
-        let known = try? ArchiveOpening(folder: folder, options: options)
+        let known = try ArchiveOpening.ifDescribed(folder, options)
         guard try attachment.lock(.exclusive, wait: false) else {
             throw .busy(
                 archive: name, process: known?.firstUser ?? 0,
@@ -118,7 +118,7 @@ struct ArchiveRepair {
         var bytes = 0
         var kept = ""
         if try folder.hasEntry(named: file) {
-            bytes = (try? folder.file(named: file, writable: false).status().bytes) ?? 0
+            bytes = try folder.status(ofEntry: file)?.bytes ?? 0
             kept = "; what was there is kept as \(try DamagedFile.setAside(file, in: folder))"
         }
         try ArchiveOpening.replaceDescriptor(descriptor, in: folder)

@@ -15,15 +15,19 @@ struct OpeningTurn {
     static func take(
         in folder: OpenFile, archive: String, nanoseconds: Int64 = ArchiveEngine.patienceNanoseconds
     ) throws(StorageError) -> OpeningTurn {
-        let file = try folder.fileMakingIfMissing(named: fileName)
-        guard try file.lock(.exclusive, within: nanoseconds) else {
-            throw .busy(
-                archive: archive, process: pid(in: file) ?? 0,
-                reason: "it has been opening it for \(nanoseconds / 1_000_000_000) s; resume or end it")
+        while true {
+            let file = try folder.fileMakingIfMissing(named: fileName)
+            guard try file.lock(.exclusive, within: nanoseconds) else {
+                throw .busy(
+                    archive: archive, process: pid(in: file) ?? 0,
+                    reason: "it has been opening it for \(nanoseconds / 1_000_000_000) s; resume or end it")
+            }
+            // Whoever had the turn may have removed the file with an archive that it could not make.
+            guard try file.status().links > 0 else { continue }
+            let turn = OpeningTurn(file: file)
+            turn.sign()
+            return turn
         }
-        let turn = OpeningTurn(file: file)
-        turn.sign()
-        return turn
     }
 
     func pass() { file.unlock() }

@@ -53,13 +53,28 @@ final class MappedRange: @unchecked Sendable {
             place = mmap(nil, bytes, protection, flags, descriptor, 0)
             return place == MAP_FAILED ? -1 : 0
         }
-        if result.code == 0, let place { return place }
-        guard result.code == ENOMEM else {
+        if result.code == 0, let place {
+            if leavesRoom { return place }
+            munmap(place, bytes)
+        }
+        guard result.code == 0 || result.code == ENOMEM else {
             throw .fromErrno(result.code, operation: "map", path: path)
         }
         throw .limitReached(
             operation: "map \(bytes) bytes of", path: path, limit: .addresses(ProcessLimit.addresses))
     }
+
+    /// Whether the process' limit leaves some addresses still. The last of them are not for mapping files, which can do
+    /// without; the allocator of the process, its language's and its libraries', ends the process where it gets none.
+    private static var leavesRoom: Bool {
+        guard ProcessLimit.addresses != nil else { return true }
+        let place = mmap(nil, leftBytes, PROT_NONE, MAP_PRIVATE | MAP_ANON | noReserve, -1, 0)
+        guard place != MAP_FAILED, let place else { return false }
+        munmap(place, leftBytes)
+        return true
+    }
+
+    private static let leftBytes = 2 << 20
 
     #if os(Linux)
     private static let noReserve = MAP_NORESERVE

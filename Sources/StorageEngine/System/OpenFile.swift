@@ -390,13 +390,16 @@ final class OpenFile: Sendable {
 
     // MARK: Names
 
-    func makeFolder(named name: String) throws(StorageError) {
+    /// Whether it was made: else it was there.
+    @discardableResult
+    func makeFolder(named name: String) throws(StorageError) -> Bool {
         let full = path + "/" + name
         let made = SystemDoor.perform(.makeFolder, path: full) { Int(mkdirat(descriptor, name, 0o700)) }
         guard made.code == 0 || made.code == EEXIST else {
             throw .fromErrno(made.code, operation: "make folder", path: full)
         }
         if made.code == 0 { SystemFaults.tell(.madeFolder(path: full)) }
+        return made.code == 0
     }
 
     func rename(_ old: String, to new: String) throws(StorageError) {
@@ -433,7 +436,8 @@ final class OpenFile: Sendable {
 
     /// Removes a name, and if it is a folder (which someone else put there) all that is in it; follows no link (F9).
     func removeTree(_ name: String) throws(StorageError) {
-        guard let inside = try? folder(named: name) else { return try unlink(name) }
+        guard try status(ofEntry: name)?.isFolder == true else { return try unlink(name) }
+        let inside = try folder(named: name)
         for file in try inside.names() { try inside.removeTree(file) }
         try unlink(name, isFolder: true)
     }

@@ -8,11 +8,13 @@ struct CheckCommand: ParsableCommand {
         abstract: "Verifies every frame of a store, and its indexes against them; mends it with --repair.",
         discussion: """
             Without --repair changes nothing. Exit code 1 if anything is wrong, 3 if an archive could not be read for another reason \
-            than damage; the others are checked all the same. With --json, one object: clean, entries, damaged, \
-            salvaged, problems of the store itself, and archives, an array of the same by archive with valueBytes and \
-            problems.
+            than damage, such as a limit of this process or a permission: whether that one is whole is then not known, and \
+            the others are checked all the same. With --json, one object: clean, entries, damaged, \
+            salvaged, problems of the store itself, and archives, an array of the same by archive with read, valueBytes \
+            and problems.
 
-            --repair makes every archive whole that is not clean, and leaves the others alone. What is damaged is \
+            --repair makes every archive whole that is not clean, and leaves the others alone, those that could not be \
+            read among them. What is damaged is \
             kept in files of the archive's folder that end in .damaged; an archive that is open for writing is left \
             as it is. Clean and the exit code then say how things are afterwards. An archive without its descriptor \
             becomes a log, a cache or a collection, as its entries tell, and loses nothing by it. A store whose marker \
@@ -37,8 +39,7 @@ struct CheckCommand: ParsableCommand {
         if repair, !dryRun {
             let store = try store.openForWriting(creating: false)
             defer { store.close() }
-            isUnreadable = false
-            for index in findings.indices where !findings[index].clean {
+            for index in findings.indices where !findings[index].clean && findings[index].isRead {
                 do throws(StorageError) {
                     if findings[index].isStray { continue }
                     if findings[index].isEmptyFolder {
@@ -66,18 +67,12 @@ struct CheckCommand: ParsableCommand {
     private func look(into store: Store) throws -> (findings: [Finding], isUnreadable: Bool) {
         var findings: [Finding] = []
         var isUnreadable = false
-        for name in try store.archiveNames() {
-            do throws(StorageError) {
-                let archive = try store.archive(named: name)
-                // One at a time: a store may have more archives than a process may have files.
-                defer { archive.close() }
-                findings.append(Finding(name, try archive.check()))
-            } catch {
-                // One archive that can't even be opened doesn't hide the others.
-                let finding = Finding(name, error)
-                findings.append(finding)
-                if finding.damaged == 0 { isUnreadable = true }
-            }
+        try store.visitArchives { archive in
+            findings.append(Finding(archive.name, try archive.check()))
+        } unreadable: { name, error in
+            let finding = Finding(name, error)
+            findings.append(finding)
+            if !finding.isRead { isUnreadable = true }
         }
         for name in try store.emptyArchiveNames() {
             findings.append(Finding(name, emptyFolder: store.emptyArchiveProblem(named: name)))
@@ -91,8 +86,8 @@ struct CheckCommand: ParsableCommand {
     private func printText(_ findings: [Finding], _ marker: String?, to output: OutputWriter) throws {
         if let marker { try TerminalSafe.write(Array((marker + "\n").utf8), to: output) }
         for finding in findings {
-            var line = "\(TerminalSafe.column(finding.name)): \(finding.verdict), "
-            line += HumanText.entries(finding.entries, bytes: finding.valueBytes)
+            var line = "\(TerminalSafe.column(finding.name)): \(finding.verdict)"
+            if finding.isRead { line += ", " + HumanText.entries(finding.entries, bytes: finding.valueBytes) }
             if finding.damaged > 0 { line += ", \(finding.damaged) damaged" }
             if finding.salvaged > 0 { line += ", \(finding.salvaged) salvaged" }
             line += "\n"
@@ -114,7 +109,8 @@ struct CheckCommand: ParsableCommand {
                 salvaged: finding.salvaged)
             let problems = finding.problems.map(JSONText.string).joined(separator: ",")
             text += (index == 0 ? "" : ",") + "{\"archive\":\(JSONText.string(finding.name)),\(figures),"
-            text += "\"valueBytes\":\(finding.valueBytes),\"problems\":[\(problems)]}"
+            text +=
+                "\"read\":\(finding.isRead),\"valueBytes\":\(finding.valueBytes),\"problems\":[\(problems)]}"
         }
         try TerminalSafe.write(Array((text + "]}\n").utf8), to: output)
     }
@@ -133,11 +129,16 @@ struct CheckCommand: ParsableCommand {
         var salvaged = 0
         var problems: [String]
         var isMended = false
+        /// Else it is not known whether it is whole.
+        var isRead = true
         var isEmptyFolder = false
         /// A folder that is no archive, which nobody but a person can put right.
         var isStray = false
 
-        var verdict: String { !clean ? "NOT CLEAN" : isMended ? "mended" : "clean" }
+        var verdict: String {
+            if !isRead { return "could not be read" }
+            return !clean ? "NOT CLEAN" : isMended ? "mended" : "clean"
+        }
 
         init(_ name: String, _ report: CheckReport) {
             self.name = name
@@ -156,6 +157,7 @@ struct CheckCommand: ParsableCommand {
             guard case .corrupted(let path, let offset, let reason) = error else {
                 damaged = 0
                 problems = [error.description]
+                isRead = false
                 return
             }
             // To run a check is no advice here.

@@ -1,11 +1,6 @@
 import ArgumentParser
+import BrowserCore
 import StorageEngine
-
-#if canImport(Darwin)
-import Darwin
-#else
-import Glibc
-#endif
 
 /// `vellum export`.
 struct ExportCommand: ParsableCommand {
@@ -15,6 +10,8 @@ struct ExportCommand: ParsableCommand {
         discussion: """
             The least recently used comes first, so that import makes the same order again; values come back equal. \
             Where values don't hold their keys, export --with-keys and import --key key --value value keep them.
+
+            A file gets its name when it is whole; until then, and whenever the export fails, what was there stays.
 
             Texts and other bytes that aren't documents become JSON strings. A CSV row holds only an object; others are \
             reported and left out, with exit code 1, as are damaged entries, with exit code 3. In CSV a nested array or object is written as JSON.
@@ -37,18 +34,21 @@ struct ExportCommand: ParsableCommand {
     @Flag(help: "Wrap each value: {\"key\":…,\"value\":…}.")
     var withKeys = false
 
+    private func beginFile() throws(CommandFailure) -> WholeFile {
+        do throws(SourceError) {
+            return try WholeFile(at: file, replaces: true)
+        } catch {
+            throw CommandFailure(error.description, status: .usage)
+        }
+    }
+
     func run() throws {
         Interruption.collect()
         let archive = try store.openForLooking().archive(named: archive)
         try archive.requireEntries()
-        var descriptor = STDOUT_FILENO
-        if file != "-" {
-            descriptor = open(file, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-            guard descriptor >= 0 else { throw CommandFailure(file, errno: errno, status: .usage) }
-        }
-        defer { if descriptor != STDOUT_FILENO { close(descriptor) } }
-        let output =
-            file == "-" ? OutputWriter() : OutputWriter(descriptor: descriptor, subject: file)
+        let whole = file == "-" ? nil : try beginFile()
+        defer { whole?.discard() }
+        let output = whole.map { OutputWriter(descriptor: $0.descriptor, subject: file) } ?? OutputWriter()
         let exporter = try Exporter(archive, to: output, wrapsKeys: withKeys)
         let outcome: Exporter.Outcome
         switch format ?? (ImportFormat(fileName: file) == .csv ? .csv : .ndjson) {
@@ -56,7 +56,8 @@ struct ExportCommand: ParsableCommand {
         case .csv: outcome = try exporter.writeCSV()
         }
         try output.flush()
-        if file != "-" {
+        try whole?.finish()
+        if whole != nil {
             Narration.say("exported \(HumanText.count(outcome.exported, "entry", "entries")) to \(file)")
         }
         if outcome.damaged > 0 { throw CommandFailure(nil, status: .storeFailure) }

@@ -8,8 +8,9 @@ struct KeysCommand: ParsableCommand {
         abstract: "Lists the entries of an archive with their metadata.",
         discussion: """
             Columns in a pipe, and properties with --json: key, size, tier, created, accessed, expires, hits, owner, \
-            rank. Sizes are bytes, times seconds since 1970; rank 1 is the most recent. In a pipe keys are printed as \
-            they are, even if they hold tabs or line breaks; --json escapes them. On a terminal expires is the time \
+            rank. Sizes are bytes, times seconds since 1970; rank 1 is the most recent. In a pipe an entry \
+            is a line: control characters and line separators in keys and owners are spelled \\n, \\t or \\u{2028}; \
+            --json gives them exactly. On a terminal expires is the time \
             that is left. --prefix and --owner are compared byte by byte. Exit code 1 if there is no such entry.
 
             Example: vellum keys City --prefix 16 --owner demo --order expires

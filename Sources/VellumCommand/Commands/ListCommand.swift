@@ -34,17 +34,11 @@ struct ListCommand: ParsableCommand {
         var printer = RowPrinter(
             Self.columns, layout: .fitting(output, json: json ? .jsonArray : nil), output: output)
         var failed = false
-        for name in try store.archiveNames() {
-            do {
-                let archive = try store.archive(named: name)
-                // However many there are, few are open at a time.
-                defer { archive.close() }
-                try printer.print(Self.cells(try archive.status()))
-            } catch let error as StorageError {
-                // One damaged archive doesn't hide the others.
-                Narration.complain("\(name): \(error)")
-                failed = true
-            }
+        try store.visitArchives { archive in
+            try printer.print(Self.cells(try archive.status()))
+        } unreadable: { name, error in
+            Narration.complain("\(name): \(error)")
+            failed = true
         }
         for name in try store.emptyArchiveNames() {
             Narration.complain("\(name): \(store.emptyArchiveProblem(named: name))")

@@ -79,14 +79,11 @@ struct StatsCommand: ParsableCommand {
         }
         var samples: [ArchiveSample] = []
         var failed = false
-        for name in try store.archiveNames() {
-            do throws(StorageError) {
-                samples.append(try ArchiveSample(try store.archive(named: name), owners: owners))
-            } catch {
-                // One damaged archive doesn't hide the others.
-                Narration.complain("\(name): \(error)")
-                failed = true
-            }
+        try store.visitArchives(staysOpen: watch) { archive in
+            samples.append(try ArchiveSample(archive, owners: owners))
+        } unreadable: { name, error in
+            Narration.complain("\(name): \(error)")
+            failed = true
         }
         return (samples, failed)
     }

@@ -17,7 +17,7 @@ struct TailCommand: ParsableCommand {
             object a line: sequence, time, and text, or data in base64 if the message isn't UTF-8. Looking leaves no \
             trace. Numbers grow, and some may be skipped. Without --follow it ends with the last message that is there \
             when it begins. With --follow it goes on until Ctrl-C or until its reader leaves; what the ring drops before it could \
-            be read is told on standard error.
+            be read, and what is damaged, is told on standard error.
 
             Example: vellum tail Builds -n 100 --follow
             """)
@@ -61,7 +61,10 @@ struct TailCommand: ParsableCommand {
         while true {
             let batch = try archive.messages(after: cursor, before: end)
             if batch.someAreLost, follow || !hasWarned {
-                Narration.complain("some messages were dropped before they were read")
+                Narration.complain(
+                    batch.someAreDamaged
+                        ? "some messages are damaged and left out; vellum check tells where"
+                        : "some messages were dropped before they were read")
                 hasWarned = true
             }
             for message in batch.messages where last.map({ message.sequence > $0 }) ?? true {

@@ -18,7 +18,9 @@ struct UndoCommand: ParsableCommand {
             The budget is as large as the archive's limit (a collection's: as its values), at least 4 MiB, at most 64 MiB \
             or an eighth of the limit.
 
-            --json prints one object: id, action, entries, bytes, skipped, skippedCount, evicted; with --list one \
+            What has met its own deadline meanwhile is counted as expired, and is not found again.
+
+            --json prints one object: id, action, entries, bytes, skipped, skippedCount, expired, evicted; with --list one \
             array of objects: id, time, action, entries, bytes, pid, process, end, bytesLeft. After end it is too late, and \
             as soon as the archive's log has grown by bytesLeft bytes, if there is such a bound.
 
@@ -80,6 +82,10 @@ struct UndoCommand: ParsableCommand {
         let done =
             outcome.action.kind == .deadline
             ? "restored the deadlines of \(amount)" : "brought back \(amount)"
+        if outcome.expired > 0 {
+            let expired = HumanText.count(outcome.expired, "entry has", "entries have")
+            Narration.complain("\(expired) expired by the deadline of before, and stayed away")
+        }
         let ago = HumanText.ago(outcome.action.time, now: .now())
         var text = "\(done) (\(outcome.action.kind.participle) \(ago))"
         if outcome.evicted > 0 {
@@ -94,7 +100,8 @@ struct UndoCommand: ParsableCommand {
             ("id", .count(outcome.action.id)), ("action", .text(outcome.action.kind.word)),
             ("entries", .count(outcome.entries)), ("bytes", .count(outcome.bytes)),
             ("skipped", .array(outcome.skipped.map { .text($0) })),
-            ("skippedCount", .count(outcome.skippedCount)), ("evicted", .count(outcome.evicted)),
+            ("skippedCount", .count(outcome.skippedCount)), ("expired", .count(outcome.expired)),
+            ("evicted", .count(outcome.evicted)),
         ]).writeLine(to: output)
         try output.flush()
     }

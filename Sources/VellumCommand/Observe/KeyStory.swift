@@ -25,6 +25,12 @@ struct KeyStory: Sendable {
         self.names = names
     }
 
+    /// When its deadline was, if that has passed and nobody has removed the entry yet.
+    private var expired: Timestamp? {
+        guard metadata == nil, let standing, standing.isExpired else { return nil }
+        return standing.expires
+    }
+
     var isKnown: Bool { metadata != nil || standing != nil || !history.events.isEmpty }
 
     private func name(of pid: Int32) -> String {
@@ -42,7 +48,7 @@ struct KeyStory: Sendable {
             for (name, value) in facts(metadata, now) {
                 text += "  \(name)" + String(repeating: " ", count: 10 - name.count) + "\(value)\n"
             }
-        } else if let standing, standing.isExpired, let deadline = standing.expires {
+        } else if let deadline = expired {
             text +=
                 "\(TerminalSafe.quoted(key)) is not in \(archive): it expired \(HumanText.ago(deadline, now: now)), "
             text += "and is not cleared away yet\n"
@@ -93,6 +99,7 @@ struct KeyStory: Sendable {
     var plain: String {
         guard isKnown else { return "" }
         var text = "present\t\(metadata != nil)\n"
+        if let expired { text += "expired\t\(Cell.time(expired).plain)\n" }
         if let metadata {
             for (name, cell) in MetadataColumns.members(metadata) where name != "key" {
                 text += "\(name)\t\(cell.plain)\n"
@@ -119,6 +126,7 @@ struct KeyStory: Sendable {
     var json: JSONTree {
         .object([
             ("archive", .text(archive)), ("key", .text(key)), ("present", .flag(metadata != nil)),
+            ("expired", .cell(Cell(expired))),
             ("meta", metadata.map { .cells(MetadataColumns.members($0)) } ?? .cell(.absent)),
             (
                 "heldBy",

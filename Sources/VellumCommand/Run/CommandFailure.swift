@@ -3,6 +3,12 @@ import BrowserCore
 import CBOR
 import StorageEngine
 
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
 /// Sendable value type. Why a command ends early: one line for the person and a status for the shell.
 struct CommandFailure: Error, Sendable {
     /// Without the program's name; nil if everything has been said already.
@@ -16,7 +22,13 @@ struct CommandFailure: Error, Sendable {
 
     /// A failure of the operating system on something that isn't the store.
     init(_ subject: String, errno code: Int32, status: ExitStatus) {
-        self.init("\(subject): \(SystemText.description(of: code))", status: status)
+        // What is about a limit, and what to do then, the engine knows.
+        guard code == EFBIG || code == EMFILE || code == ENFILE else {
+            self.init("\(subject): \(SystemText.description(of: code))", status: status)
+            return
+        }
+        self.init(
+            StorageError.fromErrno(code, operation: "use", path: subject).description, status: status)
     }
 }
 

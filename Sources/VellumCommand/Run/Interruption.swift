@@ -27,6 +27,10 @@ enum Interruption {
         return received == SIGINT ? .interrupted : .terminated
     }
 
+    /// A file that would become longer than this process may write is an error of the write, not the end of the
+    /// program.
+    static func takeLongFilesAsErrors() { signal(SIGXFSZ, SIG_IGN) }
+
     /// SIGINT ends the program at once with status 130. A reader that goes away ends it by SIGPIPE, quietly, even if
     /// the parent process ignores that signal.
     static func endAtOnce() {

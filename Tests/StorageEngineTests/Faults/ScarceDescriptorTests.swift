@@ -77,6 +77,34 @@ import Testing
         try expectKept(try archive(store), "opened")
     }
 
+    /// A sync that could not open a segment, or a folder above, was taken for one that the medium refused: nobody could
+    /// change the archive any more until all had closed it, and the disk was to be checked.
+    @Test func syncingFailsForTheMomentOnly() throws {
+        for number in 1...40 {
+            let folder = try TemporaryFolder(inMemory: true)
+            try fill(folder, large: 8)
+            let store = try Store.open(at: folder.store)
+            defer { store.close() }
+            let archive = try archive(store)
+            let plan = FaultPlan(
+                .fails(EMFILE), call: .open, under: folder.path, number: number, isLasting: false)
+            SystemFaults.install(plan)
+            let result = Result { try archive.synchronize() }
+            SystemFaults.remove(plan)
+            if plan.injected > 0 {
+                let error = try #require(#expect(throws: StorageError.self) { try result.get() })
+                #expect(error.description.contains("ulimit -n"), "\(error)")
+            }
+            try archive.synchronize()
+            try archive.put([1], forKey: "after")
+            if plan.injected == 0 {
+                #expect(number > 3)
+                return
+            }
+        }
+        Issue.record("a sync opens more files than were let fail")
+    }
+
     @Test func reclaimingDropsNothingLive() throws {
         for number in 1...100 {
             let folder = try TemporaryFolder(inMemory: true)

@@ -1,5 +1,6 @@
-import TestSupport
+import Foundation
 import StorageEngine
+import TestSupport
 import Testing
 
 /// Archives of kind `log`: a bounded ring of messages.
@@ -73,6 +74,36 @@ import Testing
         let late = try archive.messages(after: next.next, most: .max)
         #expect(late.someAreLost)
         #expect(late.messages.last?.bytes == Array("flood 99".utf8))
+    }
+
+    /// Finding the last messages ended at the first damage, so that the newest were taken for all; and what was damaged
+    /// was said to have been dropped, or, at the end of the log, was not told at all.
+    @Test(arguments: [(3, 8), (3, 0), (9, 8), (9, 80)])
+    func damageIsPassedOverAndToldOf(message: Int, byte: Int) throws {
+        let folder = try TemporaryFolder()
+        let archive = try open(folder)
+        for number in 0..<10 { try archive.append(Array("message \(number)".utf8)) }
+        let path = folder.archivePath("Ring", "00000001.segment")
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+        let text = try #require(bytes.range(of: Data("message \(message)".utf8)))
+        let frame = try #require(bytes.range(of: Data("message \(message - 1)".utf8))).upperBound
+        // In the frame's header, or in the message.
+        let place = byte < 80 ? (frame + 7) / 8 * 8 + byte : text.lowerBound
+        bytes[place] ^= 0x55
+        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
+        try file.seek(toOffset: UInt64(place))
+        try file.write(contentsOf: bytes[place...place])
+        try file.close()
+        let left = (0..<10).filter { $0 != message }.map { "message \($0)" }
+        for last in [20, 9, 8, 2] {
+            let cursor = try archive.cursor(beforeLast: last)
+            let batch = try archive.messages(after: cursor, most: .max)
+            let found = batch.messages.map { String(decoding: $0.bytes, as: UTF8.self) }
+            // What is damaged behind its header still counts as one.
+            #expect(found == left.suffix(last) || found == left.suffix(last - 1), "\(last): \(found)")
+            #expect(batch.someAreDamaged == batch.someAreLost, "\(last)")
+            if last > 7 || message == 9 { #expect(batch.someAreDamaged, "\(last)") }
+        }
     }
 
     @Test func kindsAreKeptApart() throws {

@@ -304,6 +304,30 @@ import Testing
         }
     }
 
+    /// What had met its deadline meanwhile was counted as back, though nobody found it.
+    @Test func whatHasExpiredMeanwhileIsNotCountedAsBack() throws {
+        try with(limit: 100_000) { setting in
+            let archive = setting.archive
+            for key in ["a", "b"] {
+                try archive.put([1, 2], forKey: key, attributes: EntryAttributes(lifetime: .seconds(60)))
+            }
+            try archive.put([1], forKey: "c")
+            _ = try archive.carryOut(.delete, on: setting.planned(["a", "b", "c"]))
+            setting.hand.pass(.seconds(61))
+            let undone = try #require(try archive.undo())
+            #expect(undone.entries == 1 && undone.bytes == 1)
+            #expect(undone.expired == 2 && undone.skippedCount == 0)
+            #expect(try archive.entries().keys == ["c"])
+            try archive.put([1], forKey: "d", attributes: EntryAttributes(lifetime: .seconds(60)))
+            _ = try archive.carryOut(.setLifetime(.seconds(120)), on: setting.planned(["d"]))
+            setting.hand.pass(.seconds(61))
+            #expect(try archive.peek("d") == [1])
+            let second = try #require(try archive.undo())
+            #expect(second.entries == 0 && second.expired == 1)
+            #expect(try archive.peek("d") == nil)
+        }
+    }
+
     /// What a person lets expire soon is gone after that, and still comes back.
     @Test(arguments: [false, true])
     func whatExpiredByAnActionComesBack(removingIndex: Bool) throws {

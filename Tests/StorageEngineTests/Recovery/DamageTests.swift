@@ -169,7 +169,7 @@ import Testing
             guard case .notAStore? = $0 as? StorageError else { return false }
             return true
         }
-        #expect(!Store.isStore(at: folder.path))
+        #expect(try !Store.isStore(at: folder.path))
     }
 
     /// Sums over a damaged index that was still trusted overflowed, and walks along its links had no end.

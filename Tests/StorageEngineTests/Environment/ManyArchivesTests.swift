@@ -1,0 +1,130 @@
+import Foundation
+import StorageEngine
+import Testing
+
+/// Whoever looked at all archives of a store kept them open, so that statistics and backups of some hundred archives failed
+/// in a process that may have 1,024 files.
+@Suite(.oneAtATime) struct ManyArchivesTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder(inMemory: true)
+        let store = try Store.open(at: folder.store)
+        for number in 0..<12 {
+            try store.archive(named: "A\(number)", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
+        }
+        store.close()
+    }
+
+    /// Files of this store that this process has open.
+    private func openFiles(of name: String = "") throws -> Int {
+        try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").filter {
+            let target = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/" + $0)
+            return target?.hasPrefix("\(folder.store)/\(name)") == true
+        }.count
+    }
+
+    #if os(Linux)
+    @Test(arguments: [AccessMode.readOnly, .readWrite])
+    func aWalkHasOneOpenAtATime(mode: AccessMode) throws {
+        let store = try Store.open(at: folder.store, mode: mode)
+        let kept = try store.archive(named: "A3")
+        let before = try openFiles()
+        var most = 0
+        var names: [String] = []
+        try store.visitArchives { archive in
+            names.append(archive.name)
+            most = max(most, try openFiles())
+            #expect(try archive.status().entries == 1)
+        } unreadable: { name, error in
+            Issue.record("\(name): \(error)")
+        }
+        #expect(try names == store.archiveNames() && names.count == 12)
+        #expect(most <= before + 4, "\(most) and \(before)")
+        #expect(try openFiles() == before)
+        #expect(try kept.peek("a") == [1])
+    }
+
+    @Test func aBackupHasOneOpenAtATime() throws {
+        let store = try Store.open(at: folder.store, mode: .readOnly)
+        var most = 0
+        let report = try #require(
+            try store.backUp(to: folder.path + "/backup") { _ in
+                most = max(most, (try? openFiles()) ?? .max)
+                return true
+            })
+        #expect(report.archives.count == 12 && report.damaged == [])
+        #expect(most <= 6, "\(most)")
+        #expect(try openFiles(of: "A") == 0)
+    }
+
+    /// What broke: an archive that was opened for writing and closed kept its descriptors as long as its store.
+    @Test func aClosedArchiveKeepsNothingOpen() throws {
+        let store = try Store.open(at: folder.store)
+        for number in 0..<12 { try store.archive(named: "A\(number)").close() }
+        #expect(try openFiles(of: "A") == 0)
+    }
+    #endif
+
+    @Test func whatCannotBeReadHidesNothing() throws {
+        let store = try Store.open(at: folder.store, mode: .readOnly)
+        try FileManager.default.removeItem(atPath: folder.archivePath("A5", "descriptor"))
+        var seen = 0
+        var unreadable: [String] = []
+        try store.visitArchives { _ in
+            seen += 1
+        } unreadable: { name, _ in
+            unreadable.append(name)
+        }
+        #expect(seen == 11 && unreadable == ["A5"])
+    }
+
+    /// What broke: an archive into whose folder this user may not look made the list of all fail, or was left out.
+    @Test func aFolderThatMayNotBeLookedIntoIsListed() throws {
+        let store = try Store.open(at: folder.store, mode: .readOnly)
+        let plan = FaultPlan(
+            .fails(EACCES), call: .exists, under: folder.archivePath("A5", ""), number: 1, isLasting: true)
+        SystemFaults.install(plan)
+        defer { SystemFaults.remove(plan) }
+        #expect(try store.archiveNames().count == 12)
+        #expect(throws: StorageError.permissionDenied(path: folder.archivePath("A5", "descriptor"))) {
+            try store.archive(named: "A5")
+        }
+    }
+
+    /// What broke: an archive that could not be looked for, since no descriptor was free, was said not to be there.
+    @Test func wantOfDescriptorsIsNoAbsence() throws {
+        let store = try Store.open(at: folder.store, mode: .readOnly)
+        try FileManager.default.createDirectory(
+            atPath: folder.store + "/New.archive", withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700])
+        for number in 1...10 {
+            let plan = FaultPlan(
+                .fails(EMFILE), call: .open, under: folder.store + "/New.archive", number: number,
+                isLasting: false)
+            SystemFaults.install(plan)
+            defer { SystemFaults.remove(plan) }
+            let error = try #require(#expect(throws: StorageError.self) { try store.archive(named: "New") })
+            guard plan.injected > 0 else {
+                #expect(number > 2)
+                #expect(error == .noSuchArchive(name: "New", store: folder.store))
+                return
+            }
+            #expect(error.description.contains("ulimit -n"), "\(error)")
+        }
+    }
+
+    @Test func whatStoresThereAreIsNotGuessed() throws {
+        #expect(try Store.isStore(at: folder.store))
+        #expect(try !Store.isStore(at: folder.path))
+        #expect(try !Store.isStore(at: folder.path + "/none"))
+        let plan = FaultPlan(.fails(ENFILE), call: .open, under: folder.store, number: 1, isLasting: true)
+        SystemFaults.install(plan)
+        defer { SystemFaults.remove(plan) }
+        #expect(
+            throws: StorageError.limitReached(operation: "open", path: folder.store, limit: .openFilesOfAll)
+        ) {
+            try Store.isStore(at: folder.store)
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import Foundation
+import StorageEngine
+import TestSupport
+import Testing
+
+/// A first put that failed, for want of descriptors or room, left an empty folder, of which lists and checks complained.
+@Suite(.oneAtATime) struct HalfMadeArchiveTests {
+    private let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil)
+
+    @Test(
+        arguments: [
+            (SystemCall.open, EMFILE), (.allocate, ENOSPC), (.write, ENOSPC), (.map, ENOMEM), (.rename, EIO),
+        ])
+    func whatCouldNotBeMadeLeavesNothing(call: SystemCall, code: Int32) throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let store = try Store.open(at: folder.store)
+        for number in 1...60 {
+            let plan = FaultPlan(
+                .fails(code), call: call, under: folder.store + "/New.archive", number: number,
+                isLasting: false)
+            SystemFaults.install(plan)
+            let archive = try? store.archive(named: "New", orCreate: configuration)
+            SystemFaults.remove(plan)
+            if let archive {
+                try archive.put([1], forKey: "a")
+                #expect(try archive.check().clean, "\(call) \(number)")
+                try store.removeArchive(named: "New")
+                if plan.injected == 0 { return }
+            }
+            let left = try FileManager.default.contentsOfDirectory(atPath: folder.store)
+            #expect(!left.contains("New.archive"), "\(call) \(number)")
+            #expect(try store.emptyArchiveNames() == [], "\(call) \(number)")
+        }
+        Issue.record("making an archive takes more calls than were let fail")
+    }
+
+    /// An empty folder tells that an archive lost its files: a failure to make it anew must not take that away.
+    @Test func theFolderOfALostArchiveStays() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let store = try Store.open(at: folder.store)
+        try FileManager.default.createDirectory(
+            atPath: folder.store + "/Lost.archive", withIntermediateDirectories: false,
+            attributes: [.posixPermissions: 0o700])
+        for call in [SystemCall.write, .map, .rename] {
+            let plan = FaultPlan(
+                .fails(ENOSPC), call: call, under: folder.store + "/Lost.archive", number: 1, isLasting: true)
+            SystemFaults.install(plan)
+            #expect(throws: StorageError.self) {
+                try store.archive(named: "Lost", orCreate: configuration)
+            }
+            SystemFaults.remove(plan)
+            #expect(try store.emptyArchiveNames() == ["Lost"], "\(call)")
+        }
+        try store.archive(named: "Lost", orCreate: configuration).put([1], forKey: "a")
+        #expect(try store.emptyArchiveNames() == [])
+    }
+
+    /// One fails to make it again and again, and removes what it began, while others come into that folder.
+    @Test func othersMakeItMeanwhile() async throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let configuration = configuration
+        for round in 0..<20 {
+            let name = "A\(round)"
+            let path = folder.store
+            let plan = FaultPlan(
+                .fails(ENOSPC), call: .write, under: "\(path)/\(name).archive/descriptor", number: 1,
+                isLasting: false)
+            SystemFaults.install(plan)
+            let failures: [String] = await withTaskGroup(of: String?.self) { group in
+                for worker in 0..<4 {
+                    group.addTask {
+                        do {
+                            let store = try Store.open(at: path)
+                            defer { store.close() }
+                            try store.archive(named: name, orCreate: configuration)
+                                .put([UInt8(worker)], forKey: "\(worker)")
+                            return nil
+                        } catch {
+                            return "\(error)"
+                        }
+                    }
+                }
+                return await group.reduce(into: [String]()) { if let failure = $1 { $0.append(failure) } }
+            }
+            SystemFaults.remove(plan)
+            #expect(failures.count == 1 && failures[0].contains("no space"), "\(failures)")
+            let store = try Store.open(at: path)
+            defer { store.close() }
+            let archive = try store.archive(named: name)
+            #expect(try archive.entries().count == 3)
+            #expect(try archive.check().clean)
+        }
+    }
+}

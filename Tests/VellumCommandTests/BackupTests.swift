@@ -1,0 +1,63 @@
+import Foundation
+import StorageEngine
+import Testing
+
+/// The command had no test.
+@Suite("backup") struct BackupTests {
+    private let store: TestStore
+    private var copy: String { store.folder / "copy" }
+
+    init() throws {
+        store = try TestStore()
+        let opened = try Store.open(at: store.path)
+        defer { opened.close() }
+        let value = Array("{\"text\":\"\(String(repeating: "x", count: 500))\"}".utf8)
+        for name in ["A", "B"] {
+            let archive = try opened.archive(
+                named: name, orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+            for number in 0..<3_000 { try archive.put(value, forKey: "\(number)", encoding: .json) }
+        }
+    }
+
+    @Test func aStoreInUseIsCopiedWhole() throws {
+        // It goes on for some seconds; it is killed when the test is over.
+        let more = (3_000..<60_000).map { "{\"id\":\($0)}" }.joined(separator: "\n")
+        let writer = try Spawned(["--store", store.path, "import", "A", "-", "--key", "id"], input: more)
+        defer { withExtendedLifetime(writer) {} }
+        for _ in 0..<1000 where try store.archives()["A"]?["entries"] as? Int ?? 0 <= 3_000 { usleep(5_000) }
+        let backup = try store.done("backup", copy)
+        #expect(backup.errors.contains("copied 2 archives"), "\(backup.errors)")
+        let check = try Vellum.run(["check", "--store", copy])
+        #expect(check.status == 0, "\(check.text)")
+        let opened = try Store.open(at: copy, mode: .readOnly)
+        let entries = try opened.archive(named: "A").entries().count
+        #expect(entries > 3_000)
+        // As of one moment: what was stored before an entry that is there, is there too.
+        for number in stride(from: 0, to: entries, by: 997) {
+            #expect(try opened.archive(named: "A").peek("\(number)") != nil, "\(number)")
+        }
+        #expect(try opened.archive(named: "B").entries().count == 3_000)
+        #expect(!FileManager.default.fileExists(atPath: copy + ".partial"))
+        let again = try store.run("backup", copy)
+        #expect(again.status == 2 && again.errors.contains("something is at"), "\(again.errors)")
+    }
+
+    /// It is ended ever later, until it comes to its end first.
+    @Test(arguments: [SIGKILL, SIGINT])
+    func anEndedOneLeavesNothingUnderItsName(signal: Int32) async throws {
+        var ended = 0
+        for round in 0..<100 {
+            let backup = try store.start("backup", copy)
+            usleep(UInt32(round * round) * 10_000)
+            backup.signal(signal)
+            guard try await backup.finish() != 0 else { break }
+            ended += 1
+            #expect(!FileManager.default.fileExists(atPath: copy), "round \(round)")
+            if signal == SIGINT { #expect(!FileManager.default.fileExists(atPath: copy + ".partial")) }
+        }
+        #expect(ended > 0)
+        #expect(try Vellum.run(["check", "--store", copy]).status == 0)
+        // What the killed ones left is gone.
+        #expect(!FileManager.default.fileExists(atPath: copy + ".partial"))
+    }
+}

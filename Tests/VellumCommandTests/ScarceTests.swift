@@ -1,0 +1,120 @@
+import Foundation
+import StorageEngine
+import Testing
+
+/// Commands that look at all archives of a store had them all open at once, and failed where a process may have few files
+/// or addresses; or they called an archive damaged that they could not open.
+@Suite("limits of the process") struct ScarceTests {
+    private let folder: TemporaryFolder
+    private var path: String { folder / "store" }
+
+    init() throws { folder = try TemporaryFolder() }
+
+    private func fill(archives: Int) throws {
+        let store = try Store.open(at: path)
+        for number in 0..<archives {
+            let archive = try store.archive(
+                named: "A\(number)", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+            try archive.put(Array("{\"n\":1}".utf8), forKey: "k", encoding: .json)
+            archive.close()
+        }
+        store.close()
+    }
+
+    /// Runs the program in a shell that has taken limits upon itself.
+    private func run(_ limits: String, _ words: String) throws -> Vellum.Result {
+        let (out, errors) = (folder / "limited.out", folder / "limited.err")
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: "/bin/sh")
+        process.arguments = [
+            "-c", "\(limits); exec '\(Vellum.executable.path)' \(words) --store '\(path)'",
+        ]
+        process.environment = Vellum.environment([:])
+        for file in [out, errors] { try Data().write(to: URL(fileURLWithPath: file)) }
+        process.standardOutput = FileHandle(forWritingAtPath: out)
+        process.standardError = FileHandle(forWritingAtPath: errors)
+        try process.run()
+        process.waitUntilExit()
+        let status =
+            process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
+        return Vellum.Result(
+            status: status, output: try Data(contentsOf: URL(fileURLWithPath: out)),
+            errors: try String(contentsOfFile: errors, encoding: .utf8))
+    }
+
+    @Test(arguments: ["ulimit -n 64", "ulimit -v 600000"])
+    func hundredsOfArchivesNeedNoMoreThanOne(limits: String) throws {
+        try fill(archives: 600)
+        let list = try run(limits, "ls")
+        #expect(list.status == 0 && list.lines.count == 600, "\(list.errors.suffix(300))")
+        let check = try run(limits, "check")
+        #expect(check.status == 0, "\(check.errors.suffix(300))")
+        #expect(check.lines.count == 600 && check.lines.allSatisfy { $0.contains(": clean, 1 entry") })
+        let stats = try run(limits, "stats")
+        #expect(stats.status == 0, "\(stats.errors.suffix(300))")
+        #expect(stats.lines.count(where: { $0.contains("\tentries\t1") }) == 600)
+        let copy = folder / "copy"
+        let backup = try run(limits, "backup '\(copy)'")
+        #expect(
+            backup.status == 0 && backup.errors.contains("copied 600 archives"),
+            "\(backup.errors.suffix(300))")
+        #expect(try Store.open(at: copy, mode: .readOnly).archiveNames().count == 600)
+    }
+
+    @Test func whatCouldNotBeReadIsNotCalledDamaged() throws {
+        try fill(archives: 3)
+        let check = try run("ulimit -n 7", "check")
+        #expect(check.status == 3, "\(check.text) \(check.errors)")
+        #expect(!check.text.contains("NOT CLEAN") && !check.text.contains("clean"), "\(check.text)")
+        #expect(check.text.contains("A1: could not be read\n  cannot ") && check.text.contains("ulimit -n"))
+        let report = try JSON.object(try run("ulimit -n 7", "check --json").text)
+        #expect(report["clean"] as? Bool == false && report["damaged"] as? Int == 0)
+        let archives = try #require(report["archives"] as? [[String: Any]])
+        #expect(archives.count == 3 && archives.allSatisfy { $0["read"] as? Bool == false })
+        // A repair leaves alone what it knows nothing of.
+        let repair = try run("ulimit -n 7", "check --repair")
+        #expect(repair.status == 3 && !repair.text.contains("mended"), "\(repair.text)")
+        #expect(try Vellum.run(["check", "--store", path]).status == 0)
+    }
+
+    /// A backup that could open no more files said that the medium had refused what was written.
+    @Test func aBackupWithoutDescriptorsSaysSo() throws {
+        try fill(archives: 3)
+        let copy = folder / "copy"
+        for descriptors in 6...14 {
+            let backup = try run("ulimit -n \(descriptors)", "backup '\(copy)'")
+            if backup.status == 0 {
+                #expect(descriptors > 8)
+                return
+            }
+            #expect(backup.status == 3, "\(descriptors): \(backup.errors)")
+            #expect(backup.errors.contains("ulimit -n"), "\(descriptors): \(backup.errors)")
+            #expect(!FileManager.default.fileExists(atPath: copy))
+        }
+    }
+
+    /// A file that would have become too long ended the program by a signal, and what was written of it lay under its name.
+    @Test func anExportThatMayNotBeWrittenLeavesWhatWasThere() throws {
+        try fill(archives: 1)
+        let store = try Store.open(at: path)
+        let text = Array(("\"" + String(repeating: "x", count: 4000) + "\"").utf8)
+        for number in 0..<20 {
+            try store.archive(named: "A0").put(text, forKey: "\(number)", encoding: .json)
+        }
+        store.close()
+        for name in ["new.ndjson", "old.ndjson"] {
+            let file = folder / name
+            let old = name.hasPrefix("old") ? "what was there\n" : nil
+            if let old { try old.write(toFile: file, atomically: false, encoding: .utf8) }
+            let before = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+            let export = try run("ulimit -f 16", "export A0 '\(file)'")
+            #expect(export.status == 3, "\(export.errors)")
+            #expect(export.errors.contains(file) && export.errors.contains("ulimit -f"), "\(export.errors)")
+            #expect((try? String(contentsOfFile: file, encoding: .utf8)) == old)
+            let after = try FileManager.default.contentsOfDirectory(atPath: folder.path)
+            #expect(Set(after).subtracting(["limited.out", "limited.err"]).isSubset(of: before), "\(after)")
+            #expect(try Vellum.run(["export", "A0", file, "--store", path]).status == 0)
+            #expect(try String(contentsOfFile: file, encoding: .utf8).split(separator: "\n").count == 21)
+        }
+    }
+}

@@ -1,0 +1,76 @@
+import Foundation
+import StorageEngine
+import Testing
+
+/// A file that a command writes gets its name when it is whole; before, a torn one had it.
+@Suite("files that commands write") struct WholeFileTests {
+    private let store: TestStore
+
+    init() throws {
+        store = try TestStore()
+        for number in 0..<3 { try store.done("put", "A", "k\(number)", input: "\(number)") }
+    }
+
+    private func content(_ path: String) -> String? { try? String(contentsOfFile: path, encoding: .utf8) }
+
+    @Test func linksAndPermissionsStay() throws {
+        let file = try store.folder.file("file.ndjson", "old")
+        try FileManager.default.setAttributes([.posixPermissions: 0o640], ofItemAtPath: file)
+        let link = store.folder / "link.ndjson"
+        try FileManager.default.createSymbolicLink(atPath: link, withDestinationPath: "file.ndjson")
+        try store.done("export", "A", link)
+        #expect(content(file) == "0\n1\n2\n")
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: link) == "file.ndjson")
+        let mode = try FileManager.default.attributesOfItem(atPath: file)[.posixPermissions] as? Int
+        #expect(mode == 0o640)
+        let open = store.folder / "open.ndjson"
+        try FileManager.default.createSymbolicLink(atPath: open, withDestinationPath: "made.ndjson")
+        try store.done("export", "A", open)
+        #expect(content(store.folder / "made.ndjson") == "0\n1\n2\n")
+    }
+
+    @Test func whatIsNoFileIsWrittenTo() throws {
+        #expect(try store.done("export", "A", "/dev/stdout").text == "0\n1\n2\n")
+        try store.done("export", "A", "/dev/null")
+        let pipe = store.folder / "pipe"
+        try #require(mkfifo(pipe, 0o600) == 0)
+        let export = try store.start("export", "A", pipe)
+        let reader = try FileHandle(forReadingFrom: URL(fileURLWithPath: pipe))
+        #expect(try reader.readToEnd() == Data("0\n1\n2\n".utf8))
+        #expect(try export.result().status == 0)
+        var facts = stat()
+        #expect(stat(pipe, &facts) == 0 && facts.st_mode & S_IFMT == S_IFIFO)
+    }
+
+    @Test func whatCannotBeMadeSaysSo() throws {
+        let missing = try store.run("export", "A", store.folder / "none/x.ndjson")
+        #expect(missing.status == 2 && missing.errors.contains("its folder isn't there"), "\(missing.errors)")
+        let taken = try store.run("export", "A", store.folder.path)
+        #expect(taken.status == 2 && taken.errors.contains(store.folder.path), "\(taken.errors)")
+    }
+
+    /// It is ended ever later, until it comes to its end first.
+    @Test func anInterruptedExportLeavesNothing() async throws {
+        let opened = try Store.open(at: store.path)
+        let archive = try opened.archive(
+            named: "B", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let value = Array(String(repeating: "x", count: 200).utf8)
+        for number in 0..<2_000 { try archive.put(value, forKey: "\(number)") }
+        opened.close()
+        let file = try store.folder.file("b.ndjson", "old")
+        var interrupted = 0
+        for round in 0..<100 {
+            let export = try store.start("export", "B", file)
+            usleep(UInt32(round * round) * 10_000)
+            export.signal(SIGTERM)
+            let isDone = try await export.finish() == 0
+            let left = try FileManager.default.contentsOfDirectory(atPath: store.folder.path)
+            #expect(!left.contains { $0.hasSuffix(".partial") }, "\(left)")
+            guard !isDone else { break }
+            interrupted += 1
+            #expect(content(file) == "old", "round \(round)")
+        }
+        #expect(interrupted > 0)
+        #expect(content(file)?.split(separator: "\n").count == 2_000)
+    }
+}
