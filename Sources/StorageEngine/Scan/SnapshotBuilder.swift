@@ -70,10 +70,11 @@ struct SnapshotBuilder {
         let oldest = engine.oldestSegment
         guard let end = try end(behind: found.last) else { return nil }
         guard index.word64(IndexLayout.renumberingsOffset) == renumberings else { return nil }
-        // What was begun behind the first end is all there, or the log has gone round.
-        guard try pin(segments, upTo: end), begin == .none || engine.oldestSegment <= begin.segment else {
-            return nil
-        }
+        // What was begun behind the first end is all there, or the log has gone round; where there was no log yet, nobody
+        // can tell.
+        guard try pin(segments, upTo: end),
+            begin == end || begin != .none && engine.oldestSegment <= begin.segment
+        else { return nil }
         var overlay = SnapshotOverlay(engine, found.items, segments)
         guard try overlay.apply(from: begin, to: end) else { return nil }
         let now = Clock.read()
