@@ -250,24 +250,29 @@ import Testing
         #expect(outcome.action.id == expected?.id, place)
         let known = bench.model.actions.removeValue(forKey: outcome.action.id)
         let action = try #require(known, place)
-        var back = 0
+        var back: [Life] = []
         for (key, life) in action.removed where action.comesBack(key) {
             bench.model.lives[key] = life
-            back += 1
+            back.append(life)
         }
         for (key, life) in action.expired where action.comesBack(key) {
             bench.model.lives[key] = life
-            back += 1
+            back.append(life)
         }
         for (key, change) in action.changed where action.expired[key] == nil {
             guard let life = bench.model.lives[key], life.deadline == change.new,
                 life.recorded < action.moment
             else { continue }
-            bench.model.lives[key]?.deadline = change.old
-            back += 1
+            let before = Life(
+                value: life.value, stamp: life.stamp, recorded: life.recorded, deadline: change.old,
+                owner: life.owner)
+            bench.model.lives[key] = before
+            back.append(before)
         }
-        #expect(outcome.entries == back, place)
-        #expect(outcome.skippedCount == action.removed.count + action.changed.count - back, place)
+        let expired = back.count { life in life.deadline.map { $0 <= bench.model.now } ?? false }
+        #expect(outcome.entries == back.count - expired, place)
+        #expect(outcome.expired == expired, place)
+        #expect(outcome.skippedCount == action.removed.count + action.changed.count - back.count, place)
         let evicted = bench.model.evict()
         #expect(outcome.evicted == evicted, place)
     }

@@ -14,8 +14,8 @@ import Testing
         var worker: Worker
         var acknowledged = Acknowledged()
         var problems: [String] = []
-        /// Numbers of messages, and whether they were acknowledged.
-        var appended: [(number: UInt64, isAcknowledged: Bool)] = []
+        /// Numbers of messages, and those that the log gave them where that was acknowledged.
+        var appended: [(number: UInt64, sequence: UInt64?)] = []
 
         init(_ arguments: [String], in folder: TemporaryFolder) throws {
             self.arguments = arguments
@@ -32,10 +32,10 @@ import Testing
             problems += lines.filter { $0.hasPrefix("!") }
             acknowledged.replay(lines)
             for line in lines {
-                if line == "+<" {
-                    appended[appended.count - 1].isAcknowledged = true
+                if line.hasPrefix("+< "), let sequence = UInt64(line.dropFirst(3)) {
+                    appended[appended.count - 1].sequence = sequence
                 } else if line.hasPrefix("+ "), let number = UInt64(line.dropFirst(2)) {
-                    appended.append((number, false))
+                    appended.append((number, nil))
                 }
             }
         }
@@ -84,10 +84,10 @@ import Testing
             let mine = found.filter(own.contains)
             #expect(zip(mine, mine.dropFirst()).allSatisfy { $0 < $1 })
             let present = Set(mine)
-            // From the oldest on that is there, none that was acknowledged is missing.
-            let first = mine.first ?? role.appended.last(where: \.isAcknowledged)?.number ?? .max
+            // From the oldest on that is there, whoever appended it, none that was acknowledged is missing.
             missing += role.appended.count { item in
-                item.isAcknowledged && item.number >= first && !present.contains(item.number)
+                guard let sequence = item.sequence else { return false }
+                return sequence >= messages[0].sequence && !present.contains(item.number)
             }
         }
         return missing

@@ -26,7 +26,7 @@ extension WorkerCommand {
     }
 
     /// `append STORE ARCHIVE SEED`, until it is killed; says `+ NUMBER` before each message, which is the number and
-    /// some bytes, and `+<` after it. Numbers grow, also from one life to the next.
+    /// some bytes, and `+< SEQUENCE` after it, which the log has given it. Numbers grow, also from one life to the next.
     func append(_ arguments: WorkerArguments) throws {
         let archive = try arguments.open()
         var random = SeededGenerator(seed: monotonicNow())
@@ -34,8 +34,8 @@ extension WorkerCommand {
         while true {
             number += 1
             say("+ \(number)")
-            try archive.append(StoreWorker.value(version: number, size: random.below(2_000)))
-            say("+<")
+            let sequence = try archive.append(StoreWorker.value(version: number, size: random.below(2_000)))
+            say("+< \(sequence)")
         }
     }
 
