@@ -39,6 +39,10 @@ package final class EntryScan {
     private lazy var living = engine.livingLines
     private lazy var pending = index.pendingTouches()
 
+    private let renumberings: UInt64
+    /// Those that were found by another number than they had.
+    private var renumbered: Set<Location> = []
+
     // The entry that is visited. `frame` is valid while `pin` is held.
     private var number: UInt32 = 0
     private var slot: EntrySlot?
@@ -46,8 +50,10 @@ package final class EntryScan {
     private var pin: SegmentLog.Pin?
     private var frame: Frame?
 
-    private init(engine: ArchiveEngine, items: [ScanItem], order: ScanOrder) {
+    /// `renumberings`: how often entries had been given other numbers before the items were looked up.
+    private init(engine: ArchiveEngine, items: [ScanItem], order: ScanOrder, renumberings: UInt64) {
         self.engine = engine
+        self.renumberings = renumberings
         index = engine.index
         log = engine.log
         self.items = items
@@ -58,13 +64,17 @@ package final class EntryScan {
 
     convenience init(engine: ArchiveEngine, order: ScanOrder) throws(StorageError) {
         try engine.index.catchUp()
-        self.init(engine: engine, items: EntryScan.snapshot(of: engine, order), order: order)
+        let renumberings = EntryScan.renumberings(engine.index)
+        self.init(
+            engine: engine, items: EntryScan.snapshot(of: engine, order), order: order,
+            renumberings: renumberings)
     }
 
     /// The entries of these keys alone, the most recent first, each once.
     convenience init(engine: ArchiveEngine, keys: [String]) throws(StorageError) {
         var items: [ScanItem] = []
         var stamps: [UInt64] = []
+        let renumberings = EntryScan.renumberings(engine.index)
         let pending = engine.index.pendingTouches()
         for key in keys {
             try withBytes(of: key) { (key) throws(StorageError) in
@@ -79,7 +89,9 @@ package final class EntryScan {
                 stamps.append(engine.index.lastUse(of: entry.number, entry.slot, pending).recency)
             }
         }
-        self.init(engine: engine, items: items.sorted(byDescending: stamps), order: .recency)
+        self.init(
+            engine: engine, items: items.sorted(byDescending: stamps), order: .recency,
+            renumberings: renumberings)
     }
 
     /// The live entries. While entries are given other numbers one could be missed, so it is looked at again then; if
@@ -170,14 +182,20 @@ package final class EntryScan {
         return renumberedLine(of: item)
     }
 
-    /// The line that the entry has moved to when the index was made smaller. Asked for those that have gone as well.
+    private static func renumberings(_ index: IndexMemory) -> UInt64 {
+        index.word64(IndexLayout.renumberingsOffset)
+    }
+
+    /// The line that the entry has moved to when the index was made smaller. Asked for those that have gone as well, of
+    /// which one that was stored again has a line and an item of its own.
     @inline(never)
     private func renumberedLine(of item: ScanItem) -> (number: UInt32, slot: EntrySlot, location: Location)? {
-        guard let number = engine.number(ofTag: item.tag), let slot = index.entry(number) else {
+        guard EntryScan.renumberings(index) != renumberings, let number = engine.number(ofTag: item.tag), let slot = index.entry(number) else {
             return nil
         }
         let location = slot.location
-        return isSame(number, slot, location, item) ? (number, slot, location) : nil
+        guard isSame(number, slot, location, item), renumbered.insert(location).inserted else { return nil }
+        return (number, slot, location)
     }
 
     @inline(__always)
