@@ -6,12 +6,6 @@ import PackageDescription
 let strict: [SwiftSetting] =
     Context.environment["VELLUM_STRICT"] == nil ? [] : [.treatAllWarnings(as: .error)]
 
-// The engine does what the tests ask for a million times, which takes ten times as long unoptimised. What others build from
-// this package never has such a flag: the Makefile sets this variable, for tests. Assertions stay.
-let optimized: [SwiftSetting] =
-    Context.environment["VELLUM_OPTIMIZED"] == nil
-    ? [] : [.unsafeFlags(["-O", "-assert-config", "Debug"], .when(configuration: .debug))]
-
 let package = Package(
     name: "Vellum",
     platforms: [.macOS(.v15)],
@@ -36,10 +30,9 @@ let package = Package(
                 // The system's own curses has wide characters under the plain name.
                 .linkedLibrary("ncurses", .when(platforms: [.macOS])),
             ]),
-        .target(name: "CBOR", swiftSettings: strict + optimized),
-        .target(name: "StorageEngine", dependencies: ["CPlatform"], swiftSettings: strict + optimized),
-        .target(
-            name: "ArchiveQuery", dependencies: ["StorageEngine", "CBOR"], swiftSettings: strict + optimized),
+        .target(name: "CBOR", swiftSettings: strict),
+        .target(name: "StorageEngine", dependencies: ["CPlatform"], swiftSettings: strict),
+        .target(name: "ArchiveQuery", dependencies: ["StorageEngine", "CBOR"], swiftSettings: strict),
         .target(
             name: "Vellum",
             dependencies: [
@@ -60,7 +53,7 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict + optimized),
+        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
         .testTarget(
             name: "CBORTests", dependencies: ["CBOR", "TestSupport"], exclude: ["Reader"],
             swiftSettings: strict),
@@ -71,7 +64,7 @@ let package = Package(
         .executableTarget(
             name: "StoreWorker", dependencies: ["StorageEngine", "CPlatform", "TestSupport"],
             path: "Tests/StoreWorker",
-            swiftSettings: strict + optimized),
+            swiftSettings: strict),
         .testTarget(
             name: "ArchiveQueryTests",
             dependencies: ["ArchiveQuery", "StorageEngine", "CBOR", "TestSupport"],
@@ -113,6 +106,6 @@ let package = Package(
         .testTarget(
             name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], exclude: ["Inputs"],
             swiftSettings: strict),
-        .testTarget(name: "ArchitectureTests", swiftSettings: strict + optimized),
+        .testTarget(name: "ArchitectureTests", swiftSettings: strict),
     ]
 )

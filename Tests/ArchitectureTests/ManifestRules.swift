@@ -19,15 +19,9 @@ enum ManifestRules {
         return unsafeFlags(manifest) + dependencies(of: targets, manifest, table)
     }
 
-    /// A package with unsafe flags can't be another package's versioned dependency, so it has them only where an environment
-    /// variable asks for them.
+    /// A package with unsafe flags can't be another package's versioned dependency.
     private static func unsafeFlags(_ manifest: SourceFile) -> [Violation] {
-        let asked = /Context\.environment\[[^\]]*\] == nil\s+\? \[\] : \[\.unsafeFlags\(/
-        let lines = manifest.code.matches(of: asked).map { match in
-            manifest.code[..<match.range.upperBound].count { $0.isNewline } + 1
-        }
-        return manifest.code.numberedLines
-            .filter { $0.line.contains(/\bunsafeFlags\b/) && !lines.contains($0.number) }
+        manifest.code.numberedLines.filter { $0.line.contains(/\bunsafeFlags\b/) }
             .map { Violation(path: manifest.path, line: $0.number, rule: "no unsafeFlags") }
     }
 

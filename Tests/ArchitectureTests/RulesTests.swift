@@ -74,19 +74,6 @@ import Testing
                 == [[], ["CPlatform", "CBOR", "ArgumentParser"], ["CBOR"], ["CBOR", "TerminalKit"]])
     }
 
-    @Test func unsafeFlagsMustBeAskedFor() {
-        func found(_ text: String) -> [Int] {
-            let manifest = SourceFile(path: "Package.swift", text: text)
-            return ManifestRules.violations(in: manifest, table: .vellum).compactMap(\.line)
-        }
-        #expect(found("let a = Context.environment[\"A\"] == nil ? [] : [.unsafeFlags([\"-O\"])]\n") == [])
-        #expect(
-            found("let a: [S] =\n  Context.environment[\"A\"] == nil\n  ? [] : [.unsafeFlags([\"-O\"])]\n")
-                == [])
-        #expect(found("let a = Context.environment[\"A\"] != nil ? [] : [.unsafeFlags([\"-O\"])]\n") == [1])
-        #expect(found("let a = b == nil ? [] : [.unsafeFlags([\"-O\"])]\n") == [1])
-    }
-
     @Test func findsWrongDeclarationsInAManifest() {
         let found = ManifestRules.violations(in: manifest, table: .vellum)
         #expect(found.map(\.line) == [12, 9, 10, 13])

@@ -190,7 +190,9 @@ package final class EntryScan {
     /// which one that was stored again has a line and an item of its own.
     @inline(never)
     private func renumberedLine(of item: ScanItem) -> (number: UInt32, slot: EntrySlot, location: Location)? {
-        guard EntryScan.renumberings(index) != renumberings, let number = engine.number(ofTag: item.tag), let slot = index.entry(number) else {
+        guard EntryScan.renumberings(index) != renumberings, let number = engine.number(ofTag: item.tag),
+            let slot = index.entry(number)
+        else {
             return nil
         }
         let location = slot.location
