@@ -1,6 +1,14 @@
 import CPlatform
 import Synchronization
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// A named set of entries, shared by all processes that have its store open. Safe from any thread.
 ///
 /// Keys are 1 to 1,024 bytes of UTF-8 and are compared byte by byte. Values are bytes. Unless said
@@ -297,8 +305,10 @@ public final class Archive: Sendable {
         var report = try engine().check()
         guard fixed == nil else { return report }
         // A writer that came back meanwhile may have made the index anew and reclaimed segments: then this one tells of
-        // a log that is no more. Damage is what two looks, each through an index opened anew, find alike.
-        for _ in 0..<5 where !report.clean {
+        // a log that is no more. Damage is what two looks, each through an index opened anew, find alike; and a quick
+        // writer may come back several times.
+        for attempt in 0..<20 where !report.clean {
+            if attempt > 2 { usleep(UInt32(attempt) * 2_000) }
             current.withLock { $0 = nil }
             let again = try engine().check()
             defer { report = again }

@@ -142,12 +142,16 @@ extension ArchiveEngine {
     /// that nobody has removed yet are left out, unless all are asked for.
     func liveReferences(all: Bool = false) throws(StorageError) -> [EntryReference] {
         try index.catchUp()
-        // What an undo brings back while the index is gone through is there as a whole or not at all. Undos are
-        // rare: that this meets one after the other would take more of them than people can do.
+        // What an undo brings back while the index is gone through is there as a whole or not at all, and what is given
+        // another number is there once. Both are rare: that this meets one after the other would take more of them than
+        // people, or deletes, can do.
         for _ in 0..<200 {
+            let renumberings = index.settledRenumberings()
             let returns = index.returns
             let references = try references(all: all)
-            if returns & 1 == 0, index.returns == returns { return references }
+            if returns & 1 == 0, index.returns == returns, index.renumberings == renumberings {
+                return references
+            }
             sched_yield()
         }
         return try references(all: all)
@@ -160,10 +164,14 @@ extension ArchiveEngine {
         let living = !index.residency.isUsed ? 0 : livingLines
         var references: [EntryReference] = []
         references.reserveCapacity(min(entryCount, Int(index.usedEntries)))
+        var tags: [UInt32] = []
+        tags.reserveCapacity(references.capacity)
         let settled = head
         for number in 0..<index.usedEntries {
             guard let slot = index.entry(number + 1) else { break }
+            var tag: UInt32 = 0
             let found = try slot.read { (named) throws(StorageError) -> EntryReference? in
+                tag = slot.tag
                 guard !index.isHidden(number + 1, slot) else { return nil }
                 // What is being changed by a batch may still be what it was.
                 guard let location = named < settled ? named : try resolve(named) else { return nil }
@@ -177,8 +185,21 @@ extension ArchiveEngine {
                     expiry: deadline == Deadline.never ? 0 : deadline.addingSaturating(offset),
                     use: index.lastUse(of: number + 1, slot, pending))
             }
-            if let found { references.append(found) }
+            guard let found else { continue }
+            references.append(found)
+            tags.append(tag)
         }
+        // What was deleted since its line was looked at may have been stored again, and been found on another.
+        var kept = 0
+        for (place, tag) in tags.enumerated() {
+            guard let slot = index.entry(references[place].number), slot.tag == tag, slot.location != .none
+            else {
+                continue
+            }
+            references[kept] = references[place]
+            kept += 1
+        }
+        references.removeLast(references.count - kept)
         return references
     }
 

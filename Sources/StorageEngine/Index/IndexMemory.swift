@@ -1,6 +1,14 @@
 import CPlatform
 import Synchronization
 
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// The mapped index: every access to its bytes goes through here, and is inside them.
 ///
 /// Safe from any thread for reading; a field is written only by the holder of the archive's lock, except
@@ -134,6 +142,18 @@ final class IndexMemory: @unchecked Sendable {
     }
 
     var hasFile: Bool { file != nil }
+
+    /// How often entries have been given other numbers.
+    var renumberings: UInt64 { word64(IndexLayout.renumberingsOffset) }
+
+    /// The same, once nobody is about it: where it is the same after all lines were gone through, none was missed for that
+    /// reason. Waits some time at most, since whoever is about it may have been stopped.
+    func settledRenumberings() -> UInt64 {
+        for attempt in 0..<1_000 where word64(IndexLayout.structureOffset) & 1 != 0 {
+            if attempt < 100 { cp_pause() } else { usleep(100) }
+        }
+        return renumberings
+    }
 
     /// Marks the index as damaged: nobody changes the archive through it any more, and the next who opens the
     /// archive builds a new one from the log. Needs the lock.

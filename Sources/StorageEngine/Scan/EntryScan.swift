@@ -64,7 +64,7 @@ package final class EntryScan {
 
     convenience init(engine: ArchiveEngine, order: ScanOrder) throws(StorageError) {
         try engine.index.catchUp()
-        let renumberings = EntryScan.renumberings(engine.index)
+        let renumberings = engine.index.renumberings
         self.init(
             engine: engine, items: EntryScan.snapshot(of: engine, order), order: order,
             renumberings: renumberings)
@@ -74,7 +74,7 @@ package final class EntryScan {
     convenience init(engine: ArchiveEngine, keys: [String]) throws(StorageError) {
         var items: [ScanItem] = []
         var stamps: [UInt64] = []
-        let renumberings = EntryScan.renumberings(engine.index)
+        let renumberings = engine.index.renumberings
         let pending = engine.index.pendingTouches()
         for key in keys {
             try withBytes(of: key) { (key) throws(StorageError) in
@@ -182,15 +182,11 @@ package final class EntryScan {
         return renumberedLine(of: item)
     }
 
-    private static func renumberings(_ index: IndexMemory) -> UInt64 {
-        index.word64(IndexLayout.renumberingsOffset)
-    }
-
     /// The line that the entry has moved to when the index was made smaller. Asked for those that have gone as well, of
     /// which one that was stored again has a line and an item of its own.
     @inline(never)
     private func renumberedLine(of item: ScanItem) -> (number: UInt32, slot: EntrySlot, location: Location)? {
-        guard EntryScan.renumberings(index) != renumberings, let number = engine.number(ofTag: item.tag),
+        guard index.renumberings != renumberings, let number = engine.number(ofTag: item.tag),
             let slot = index.entry(number)
         else {
             return nil

@@ -59,7 +59,7 @@ struct SnapshotBuilder {
     }
 
     private func attemptOnce() throws(StorageError) -> Result? {
-        let renumberings = index.word64(IndexLayout.renumberingsOffset)
+        let renumberings = index.renumberings
         let segments = PinnedSegments(log)
         let first = engine.firstMessage
         let begin = engine.head
@@ -69,7 +69,7 @@ struct SnapshotBuilder {
         // What was in older segments was moved, of which the log tells, or given up on a full disk, of which it doesn't.
         let oldest = engine.oldestSegment
         guard let end = try end(behind: found.last) else { return nil }
-        guard index.word64(IndexLayout.renumberingsOffset) == renumberings else { return nil }
+        guard index.renumberings == renumberings else { return nil }
         // What was begun behind the first end is all there, or the log has gone round; where there was no log yet, nobody
         // can tell.
         guard try pin(segments, upTo: end),
