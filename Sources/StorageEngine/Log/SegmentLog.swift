@@ -73,7 +73,8 @@ final class SegmentLog: Sendable {
     @inline(__always)
     private func pinIfNumbered(_ segment: UInt32) -> Pin? {
         let slot = table[segment]
-        guard slot.pointee.number.load(ordering: .acquiring) == segment else { return nil }
+        // No segment has the number 0, which a damaged index may name, and empty slots have.
+        guard segment != 0, slot.pointee.number.load(ordering: .acquiring) == segment else { return nil }
         return Pin(segment: segment, seed: slot.pointee.seed.load(ordering: .relaxed))
     }
 
