@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The file that makes a folder a store: one line that names the format. What it holds: OnDiskFormat, "Folders".
 enum StoreMarker {
     static let fileName = "vellum-store"
@@ -51,8 +53,15 @@ enum StoreMarker {
         return version
     }
 
+    /// Threads of a process make it one at a time: the file that becomes it has the process' number alone.
+    private static let turn = Mutex(())
+
     /// Makes the marker, whole or not at all.
     static func make(in folder: OpenFile) throws(StorageError) {
+        try turn.withLock { (_) throws(StorageError) in try makeInTurn(in: folder) }
+    }
+
+    private static func makeInTurn(in folder: OpenFile) throws(StorageError) {
         let temporary = fileName + "." + String(ProcessIdentity.current().pid)
         try folder.unlink(temporary)
         do throws(StorageError) {
