@@ -4,21 +4,31 @@ import CPlatform
 extension ArchiveOpening {
     /// The index file, if it is this archive's, of this boot, the very file it says it is, and agrees with
     /// the segments that are there; else `nil`.
+    ///
+    /// Those who have it open go on meanwhile: they may give up the segment that the header named, or make the file
+    /// smaller. So it is only found wanting where its header still says the same afterwards.
     func trustedIndex(writable: Bool) throws(StorageError) -> OpenFile? {
-        guard let (file, header) = try ownIndex(writable: writable), try log(reaches: header.head) else {
-            return nil
+        for _ in 0..<ArchiveOpening.mostLooksAtIndex {
+            guard let file = try openIfPresent(ArchiveOpening.indexName, writable: writable),
+                let header = try IndexHeader(file)
+            else { return nil }
+            crashPoint(.indexHeaderRead)
+            if isOwn(header, of: file, try file.status()), try log(reaches: header.head) { return file }
+            if try IndexHeader(file) == header { return nil }
         }
-        return file
+        return nil
     }
+
+    private static let mostLooksAtIndex = 100
 
     /// Where the index says that the log ends, if the index is this archive's.
     var claimedHead: Location? {
-        get throws(StorageError) { try ownIndex(writable: false)?.1.head }
+        get throws(StorageError) { try ownIndex()?.1.head }
     }
 
     /// Pid of a living process that has the archive open for writing, as far as its index tells.
     var firstUser: Int32? {
-        guard let (file, _) = try? ownIndex(writable: false),
+        guard let (file, _) = try? ownIndex(),
             let index = try? IndexMemory(file, as: .open(file), writable: false)
         else { return nil }
         return index.attachedSlots.first(
@@ -26,25 +36,27 @@ extension ArchiveOpening {
             .identity.pid
     }
 
-    private func ownIndex(writable: Bool) throws(StorageError) -> (OpenFile, IndexHeader)? {
-        guard let file = try openIfPresent(ArchiveOpening.indexName, writable: writable) else { return nil }
-        let status = try file.status()
-        guard status.bytes >= IndexLayout.fileBytes(chunks: 1), let header = try IndexHeader(file) else {
+    private func ownIndex() throws(StorageError) -> (OpenFile, IndexHeader)? {
+        guard let file = try openIfPresent(ArchiveOpening.indexName, writable: false) else { return nil }
+        guard let header = try IndexHeader(file), isOwn(header, of: file, try file.status()) else {
             return nil
         }
-        let capacity = header.word32(IndexLayout.entryCapacityOffset)
-        guard header.word64(IndexLayout.magicOffset) == IndexLayout.magic,
-            header.word32(IndexLayout.versionOffset) == IndexLayout.version,
-            header.word32(IndexLayout.stateOffset) == IndexLayout.State.ready.rawValue,
-            header.identity(IndexLayout.identityOffset) == descriptor.identity,
-            header.isOfThisBoot, header.isOf(file, status),
-            Int(capacity) <= IndexLayout.chunks(inFileOf: status.bytes) * IndexLayout.chunkEntries,
-            header.word32(IndexLayout.entryHighWaterOffset) <= capacity,
-            Int(header.word32(IndexLayout.bucketCountOffset)) <= Int(capacity) / IndexLayout.chunkEntries
-                * IndexLayout.chunkBuckets,
-            header.word32(IndexLayout.bucketCountOffset) > 0
-        else { return nil }
         return (file, header)
+    }
+
+    private func isOwn(_ header: IndexHeader, of file: OpenFile, _ status: OpenFile.Status) -> Bool {
+        let capacity = header.word32(IndexLayout.entryCapacityOffset)
+        return status.bytes >= IndexLayout.fileBytes(chunks: 1)
+            && header.word64(IndexLayout.magicOffset) == IndexLayout.magic
+            && header.word32(IndexLayout.versionOffset) == IndexLayout.version
+            && header.word32(IndexLayout.stateOffset) == IndexLayout.State.ready.rawValue
+            && header.identity(IndexLayout.identityOffset) == descriptor.identity
+            && header.isOfThisBoot && header.isOf(file, status)
+            && Int(capacity) <= IndexLayout.chunks(inFileOf: status.bytes) * IndexLayout.chunkEntries
+            && header.word32(IndexLayout.entryHighWaterOffset) <= capacity
+            && Int(header.word32(IndexLayout.bucketCountOffset)) <= Int(capacity) / IndexLayout.chunkEntries
+                * IndexLayout.chunkBuckets
+            && header.word32(IndexLayout.bucketCountOffset) > 0
     }
 
     private func log(reaches head: Location) throws(StorageError) -> Bool {

@@ -82,7 +82,7 @@ struct IndexWitness {
 }
 
 /// Fields of an index's header, as they are in its file.
-struct IndexHeader {
+struct IndexHeader: Equatable {
     private let bytes: [UInt8]
 
     init?(_ file: OpenFile) throws(StorageError) {

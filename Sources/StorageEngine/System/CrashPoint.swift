@@ -39,7 +39,8 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     // Durability
     case segmentsSynced, headSynced
     // Opening and recovery
-    case processAttached, oldIndexRemoved, indexFileMade, rebuildSegmentDone, indexBuilt, indexRenamed
+    case indexHeaderRead, processAttached, oldIndexRemoved, indexFileMade, rebuildSegmentDone, indexBuilt,
+        indexRenamed
     case repairBegun, repairRelinked, repairReplayed, repairSorted
 
     /// Lets this process be killed, or get another signal, the `passing`-th time that it comes to `point`. Does nothing in

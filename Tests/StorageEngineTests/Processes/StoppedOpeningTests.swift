@@ -113,6 +113,29 @@ import Testing
         #expect(try look(folder, "\(point), afterwards") == Self.entries + 1)
     }
 
+    /// What broke: a process that opened an archive had read where its log ends, and others had given up that segment, or
+    /// made the index smaller, before it looked at the files: then it said that the index had been replaced.
+    @Test(arguments: [false, true])
+    func whileOthersGoOn(indexGetsSmaller: Bool) async throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let store = try Store.open(at: folder.store)
+        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 300_000))
+        for key in 0..<9_000 { try archive.put([UInt8](repeating: 1, count: 30), forKey: "\(key)") }
+        let before = try archive.status()
+        guard let worker = try await stopped(at: .indexHeaderRead, folder) else { return }
+        if indexGetsSmaller {
+            try archive.put([UInt8](repeating: 2, count: 299_000), forKey: "large")
+            #expect(try archive.status().footprint < before.footprint)
+        } else {
+            for key in 0..<40_000 {
+                try archive.put([UInt8](repeating: 3, count: 30), forKey: "\(key % 9_000)")
+            }
+        }
+        worker.signal(SIGCONT)
+        #expect(try await worker.finish().status == 0, "\(worker.linesSoFar())")
+        #expect(try archive.peek("stopped") == [1])
+    }
+
     /// A writer waits for ten seconds, and hears for whom.
     @Test(.enabled(if: Soak.seconds > 0, "waits ten seconds"))
     func writersHearWhoHoldsThemUpSoak() async throws {
