@@ -114,10 +114,14 @@ package enum SystemFaults {
     }
 
     package static func endObserving(_ number: Int) {
-        hooks.withLock { hooks in
-            hooks.observers[number] = nil
-            isArmed.store(!hooks.plans.isEmpty || !hooks.observers.isEmpty, ordering: .relaxed)
+        // What it holds may be given up with it, and that may make system calls: not below the lock.
+        let ended = hooks.withLock { hooks in
+            defer {
+                isArmed.store(!hooks.plans.isEmpty || !hooks.observers.isEmpty, ordering: .relaxed)
+            }
+            return hooks.observers.removeValue(forKey: number)?.body
         }
+        withExtendedLifetime(ended) {}
     }
 
     @inline(__always)
