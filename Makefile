@@ -29,6 +29,8 @@ OPTIMIZED := -Xswiftc -O -Xswiftc -assert-config -Xswiftc Debug
 # With --foreground Ctrl-C reaches the tests, and on an interrupt SwiftPM ends what it started. macOS has no
 # timeout command; there the tests' own time limits must do.
 BOUND := $(shell command -v timeout >/dev/null 2>&1 && echo timeout --foreground -s INT -k 20 $(TEST_TIMEOUT))
+# Line by line also into a pipe: of a run that was ended, what was under way is among the last lines.
+LINES := $(shell command -v stdbuf >/dev/null 2>&1 && echo stdbuf -oL)
 INSTALL := install
 # Each long test appends its figures, a line each.
 SOAK_REPORT := .build/soak-report.txt
@@ -58,7 +60,7 @@ run: build ## build, then browse a live demo store (ARGS="…" for vellum demo)
 
 test: test-deps ## build and run all tests (CI=1 makes warnings errors)
 	$(SWIFT) build --build-tests $(TEST_BUILD) $(OPTIMIZED)
-	$(BOUND) $(SWIFT) test --skip-build --disable-xctest $(TEST_BUILD)
+	$(BOUND) $(LINES) $(SWIFT) test --skip-build --disable-xctest $(TEST_BUILD)
 
 lint: ## check the formatting
 	@$(NEED) swift
