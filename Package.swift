@@ -88,7 +88,8 @@ let package = Package(
             name: "TerminalProbe", dependencies: ["TerminalCurses", "TerminalKit"],
             path: "Tests/TerminalProbe", swiftSettings: strict),
         .testTarget(
-            name: "TerminalCursesTests", dependencies: ["TerminalCurses", "TerminalKit", "TerminalProbe"],
+            name: "TerminalCursesTests",
+            dependencies: ["TerminalCurses", "TerminalKit", "TerminalProbe", "TestSupport"],
             swiftSettings: strict),
         .testTarget(
             name: "BrowserCoreTests",

@@ -22,6 +22,13 @@ import Testing
         #expect(TextRules.violations(in: [SourceFile(path: "Tests/a/a.swift", text: "try! b()\n")]) == [])
     }
 
+    @Test func findsProcessesOfFoundation() {
+        let text = "let a = Process()\nlet b = MyProcess()\n// Process()\n"
+        #expect(
+            TextRules.violations(in: [SourceFile(path: "Tests/a/a.swift", text: text)]).map(\.line) == [1])
+        #expect(inSources(text) == [])
+    }
+
     @Test func findsLongFiles() {
         let limit = TextRules.maximumLines
         #expect(inSources(String(repeating: "\n", count: limit)) == [])

@@ -4,7 +4,7 @@ enum TextRules {
     static let maximumLines = 600
 
     static func violations(in files: [SourceFile]) -> [Violation] {
-        files.flatMap { tooLong($0) + markers($0) + traps($0) }
+        files.flatMap { tooLong($0) + markers($0) + traps($0) + processes($0) }
     }
 
     private static func tooLong(_ file: SourceFile) -> [Violation] {
@@ -39,6 +39,17 @@ enum TextRules {
             return Violation(
                 path: file.path, line: number,
                 rule: "no \(match.output) in Sources without a comment \"Unreachable: why\"")
+        }
+    }
+
+    /// A test that waits for ever keeps all of them from ending, and Foundation's class sometimes never reports the end of
+    /// what it started, or holds another's pipe open.
+    private static func processes(_ file: SourceFile) -> [Violation] {
+        guard file.isUnder("Tests"), file.path.hasSuffix(".swift") else { return [] }
+        return file.code.numberedLines.compactMap { number, line in
+            guard line.contains(/\bProcess\(\)/) else { return nil }
+            return Violation(
+                path: file.path, line: number, rule: "no Process of Foundation in Tests: use ChildProcess")
         }
     }
 }

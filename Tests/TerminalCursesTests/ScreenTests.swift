@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite(.serialized, .timeLimit(.minutes(1))) struct ScreenTests {
@@ -117,13 +118,8 @@ import Testing
         	use=xterm-256color,
 
         """#.write(to: source, atomically: true, encoding: .utf8)
-        let compiler = Process()
-        compiler.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        compiler.arguments = ["tic", "-x", "-o", folder.path, source.path]
-        try compiler.run()
-        compiler.waitUntilExit()
-        try #require(
-            compiler.terminationStatus == 0, "tic, of ncurses-bin, is needed to make a terminfo entry")
+        let compiler = try ChildProcess.run("/usr/bin/env", ["tic", "-x", "-o", folder.path, source.path])
+        try #require(compiler.status == 0, "tic, of ncurses-bin, is needed to make a terminfo entry")
         let (probe, ready) = try started("hello", ["COLORTERM": "truecolor", "TERMINFO": folder.path])
         #expect(ready.contains("depth=trueColor"))
         try probe.shows("38:2::108:182:255m")

@@ -98,14 +98,57 @@ package final class ChildProcess {
         throw CocoaError(.fileNoSuchFile)
     }
 
+    /// What a program that was run to its end said, and how it ended.
+    package struct Outcome {
+        /// The exit status, or the negative number of the signal that ended it.
+        package let status: Int32
+        package let output: Data
+        package let errors: Data
+
+        package var text: String { String(decoding: output, as: UTF8.self) }
+        package var errorText: String { String(decoding: errors, as: UTF8.self) }
+    }
+
+    /// Runs a program to its end. What it says goes through files: the other end of a pipe may be in the hands of whatever
+    /// other tests start meanwhile, and then it has no end.
+    package static func run(
+        _ executable: String, _ arguments: [String], environment: [String: String]? = nil,
+        input: Data = Data()
+    ) throws -> Outcome {
+        let folder = FileManager.default.temporaryDirectory.appendingPathComponent("run-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let files = ["input", "output", "errors"].map { folder.appendingPathComponent($0) }
+        try input.write(to: files[0])
+        let process = try ChildProcess(
+            executable, arguments, environment: environment,
+            streams: [0: .reading(files[0].path), 1: .writing(files[1].path), 2: .writing(files[2].path)])
+        process.waitForEnd()
+        return Outcome(
+            status: process.code ?? -SIGKILL, output: try Data(contentsOf: files[1]),
+            errors: try Data(contentsOf: files[2]))
+    }
+
     package func signal(_ number: Int32) { kill(pid, number) }
+
+    /// The exit status, or the negative number of the signal that ended it.
+    package var code: Int32? {
+        status.map { $0 & 0x7f == 0 ? $0 >> 8 & 0xff : -($0 & 0x7f) }
+    }
 
     /// Looks whether it has ended.
     package func hasEnded() -> Bool { status != nil || look(WNOHANG) == .ended }
 
-    /// Blocks until its end; for what ends soon.
+    /// Blocks until its end; for what ends soon. After five minutes it is killed: one program that never ends must not
+    /// keep all tests from ending.
     package func waitForEnd() {
-        while status == nil { _ = look(0) }
+        let end = Date().addingTimeInterval(300)
+        var pause: UInt32 = 100
+        while !hasEnded() {
+            if Date() >= end { signal(SIGKILL) }
+            usleep(pause)
+            pause = min(pause * 2, 5_000)
+        }
     }
 
     /// Waits for its end: the status; nil if it didn't end within this time.

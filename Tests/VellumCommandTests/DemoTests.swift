@@ -74,39 +74,25 @@ struct DemoTests {
     }
 
     /// Starts a long demonstration and waits until its workload has begun.
-    private func start() throws -> (Process, output: Pipe) {
-        let process = Vellum.process(["demo", "--seconds", "600"], environment: environment)
-        let (output, errors) = (Pipe(), Pipe())
-        process.standardOutput = output
-        process.standardError = errors
-        try process.run()
-        var said = ""
-        while !said.contains("1 s: ") {
-            let data = errors.fileHandleForReading.availableData
-            if data.isEmpty { break }
-            said += String(decoding: data, as: UTF8.self)
-        }
-        #expect(said.contains("1 s: "))
+    private func start() async throws -> Spawned {
+        let demo = try Spawned(["demo", "--seconds", "600"], environment: environment)
+        try await demo.until("its first figures") { demo.errors.contains("1 s: ") }
         #expect(try left.count == 1)
-        return (process, output)
+        return demo
     }
 
-    @Test func anInterruptPrintsTheFiguresAndLeavesNothing() throws {
-        let (process, output) = try start()
-        process.interrupt()
-        process.waitUntilExit()
-        #expect(process.terminationReason == .exit && process.terminationStatus == 130)
-        let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-        #expect(text.contains("hitRatio\t"))
+    @Test func anInterruptPrintsTheFiguresAndLeavesNothing() async throws {
+        let demo = try await start()
+        demo.signal(SIGINT)
+        #expect(try await demo.finish() == 130)
+        #expect(demo.lines.contains { $0.hasPrefix("hitRatio\t") })
         #expect(try left.isEmpty)
     }
 
-    @Test func whenItIsKilledItsWorkloadEndsAndCleansUp() throws {
-        let (process, _) = try start()
-        kill(process.processIdentifier, SIGKILL)
-        process.waitUntilExit()
-        let end = Date().addingTimeInterval(20)
-        while try !left.isEmpty, Date() < end { usleep(20_000) }
-        #expect(try left.isEmpty)
+    @Test func whenItIsKilledItsWorkloadEndsAndCleansUp() async throws {
+        let demo = try await start()
+        demo.signal(SIGKILL)
+        #expect(try await demo.finish() == -SIGKILL)
+        try await Poll.until("its store to be gone") { try left.isEmpty }
     }
 }

@@ -194,34 +194,17 @@ struct EndingTests {
 
     #if os(Linux)
     @Test func resultsThatCannotBeWrittenAreAFailure() throws {
-        let process = Vellum.process(["ls", "--store", store.path])
-        process.standardOutput = FileHandle(forWritingAtPath: "/dev/full")
-        let errors = Pipe()
-        process.standardError = errors
-        try process.run()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 3)
-        let said = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-        #expect(said == "vellum: standard output: No space left on device\n")
+        let result = try Vellum.shell("exec \"$0\" ls --store \"$1\" >/dev/full", store.path)
+        #expect(result.status == 3)
+        #expect(result.errors == "vellum: standard output: No space left on device\n")
     }
     #endif
 
     @Test func aReaderThatLeavesEndsItQuietly() throws {
         let lines = (0..<20000).map { "{\"id\":\($0)}" }.joined(separator: "\n")
         try store.done("import", "Many", "-", "--key", "id", input: lines)
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = [
-            "-c", "trap '' PIPE; \"$0\" keys Many --store \"$1\" | head -n 1", Vellum.executable.path,
-            store.path,
-        ]
-        let (output, errors) = (Pipe(), Pipe())
-        process.standardOutput = output
-        process.standardError = errors
-        try process.run()
-        let text = String(decoding: try output.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-        process.waitUntilExit()
-        #expect(text.hasPrefix("19999\t") && text.split(separator: "\n").count == 1)
-        #expect(try errors.fileHandleForReading.readToEnd() ?? Data() == Data())
+        let result = try Vellum.shell("trap '' PIPE; \"$0\" keys Many --store \"$1\" | head -n 1", store.path)
+        #expect(result.lines.count == 1 && result.text.hasPrefix("19999\t"))
+        #expect(result.errors.isEmpty)
     }
 }

@@ -1,64 +1,29 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The example package, built as its user would build it, and looked into while it runs.
 @Suite struct ExampleTests {
     private static let root = Vellum.root
 
-    private struct Outcome {
-        var status: Int32
-        var text: String
-    }
-
     /// `swift build` of the package into a folder that stays, so that only the first time takes long.
-    private func build() throws -> Outcome {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = [
-            "swift", "build", "--package-path", Self.root.appending(path: "Tests/ExampleApp").path,
-            "--scratch-path", Self.root.appending(path: ".build/example").path,
-        ]
-        let output = try Output()
-        process.standardOutput = output.file
-        process.standardError = output.file
-        try process.run()
-        process.waitUntilExit()
-        return Outcome(status: process.terminationStatus, text: try output.text())
+    private func build() throws -> ChildProcess.Outcome {
+        try ChildProcess.run(
+            "/usr/bin/env",
+            [
+                "swift", "build", "--package-path", Self.root.appending(path: "Tests/ExampleApp").path,
+                "--scratch-path", Self.root.appending(path: ".build/example").path,
+            ])
     }
 
     /// The program, which does its work and then waits for return until `meanwhile` is over.
-    private func run(store: String, meanwhile: () throws -> Void = {}) throws -> Outcome {
-        let process = Process()
-        process.executableURL = Self.root.appending(path: ".build/example/debug/Cities")
-        process.environment = Vellum.environment(["VELLUM_STORE": store])
-        let (input, output) = (Pipe(), try Output())
-        process.standardInput = input
-        process.standardOutput = output.file
-        try process.run()
-        let looked = Result { try meanwhile() }
-        try input.fileHandleForWriting.write(contentsOf: Data("\n".utf8))
-        process.waitUntilExit()
-        try looked.get()
-        return Outcome(status: process.terminationStatus, text: try output.text())
-    }
-
-    /// What a program says, in a file: the other end of a pipe may be in the hands of whatever other tests start meanwhile,
-    /// and then it has no end.
-    private struct Output {
-        private let folder: TemporaryFolder
-        private let path: String
-        let file: FileHandle
-
-        init() throws {
-            folder = try TemporaryFolder()
-            path = folder / "output"
-            try Data().write(to: URL(fileURLWithPath: path))
-            file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
-        }
-
-        func text() throws -> String {
-            String(decoding: try Data(contentsOf: URL(fileURLWithPath: path)), as: UTF8.self)
-        }
+    private func run(store: String, meanwhile: () throws -> Void = {}) throws -> Vellum.Result {
+        let program = try Spawned(
+            [], executable: Self.root.appending(path: ".build/example/debug/Cities").path, holdsInput: true,
+            environment: ["VELLUM_STORE": store])
+        try meanwhile()
+        program.type("\n")
+        return try program.result()
     }
 
     /// Waits until the most recent entry is the one that the program comes to last.
@@ -74,9 +39,10 @@ import Testing
 
     @Test func aProgramThatUsesTheLibrary() throws {
         let built = try build()
-        try #require(built.status == 0, "\(built.text)")
-        #expect(!built.text.contains("warning:"), "\(built.text)")
-        #expect(!built.text.contains("TerminalKit") && !built.text.contains("ArgumentParser"))
+        let said = built.text + built.errorText
+        try #require(built.status == 0, "\(said)")
+        #expect(!said.contains("warning:"), "\(said)")
+        #expect(!said.contains("TerminalKit") && !said.contains("ArgumentParser"))
 
         let folder = try TemporaryFolder()
         let store = folder / "store"

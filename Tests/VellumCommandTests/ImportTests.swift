@@ -133,25 +133,14 @@ struct ImportTests {
         #expect(try store.keys("A") == ["3", "1"])
     }
 
-    @Test func anInterruptEndsWithASummaryAndKeepsWhatWasImported() throws {
-        let process = Vellum.process(["--store", store.path, "import", "A", "-", "--key", "id"])
-        let (input, errors) = (Pipe(), Pipe())
-        process.standardInput = input
-        process.standardError = errors
-        try process.run()
-        try input.fileHandleForWriting.write(contentsOf: Data("{\"id\":1}\n{\"id\":2}\n{\"id\":".utf8))
+    @Test func anInterruptEndsWithASummaryAndKeepsWhatWasImported() async throws {
+        let process = try store.start("import", "A", "-", "--key", "id", holdsInput: true)
+        process.type("{\"id\":1}\n{\"id\":2}\n{\"id\":")
         // The lines are complete once their entries are there.
-        let end = Date().addingTimeInterval(20)
-        while Date() < end {
-            let keys = try store.run("keys", "A").lines
-            if keys.count == 2 { break }
-            usleep(20_000)
-        }
-        process.interrupt()
-        process.waitUntilExit()
-        #expect(process.terminationReason == .exit && process.terminationStatus == 130)
-        let said = String(decoding: try errors.fileHandleForReading.readToEnd() ?? Data(), as: UTF8.self)
-        #expect(said.hasPrefix("imported 2 entries, "))
+        try await process.until("two entries") { try store.run("keys", "A").lines.count == 2 }
+        process.signal(SIGINT)
+        #expect(try await process.finish() == 130)
+        #expect(process.errors.hasPrefix("imported 2 entries, "))
         #expect(try store.keys("A") == ["2", "1"])
     }
 }

@@ -23,23 +23,7 @@ import Testing
 
     /// Runs the program in a shell that has taken limits upon itself.
     private func run(_ limits: String, _ words: String) throws -> Vellum.Result {
-        let (out, errors) = (folder / "limited.out", folder / "limited.err")
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/bin/sh")
-        process.arguments = [
-            "-c", "\(limits); exec '\(Vellum.executable.path)' \(words) --store '\(path)'",
-        ]
-        process.environment = Vellum.environment([:])
-        for file in [out, errors] { try Data().write(to: URL(fileURLWithPath: file)) }
-        process.standardOutput = FileHandle(forWritingAtPath: out)
-        process.standardError = FileHandle(forWritingAtPath: errors)
-        try process.run()
-        process.waitUntilExit()
-        let status =
-            process.terminationReason == .exit ? process.terminationStatus : -process.terminationStatus
-        return Vellum.Result(
-            status: status, output: try Data(contentsOf: URL(fileURLWithPath: out)),
-            errors: try String(contentsOfFile: errors, encoding: .utf8))
+        try Vellum.shell("\(limits); exec \"$0\" \(words) --store \"$1\"", path)
     }
 
     @Test(arguments: ["ulimit -n 64", "ulimit -v 600000"])

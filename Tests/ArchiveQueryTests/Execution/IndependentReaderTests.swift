@@ -24,17 +24,12 @@ struct IndependentReaderTests {
             try Data(lines.map { $0 + "\n" }.joined().utf8).write(to: url)
             return url
         }
-        let output = try file("output", [])
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: String(try #require(Self.python)))
-        process.arguments = [
+        let words = [
             script.path, try file("documents", documents).path, try file("queries", queries).path,
         ]
-        process.standardOutput = try FileHandle(forWritingTo: output)
-        try process.run()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
-        return try Data(contentsOf: output).split(separator: UInt8(ascii: "\n")).map {
+        let outcome = try ChildProcess.run(String(try #require(Self.python)), words)
+        try #require(outcome.status == 0, "\(outcome.errorText)")
+        return try outcome.output.split(separator: UInt8(ascii: "\n")).map {
             try #require(try JSONSerialization.jsonObject(with: $0) as? NSArray)
         }
     }

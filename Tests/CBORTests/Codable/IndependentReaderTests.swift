@@ -13,22 +13,11 @@ struct IndependentReaderTests {
     private func read(_ encodings: [[UInt8]]) throws -> [Any] {
         let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .appendingPathComponent("Reader/items.py")
-        let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let input = folder.appendingPathComponent("input")
-        let output = folder.appendingPathComponent("output")
-        try Data(encodings.map { hex($0) + "\n" }.joined().utf8).write(to: input)
-        try Data().write(to: output)
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: String(try #require(Self.python)))
-        process.arguments = [script.path]
-        process.standardInput = try FileHandle(forReadingFrom: input)
-        process.standardOutput = try FileHandle(forWritingTo: output)
-        try process.run()
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0)
-        return try Data(contentsOf: output).split(separator: UInt8(ascii: "\n")).map {
+        let lines = encodings.map { hex($0) + "\n" }.joined()
+        let outcome = try ChildProcess.run(
+            String(try #require(Self.python)), [script.path], input: Data(lines.utf8))
+        try #require(outcome.status == 0, "\(outcome.errorText)")
+        return try outcome.output.split(separator: UInt8(ascii: "\n")).map {
             try JSONSerialization.jsonObject(with: $0, options: .fragmentsAllowed)
         }
     }

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The built program while it runs. Used by one test at a time; killed when nobody holds it any more.
+/// The built program, or another one, while it runs. Used by one test at a time; killed when nobody holds it any more.
 final class Spawned {
     private let process: ChildProcess
     private let folder: TemporaryFolder
@@ -14,8 +14,8 @@ final class Spawned {
     /// `holdsInput`: standard input stays open, and empty but for what ``type(_:)`` sends. `output`: the descriptor that
     /// standard output becomes; by default a file that ``lines`` reads.
     init(
-        _ arguments: [String], input: String = "", holdsInput: Bool = false, output: Int32? = nil,
-        environment: [String: String] = [:]
+        _ arguments: [String], executable: String = Vellum.executable.path, input: String = "",
+        holdsInput: Bool = false, output: Int32? = nil, environment: [String: String] = [:]
     ) throws {
         folder = try TemporaryFolder()
         outputPath = folder / "out"
@@ -28,7 +28,7 @@ final class Spawned {
         }
         defer { if holdsInput { close(pipeEnds[0]) } }
         process = try ChildProcess(
-            Vellum.executable.path, arguments, environment: Vellum.environment(environment),
+            executable, arguments, environment: Vellum.environment(environment),
             streams: [
                 0: holdsInput ? .descriptor(pipeEnds[0]) : .reading(inputPath),
                 1: output.map { .descriptor($0) } ?? .writing(outputPath), 2: .writing(errorPath),
@@ -83,19 +83,15 @@ final class Spawned {
     /// Waits for the end, at most 20 seconds; gives the exit code, or the negative number of the signal.
     func finish(location: SourceLocation = #_sourceLocation) async throws -> Int32 {
         try await until("end", location: location) { self.process.hasEnded() }
-        return Self.code(try #require(process.status))
+        return try #require(process.code)
     }
 
     /// Blocks until the end; for what ends soon.
     func result() throws -> Vellum.Result {
         process.waitForEnd()
         return Vellum.Result(
-            status: Self.code(try #require(process.status)),
+            status: try #require(process.code),
             output: try Data(contentsOf: URL(fileURLWithPath: outputPath)), errors: errors)
-    }
-
-    private static func code(_ status: Int32) -> Int32 {
-        status & 0x7f == 0 ? status >> 8 & 0xff : -(status & 0x7f)
     }
 
     /// As ``Poll/until(_:location:_:)``, and says what the program said when it fails.

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// The built program, run as a shell would run it.
@@ -28,15 +29,6 @@ enum Vellum {
         return found ?? URL(fileURLWithPath: "/vellum-was-not-built")
     }()
 
-    /// A process that is set up and not started. Its environment names no store.
-    static func process(_ arguments: [String], environment: [String: String] = [:]) -> Process {
-        let process = Process()
-        process.executableURL = executable
-        process.arguments = arguments
-        process.environment = self.environment(environment)
-        return process
-    }
-
     /// This process' environment, without a store, and with these variables.
     static func environment(_ own: [String: String]) -> [String: String] {
         var variables = ProcessInfo.processInfo.environment
@@ -50,6 +42,13 @@ enum Vellum {
         _ arguments: [String], input: String = "", environment: [String: String] = [:]
     ) throws -> Result {
         try Spawned(arguments, input: input, environment: environment).result()
+    }
+
+    /// Runs a script in which `$0` is the program, and the words behind it are `$1` and so on.
+    static func shell(_ script: String, _ words: String...) throws -> Result {
+        let outcome = try ChildProcess.run(
+            "/bin/sh", ["-c", script, executable.path] + words, environment: environment([:]))
+        return Result(status: outcome.status, output: outcome.output, errors: outcome.errorText)
     }
 }
 

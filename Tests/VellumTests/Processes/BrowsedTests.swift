@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 import Vellum
 
@@ -54,16 +55,10 @@ import Vellum
     /// What the built program, which lies beside the test bundle, says.
     private func vellum(_ arguments: String...) throws -> String {
         let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-        let process = Process()
-        process.executableURL = folder.appending(path: "vellum")
-        process.arguments = arguments + ["--store", store.path]
-        let output = Pipe()
-        process.standardOutput = output
-        try process.run()
-        let text = String(decoding: output.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
-        process.waitUntilExit()
-        #expect(process.terminationStatus == 0, "\(arguments)")
-        return text
+        let outcome = try ChildProcess.run(
+            folder.appending(path: "vellum").path, arguments + ["--store", store.path])
+        #expect(outcome.status == 0, "\(arguments): \(outcome.errorText)")
+        return outcome.text
     }
 
     @Test func archivesHaveTheirTypesNames() throws {

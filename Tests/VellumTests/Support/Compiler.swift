@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// The Swift compiler, as somebody who uses the built library calls it.
 struct Compiler {
@@ -23,7 +24,7 @@ struct Compiler {
         moduleMap = folder.appending(path: "CPlatform.build/module.modulemap")
     }
 
-    /// What the compiler says about a file; empty if nothing. It has a minute for it.
+    /// What the compiler says about a file; empty if nothing.
     func check(_ code: String) throws -> String {
         let folder = FileManager.default.temporaryDirectory.appending(
             path: "vellum-snippet-\(UUID().uuidString)")
@@ -39,18 +40,7 @@ struct Compiler {
     }
 
     private static func run(_ arguments: [String]) throws -> String {
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["swiftc"] + arguments
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        try process.run()
-        let end = DispatchWorkItem { process.terminate() }
-        DispatchQueue.global().asyncAfter(deadline: .now() + 60, execute: end)
-        let output = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        end.cancel()
-        return String(decoding: output, as: UTF8.self)
+        let outcome = try ChildProcess.run("/usr/bin/env", ["swiftc"] + arguments)
+        return outcome.text + outcome.errorText
     }
 }
