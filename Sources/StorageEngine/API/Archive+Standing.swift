@@ -28,7 +28,7 @@ extension ArchiveEngine {
         let holders = numbers.flatMap(holders(of:))
         return EntryStanding(
             isExpired: entry.slot.isMemoryOnly
-                ? !numbers.contains(where: isPresent) : look(at: entry) == .expired,
+                ? !numbers.contains(where: isPresent) : isExpired(entry),
             expires: deadline(of: entry.slot),
             holders: processes().filter { holders.contains($0.pid) })
     }

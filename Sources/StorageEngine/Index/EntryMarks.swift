@@ -62,7 +62,7 @@ extension IndexMemory {
     /// Whether look-ups find the entry. Needs no lock.
     @inline(__always)
     func isVisible(_ number: UInt32, _ slot: EntrySlot) -> Bool {
-        slot.location != .none && !isHidden(number, slot)
+        slot.read { _ in !isHidden(number, slot) } ?? false
     }
 
     /// The same for the holder of the lock, who is to change it: settles it first.

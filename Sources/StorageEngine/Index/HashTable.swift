@@ -270,6 +270,8 @@ extension IndexMemory {
     @inline(__always)
     func freeEntry(_ number: UInt32, _ slot: EntrySlot) {
         slot.location = .none
+        // Whoever finds the flag gone finds the location gone.
+        cp_store_fence()
         slot.frameBytes = 0
         slot.chainNext = word32(IndexLayout.freeHeadOffset)
         set32(IndexLayout.freeHeadOffset, number)

@@ -32,7 +32,7 @@ extension ArchiveEngine {
         let present = try findToChange(key, tag: tag)
         defer { if let present { letGo(present) } }
         // What has expired, or is in a process' memory only, is no value.
-        let isThere = present.map { !$0.needsLook || look(at: $0) == .valid } ?? false
+        let isThere = present.map { ($0.standing ?? .valid) == .valid } ?? false
         guard sequence == (isThere ? present?.frame.sequence : nil) else { return .changed }
         if keepsTraits, let present, isThere {
             request.traits = present.frame.traits

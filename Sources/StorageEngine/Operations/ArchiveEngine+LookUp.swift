@@ -15,10 +15,9 @@ struct FoundEntry {
     var location: Location
     var frame: Frame
     var pin: SegmentLog.Pin
-    /// Whether its line in the index says more than the frame: a deadline, or that only one process has it.
-    var needsLook: Bool
-    /// What that line says, where the line can't be asked; then ``needsLook`` is set.
-    var standing: ArchiveEngine.Look?
+    /// What its line in the index says beyond the frame, where it says something: a deadline, or that only one process has
+    /// it.
+    var standing: ArchiveEngine.Standing?
 }
 
 extension ArchiveEngine {
@@ -32,7 +31,8 @@ extension ArchiveEngine {
     }
 
     /// Finds the entry of `key`. Needs no lock (F6): a hit is right because a location names the same bytes
-    /// for ever; a miss is believed only if no chain changed meanwhile. Costs about two cache misses.
+    /// for ever, and because a line that has to be asked still named it afterwards; a miss is believed only if no chain
+    /// changed meanwhile. Costs about two cache misses.
     @inline(__always)
     func find(
         _ key: UnsafeRawBufferPointer, tag: UInt32, forChange: Bool = false
@@ -65,7 +65,7 @@ extension ArchiveEngine {
         guard let entry = try find(key, tag: tag, forChange: true) else { return nil }
         if entry.slot.location == entry.location, entry.slot.tag == tag {
             // Back by an undo that is not through yet: whoever changes it handles it first.
-            if entry.needsLook, entry.slot.isSetAside { index.settle(entry.number, entry.slot) }
+            if entry.standing != nil, entry.slot.isSetAside { index.settle(entry.number, entry.slot) }
             return entry
         }
         letGo(entry)
@@ -95,11 +95,8 @@ extension ArchiveEngine {
             // A look-up never reads the entry; a change will, so let it come while the frame does.
             if forChange { cp_prefetch(slot.base) }
             if var found = compare(key, number, slot, location, &unreadable) {
-                found.needsLook = cell & Bucket.look != 0
-                if !found.needsLook || !index.isHidden(number, slot) { return .found(found) }
+                if cell & Bucket.look == 0 || standsVisibly(&found, &unreadable) { return .found(found) }
                 log.unpin(found.pin)
-                // Moved between the looks at its cell and at its line.
-                if slot.location != location { unreadable = location }
             }
         }
         if bucket.overflow != 0 {
@@ -121,15 +118,30 @@ extension ArchiveEngine {
         var chain = ChainWalk(index, from: bucket.overflow)
         while let slot = chain.next() {
             let location = slot.location
-            if slot.tag == tag, index.isVisible(chain.number, slot),
+            guard slot.tag == tag, location != .none,
                 var found = compare(key, chain.number, slot, location, &unreadable)
-            {
-                found.needsLook = slot.needsLook
-                return found
-            }
+            else { continue }
+            if standsVisibly(&found, &unreadable) { return found }
+            log.unpin(found.pin)
         }
         isAstray = chain.isRing
         return nil
+    }
+
+    /// Takes in what the line of a found entry says; `false` where look-ups don't find it, or where the line names another
+    /// frame by now, and tells nothing about this one: then whoever looks has to look again.
+    @inline(never)
+    private func standsVisibly(_ found: inout FoundEntry, _ unreadable: inout Location?) -> Bool {
+        crashPoint(.frameFound)
+        switch standing(of: found.number, found.slot, at: found.location) {
+        case .hidden?: return false
+        case nil:
+            unreadable = found.location
+            return false
+        case let standing?:
+            found.standing = standing
+            return true
+        }
     }
 
     /// The entry with its segment pinned, if the frame at `location` has this key.
@@ -145,7 +157,7 @@ extension ArchiveEngine {
         if let frame = log.frame(pin, at: location.offset) {
             if equal(frame.key, key) {
                 return FoundEntry(
-                    number: number, slot: slot, location: location, frame: frame, pin: pin, needsLook: false)
+                    number: number, slot: slot, location: location, frame: frame, pin: pin)
             }
         } else {
             unreadable = location
@@ -235,13 +247,11 @@ extension ArchiveEngine {
         for number in 0..<index.usedEntries {
             guard let slot = index.entry(number + 1), slot.tag == tag else { continue }
             let location = slot.location
-            guard index.isVisible(number + 1, slot), let pin = try log.pinIfPresent(location.segment) else {
-                continue
-            }
+            guard location != .none, let pin = try log.pinIfPresent(location.segment) else { continue }
             if let frame = log.frame(pin, at: location.offset), equal(frame.key, key) {
-                return FoundEntry(
-                    number: number + 1, slot: slot, location: location, frame: frame, pin: pin,
-                    needsLook: slot.needsLook)
+                var found = FoundEntry(
+                    number: number + 1, slot: slot, location: location, frame: frame, pin: pin)
+                if standsVisibly(&found, &unreadable) { return found }
             }
             log.unpin(pin)
         }
@@ -284,37 +294,40 @@ extension ArchiveEngine {
         guard let entry = try find(key, tag: tag) else { return }
         defer { letGo(entry) }
         try verify(entry)
-        if entry.needsLook {
-            switch look(at: entry) {
-            case .valid: break
-            case .memoryOnly where evenInMemoryOnly: break
-            default: return
-            }
+        switch entry.standing {
+        case nil, .valid: break
+        case .memoryOnly where evenInMemoryOnly: break
+        default: return
         }
         body(entry)
     }
 
-    enum Look {
+    /// What an entry's line says of it beyond its frame.
+    enum Standing {
         case valid
+        /// Or held in memory only, by a process that is gone.
         case expired
         case memoryOnly
+        /// Set aside: look-ups don't find it.
+        case hidden
     }
 
-    /// What the entry's line says of it beyond its frame.
-    @inline(never)
-    func look(at entry: FoundEntry) -> Look {
-        if let standing = entry.standing { return standing }
-        let deadline = entry.slot.deadline
-        let isMemoryOnly = entry.slot.isMemoryOnly
-        // Another entry has taken the line: what was found is what it was.
-        guard entry.slot.location == entry.location else { return .valid }
+    /// What the line says of the entry whose frame is at `location`; `nil`: it names another frame by now. Needs no lock.
+    func standing(of number: UInt32, _ slot: EntrySlot, at location: Location) -> Standing? {
+        let deadline = slot.deadline
+        let isMemoryOnly = slot.isMemoryOnly
+        let isHidden = index.isHidden(number, slot)
+        // Last: a line that is free, or another entry's, is neither hidden nor expired.
+        cp_load_fence()
+        guard slot.location == location else { return nil }
+        if isHidden { return .hidden }
         if deadline != Deadline.never, Clock.boot() >= deadline { return .expired }
-        if isMemoryOnly { return isHeld(entry.number) ? .memoryOnly : .expired }
+        if isMemoryOnly { return isHeld(number) ? .memoryOnly : .expired }
         return .valid
     }
 
     @inline(__always)
-    func isExpired(_ entry: FoundEntry) -> Bool { entry.needsLook && look(at: entry) == .expired }
+    func isExpired(_ entry: FoundEntry) -> Bool { entry.standing == .expired }
 
     /// As ``withPeek(_:_:)``, and makes the entry the most recent and counts a hit or a miss (S2).
     @inline(__always)
@@ -335,13 +348,10 @@ extension ArchiveEngine {
         }
         defer { letGo(entry) }
         try verify(entry)
-        if entry.needsLook {
-            let look = look(at: entry)
-            if look != .valid {
-                processSlot.addMiss()
-                if look == .expired { removeIfExpired(entry, tag: tag) }
-                return
-            }
+        if let standing = entry.standing, standing != .valid {
+            processSlot.addMiss()
+            if standing == .expired { removeIfExpired(entry, tag: tag) }
+            return
         }
         processSlot.addHit()
         let touch = index.touch(entry.number, tag: tag, time: Clock.wall())

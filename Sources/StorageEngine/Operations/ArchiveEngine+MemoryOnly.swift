@@ -64,10 +64,12 @@ extension ArchiveEngine {
         let location = slot.location
         guard let pin = try log.pinIfPresent(location.segment) else { return }
         defer { log.unpin(pin) }
-        guard let frame = try log.frameIfPresent(pin, at: location.offset) else { return }
+        guard let frame = try log.frameIfPresent(pin, at: location.offset),
+            let standing = standing(of: number, slot, at: location), standing != .hidden
+        else { return }
         body(
             FoundEntry(
-                number: number, slot: slot, location: location, frame: frame, pin: pin, needsLook: true))
+                number: number, slot: slot, location: location, frame: frame, pin: pin, standing: standing))
     }
 
     /// Where the version that was held is now; `nil` if it is gone.

@@ -118,7 +118,7 @@ extension ArchiveEngine {
 
     // MARK: Reading, without the lock
 
-    private enum Standing {
+    private enum Resolution {
         case found(FoundEntry)
         case absent
         /// The batch has ended, or another has begun, while it was looked at.
@@ -133,16 +133,16 @@ extension ArchiveEngine {
     ) throws(StorageError) -> FoundEntry? {
         var entry = entry
         for _ in 0..<ArchiveEngine.batchPatience {
-            let standing: Standing
+            let resolution: Resolution
             do throws(StorageError) {
-                standing = try self.standing(of: entry)
+                resolution = try self.resolution(of: entry)
             } catch {
                 letGo(entry)
                 throw error
             }
-            if case .found(let found) = standing { return found }
+            if case .found(let found) = resolution { return found }
             letGo(entry)
-            if case .absent = standing { return nil }
+            if case .absent = resolution { return nil }
             guard let next = try again() else { return nil }
             guard next.frame.isInBatch else { return next }
             entry = next
@@ -153,7 +153,7 @@ extension ArchiveEngine {
     /// How often a reader looks again; each time a whole batch has come or gone.
     private static let batchPatience = 1000
 
-    private func standing(of entry: FoundEntry) throws(StorageError) -> Standing {
+    private func resolution(of entry: FoundEntry) throws(StorageError) -> Resolution {
         let open = index.word64(IndexLayout.batchOpenOffset)
         guard open != 0, entry.location.raw >= open else { return published(entry) }
         guard let part = BatchPart(of: entry.frame), part.previous != .none else { return .absent }
@@ -175,8 +175,7 @@ extension ArchiveEngine {
             return .changed
         }
         var before = FoundEntry(
-            number: entry.number, slot: entry.slot, location: part.previous, frame: frame, pin: pin,
-            needsLook: true)
+            number: entry.number, slot: entry.slot, location: part.previous, frame: frame, pin: pin)
         let isExpired = deadline != Deadline.never && Clock.boot() >= deadline
         before.standing =
             isExpired ? .expired : !isMemoryOnly ? .valid : isHeld(entry.number) ? .memoryOnly : .expired
@@ -184,14 +183,20 @@ extension ArchiveEngine {
         return .found(before)
     }
 
-    private func published(_ entry: FoundEntry) -> Standing {
+    private func published(_ entry: FoundEntry) -> Resolution {
         if entry.frame.kind == .delete { return .absent }
-        let done = index.word64(IndexLayout.batchDoneOffset)
-        guard done != 0, entry.location.raw >= done else { return .found(entry) }
-        // Its line may still be that of the frame before.
-        var found = entry
-        found.needsLook = true
         let deadline = entry.frame.traits.deadline
+        let done = index.word64(IndexLayout.batchDoneOffset)
+        let isFilled = done == 0 || entry.location.raw < done
+        if isFilled, entry.standing == nil, deadline == Deadline.never { return .found(entry) }
+        var found = entry
+        // Asked again: when it was found, its line may still have been that of the frame before.
+        if isFilled, let standing = standing(of: entry.number, entry.slot, at: entry.location) {
+            if standing == .hidden { return .absent }
+            found.standing = standing
+            return .found(found)
+        }
+        // Its line is still that of the frame before, or by now that of the next.
         found.standing = deadline != Deadline.never && Clock.boot() >= deadline ? .expired : .valid
         return .found(found)
     }

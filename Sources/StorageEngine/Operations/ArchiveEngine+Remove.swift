@@ -154,11 +154,10 @@ extension ArchiveEngine {
         guard acquireIfFree() else { return }
         defer { release() }
         _ = index.takeStampAndDrain()
-        guard entry.slot.location == entry.location, index.isLive(entry.number, entry.slot),
-            look(at: entry) == .expired
-        else {
-            return
-        }
+        // Its deadline may be another one by now.
+        guard index.isLive(entry.number, entry.slot),
+            standing(of: entry.number, entry.slot, at: entry.location) == .expired
+        else { return }
         if entry.slot.isMemoryOnly {
             _ = try? removeBatch([entry.number], .expiry, .processEnded)
         } else {

@@ -15,6 +15,8 @@ import Darwin
 package enum CrashPoint: String, CaseIterable, Sendable {
     // Making a store and an archive
     case markerRenamed, archiveFolderMade, descriptorWritten, descriptorRenamed
+    // Looking up, where the line has to be looked at
+    case frameFound
     // Storing
     case putFrameWritten, putIndexChanged, putCommitted, evictionRemoved, recencyUnlinked, entryAllocated
     case bucketSplit, indexExtended

@@ -20,6 +20,15 @@ extension WorkerCommand {
         say("done")
     }
 
+    /// `peek STORE ARCHIVE SEED POINT KEY`: says how many bytes it found.
+    func peek(_ arguments: WorkerArguments) throws {
+        guard let point = CrashPoint(rawValue: arguments.word(4)) else { exit(2) }
+        let archive = try arguments.open()
+        CrashPoint.arm(point, passing: 1, signal: SIGSTOP)
+        let found = try archive.peek(arguments.word(5))
+        say(found.map { "found \($0.count)" } ?? "nothing")
+    }
+
     /// `resize STORE ARCHIVE SEED LIMIT POINT PASSING`: dies at that point, if it comes past.
     func resize(_ arguments: WorkerArguments) throws {
         guard let point = CrashPoint(rawValue: arguments.word(5)) else { exit(2) }

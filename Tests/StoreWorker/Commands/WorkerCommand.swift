@@ -33,6 +33,8 @@ enum WorkerCommand: String {
     case reorder
     /// Makes or opens an archive and stores in it, and is stopped at a named point.
     case stop
+    /// Looks a key up, and is stopped at a named point.
+    case peek
     /// Changes a limit, and dies at a named point.
     case resize
     /// Lives on a small file system that it mounts for itself.
@@ -59,6 +61,7 @@ enum WorkerCommand: String {
             case .opening: tryOpening(arguments)
             case .reorder: try reorder(arguments)
             case .stop: try stop(arguments)
+            case .peek: try peek(arguments)
             case .resize: try resize(arguments)
             case .smallDisk: try liveOnASmallDisk(arguments)
             case .batches: try applyBatches(arguments)
