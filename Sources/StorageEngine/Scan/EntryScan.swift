@@ -43,10 +43,45 @@ package final class EntryScan {
     /// Those that were found by another number than they had.
     private var renumbered: Set<Location> = []
 
+    /// What an entry's line says, all of it of one frame.
+    private struct Line {
+        let number: UInt32
+        let slot: EntrySlot
+        let location: Location
+        let deadline: Int64
+        let bytes: UInt32
+        let isMemoryOnly: Bool
+
+        /// `nil` where look-ups don't find the entry, or where it is another one than that of the tag.
+        @inline(__always)
+        init?(_ number: UInt32, tag: UInt32, in index: IndexMemory) {
+            guard let slot = index.entry(number) else { return nil }
+            let found = slot.read { (location) -> Line? in
+                guard slot.tag == tag, !index.isHidden(number, slot) else { return nil }
+                return Line(
+                    number: number, slot: slot, location: location, deadline: slot.deadline,
+                    bytes: slot.shownBytes, isMemoryOnly: slot.isMemoryOnly)
+            }
+            guard let found else { return nil }
+            self = found
+        }
+
+        @inline(__always)
+        private init(
+            number: UInt32, slot: EntrySlot, location: Location, deadline: Int64, bytes: UInt32,
+            isMemoryOnly: Bool
+        ) {
+            self.number = number
+            self.slot = slot
+            self.location = location
+            self.deadline = deadline
+            self.bytes = bytes
+            self.isMemoryOnly = isMemoryOnly
+        }
+    }
+
     // The entry that is visited. `frame` is valid while `pin` is held.
-    private var number: UInt32 = 0
-    private var slot: EntrySlot?
-    private var location = Location.none
+    private var line: Line?
     private var pin: SegmentLog.Pin?
     private var frame: Frame?
 
@@ -120,7 +155,8 @@ package final class EntryScan {
 
     private static func look(at engine: ArchiveEngine, _ order: ScanOrder) -> [ScanItem] {
         let index = engine.index
-        let pending = index.pendingTouches()
+        // Two thousand cells, of use for the order alone.
+        let pending = order == .recency ? index.pendingTouches() : nil
         var items: [ScanItem] = []
         var stamps: [UInt64] = []
         let count = min(engine.entryCount, Int(index.usedEntries))
@@ -131,7 +167,7 @@ package final class EntryScan {
             var recency: UInt64 = 0
             let found = slot.read { (location) -> ScanItem? in
                 guard !index.isHidden(number + 1, slot) else { return nil }
-                if order == .recency { recency = index.lastUse(of: number + 1, slot, pending).recency }
+                if let pending { recency = index.lastUse(of: number + 1, slot, pending).recency }
                 return ScanItem(location: location, number: number + 1, tag: slot.tag)
             }
             guard let found else { continue }
@@ -159,48 +195,35 @@ package final class EntryScan {
             next += 1
             if next & 255 == 0 { now = Clock.boot() }
             prefetch(next + 5)
-            guard let (number, slot, location) = line(of: item) else { continue }
-            let deadline = slot.deadline
-            if deadline != Deadline.never, now >= deadline { continue }
-            if slot.isMemoryOnly, index.residency[number] & living == 0 { continue }
-            self.number = number
-            self.slot = slot
-            self.location = location
+            guard let line = present(item) else { continue }
+            self.line = line
             return true
         }
-        slot = nil
+        line = nil
         return false
     }
 
-    /// The entry's line in the index as it is now; nil when there is none any more.
+    /// The entry's line in the index as it is now; nil when there is none any more, or the entry has expired.
     @inline(__always)
-    private func line(of item: ScanItem) -> (number: UInt32, slot: EntrySlot, location: Location)? {
-        if let slot = index.entry(item.number) {
-            let location = slot.location
-            if isSame(item.number, slot, location, item) { return (item.number, slot, location) }
+    private func present(_ item: ScanItem) -> Line? {
+        guard let line = Line(item.number, tag: item.tag, in: index) ?? renumberedLine(of: item) else {
+            return nil
         }
-        return renumberedLine(of: item)
+        if line.deadline != Deadline.never, now >= line.deadline { return nil }
+        if line.isMemoryOnly, index.residency[line.number] & living == 0 { return nil }
+        return line
     }
 
     /// The line that the entry has moved to when the index was made smaller. Asked for those that have gone as well, of
     /// which one that was stored again has a line and an item of its own.
     @inline(never)
-    private func renumberedLine(of item: ScanItem) -> (number: UInt32, slot: EntrySlot, location: Location)? {
+    private func renumberedLine(of item: ScanItem) -> Line? {
         guard index.renumberings != renumberings, let number = engine.number(ofTag: item.tag),
-            let slot = index.entry(number)
+            let line = Line(number, tag: item.tag, in: index), renumbered.insert(line.location).inserted
         else {
             return nil
         }
-        let location = slot.location
-        guard isSame(number, slot, location, item), renumbered.insert(location).inserted else { return nil }
-        return (number, slot, location)
-    }
-
-    @inline(__always)
-    private func isSame(
-        _ number: UInt32, _ slot: EntrySlot, _ location: Location, _ item: ScanItem
-    ) -> Bool {
-        location != .none && slot.tag == item.tag && !index.isHidden(number, slot)
+        return line
     }
 
     /// What comes soon is not beside what is looked at, in either order.
@@ -215,24 +238,24 @@ package final class EntryScan {
     // MARK: The entry that is visited, from its line in the index
 
     /// Bytes of the value.
-    package var valueBytes: Int { Int(slot?.shownBytes ?? 0) }
+    package var valueBytes: Int { Int(line?.bytes ?? 0) }
     /// The stamp of its last use; of two entries the more recent has the greater one.
     package var recency: UInt64 { use?.recency ?? 0 }
-    package var isInMemoryOnly: Bool { slot?.isMemoryOnly ?? false }
+    package var isInMemoryOnly: Bool { line?.isMemoryOnly ?? false }
 
-    private var use: LastUse? { slot.map { index.lastUse(of: number, $0, pending) } }
+    private var use: LastUse? { line.map { index.lastUse(of: $0.number, $0.slot, pending) } }
     package var accessed: Timestamp { Timestamp(microseconds: use?.accessed ?? 0) }
     package var hits: UInt32 { use?.hits ?? 0 }
 
     package var expires: Timestamp? {
-        guard let deadline = slot?.deadline, deadline != Deadline.never else { return nil }
+        guard let deadline = line?.deadline, deadline != Deadline.never else { return nil }
         return Timestamp(microseconds: deadline.addingSaturating(wallOffset))
     }
 
     package var tier: Tier {
         if isInMemoryOnly { return .memory }
-        guard index.residency.isUsed else { return .disk }
-        return index.residency[number] & living != 0 ? .both : .disk
+        guard index.residency.isUsed, let line else { return .disk }
+        return index.residency[line.number] & living != 0 ? .both : .disk
     }
 
     /// Place of the entry in the order of the scan, from 1 on.
@@ -255,24 +278,32 @@ package final class EntryScan {
     @inline(__always)
     package func read() throws(StorageError) -> Reading {
         if frame != nil { return .present }
-        guard slot != nil else { return .gone }
+        guard var known = line else { return .gone }
         // Each time round the entry was moved or replaced since the last look; that can't go on for ever.
         for _ in 0..<EntryScan.patience {
-            if let frame = validFrame(at: location) {
+            if let frame = validFrame(at: known.location) {
+                if frame.isInBatch {
+                    // What is not published yet is not there yet.
+                    guard let standing = try engine.resolve(known.location) else { return .gone }
+                    guard let frame = validFrame(at: standing) else { continue }
+                    self.frame = frame
+                    return .present
+                }
                 self.frame = frame
                 return .present
             }
-            guard let (number, slot, present) = line(of: items[next - 1]) else { return .gone }
-            if present == location {
+            guard let present = present(items[next - 1]) else { return .gone }
+            if present.location == known.location {
                 if let pin {
                     // Unless it can't be told just now whether there is a frame.
-                    _ = try log.frameIfPresent(pin, at: location.offset)
+                    _ = try log.frameIfPresent(pin, at: known.location.offset)
                     return .damaged
                 }
-                guard let pin = try log.pinIfPresent(location.segment) else { return .damaged }
+                guard let pin = try log.pinIfPresent(known.location.segment) else { return .damaged }
                 self.pin = pin
             }
-            (self.number, self.slot, location) = (number, slot, present)
+            known = present
+            line = present
         }
         return .damaged
     }
@@ -295,14 +326,14 @@ package final class EntryScan {
     /// Key and owner without the value, which isn't read: they are held against the hashes in the entry's line instead
     /// of against the checksum. Where they aren't what they should be, as ``read()``; nil unless `present`.
     package func readHead() throws(StorageError) -> (reading: Reading, head: Head?) {
-        guard let slot else { return (.gone, nil) }
+        guard let line else { return (.gone, nil) }
         if frame == nil {
-            pinSegment(of: location)
-            if let pin, let frame = log.frame(pin, at: location.offset),
+            pinSegment(of: line.location)
+            if let pin, let frame = log.frame(pin, at: line.location.offset), !frame.isInBatch,
                 UInt32(truncatingIfNeeded: engine.hash(frame.key)) == items[next - 1].tag
             {
                 let owner = frame.owner
-                if engine.ownerTag(owner) == slot.owner {
+                if engine.ownerTag(owner) == line.slot.owner {
                     return (.present, Head(key: frame.key, owner: owner))
                 }
             }
@@ -313,7 +344,7 @@ package final class EntryScan {
     }
 
     /// What the index keeps of the owner's name; 0: it has none.
-    package var ownerTag: UInt32 { slot?.owner ?? 0 }
+    package var ownerTag: UInt32 { line?.slot.owner ?? 0 }
 
     @inline(__always)
     private func pinSegment(of location: Location) {

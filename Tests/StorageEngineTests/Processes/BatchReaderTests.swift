@@ -145,6 +145,13 @@ import Testing
         }
         let isSame = try listed == expected && contents(archive.snapshot()) == expected
         #expect(isSame, "\(comment), listed: \(listed.mapValues(\.first))")
+        var scanned: [String: [UInt8]] = [:]
+        let scan = try archive.scan(.location)
+        while scan.advance() {
+            guard try scan.read() == .present else { continue }
+            scanned[String(decoding: scan.keyBytes, as: UTF8.self)] = Array(scan.valueBuffer)
+        }
+        #expect(scanned == expected, "\(comment), scanned: \(scanned.mapValues(\.first))")
     }
 
     private func contents(_ snapshot: ArchiveSnapshot) throws -> [String: [UInt8]] {
