@@ -75,7 +75,14 @@ struct StoreWorker {
                 guard let action, version % 4 == 0 else { continue }
                 // What others write may have ended the grace: then nothing happens.
                 say("> \(key) \(value.version) \(value.size)")
-                guard try archive.undo(action.id)?.entries == 1 else { continue }
+                let outcome = try archive.undo(action.id)
+                guard outcome?.entries == 1 else {
+                    let found = try archive.metadata(key)
+                    say(
+                        "? \(key) undone: \(String(describing: outcome)), found: \(String(describing: found))"
+                    )
+                    continue
+                }
                 present[key] = value
             } else {
                 let size = Int(random.next() % 3000)

@@ -56,6 +56,8 @@ struct Acknowledged {
     }
 
     private var expected: [String: Expectation] = [:]
+    /// The latest lines that are about each key, for whoever has to find out what went wrong.
+    private var said: [String: [String]] = [:]
     private(set) var operations = 0
 
     /// Takes in what one run of the worker said; returns how many operations were acknowledged.
@@ -63,7 +65,12 @@ struct Acknowledged {
     mutating func replay(_ lines: [String]) -> Int {
         var acknowledged = 0
         var pending: (key: String, value: Value?)?
+        var latest = ""
         for line in lines {
+            if line.hasPrefix("> ") || line.hasPrefix("? ") {
+                latest = String(line.split(separator: " ")[1])
+            }
+            note(line, of: latest)
             if line == "<", let operation = pending {
                 expected[operation.key] = Expectation(acknowledged: operation.value)
                 acknowledged += 1
@@ -75,11 +82,17 @@ struct Acknowledged {
                 pending = (String(words[1]), version.map { Value(version: $0, size: size) })
             }
         }
+        note("killed", of: latest)
         if let operation = pending {
             expected[operation.key, default: Expectation()].underWay = .some(operation.value)
         }
         operations += acknowledged
         return acknowledged
+    }
+
+    private mutating func note(_ line: String, of key: String) {
+        said[key, default: []].append(line)
+        if let count = said[key]?.count, count > 30 { said[key]?.removeFirst(15) }
     }
 
     /// Compares all keys with the archive while their worker does not run; what is found is then expected on.
@@ -96,6 +109,7 @@ struct Acknowledged {
                 let text =
                     "\(key): found \(found.map { "\($0.count) bytes" } ?? "nothing"), "
                     + "acknowledged \(expectation.acknowledged.map { "version \($0.version)" } ?? "nothing")"
+                    + ", said \(said[key, default: []].suffix(15))"
                 if expectation.acknowledged == nil { findings.deletedBack += 1 } else { findings.lost += 1 }
                 findings.first = findings.first ?? text
             } catch {
