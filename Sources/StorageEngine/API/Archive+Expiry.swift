@@ -7,10 +7,9 @@ extension Archive {
         let engine = try engine()
         let isThere = try withBytes(of: key) { (key) throws(StorageError) in
             try ArchiveEngine.validate(key: key)
-            try engine.acquire()
-            defer { engine.release() }
-            _ = engine.index.takeStampAndDrain()
-            return try engine.changeDeadline(
+            let section = try engine.acquire()
+            section.drainTouches()
+            return try section.changeDeadline(
                 of: key, to: ArchiveEngine.deadline(in: lifetime), ifSequence: nil, cause: .request)
                 == .deleted
         }

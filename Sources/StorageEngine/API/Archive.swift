@@ -359,10 +359,7 @@ public final class Archive: Sendable {
     /// Marks the index as no longer in use, for all processes, and closes.
     func destroy() throws(StorageError) {
         let engine = try engine()
-        try engine.acquire()
-        engine.index.set32(IndexLayout.stateOffset, IndexLayout.State.building.rawValue)
-        engine.index.ring.callWaiters(doorbell)
-        engine.release()
+        try engine.acquire().closeForAll(doorbell)
         closed.store(true, ordering: .relaxed)
         follower.end(self)
         current.withLock { $0 = nil }

@@ -216,9 +216,8 @@ extension Archive {
     /// What is wrong with the index, under the lock; empty when all is well.
     package func invariantViolations() throws(StorageError) -> [String] {
         let engine = try engine()
-        try engine.acquire()
-        defer { engine.release() }
-        engine.index.drainTouches(before: engine.index.stampsTaken)
+        let section = try engine.acquire()
+        section.index.drainTouches(before: engine.index.stampsTaken)
         return IndexChecker(engine).found
     }
 }

@@ -110,14 +110,6 @@ extension ArchiveEngine {
         }
     }
 
-    /// Whether files of old segments may go: where a power loss must not cost what was synced, what was moved out
-    /// of them has to be on the medium first. Needs the archive's lock.
-    func mayRemoveSegments() -> Bool {
-        guard level != .process else { return true }
-        // Waits little, because others wait for the archive's lock; a later operation removes them.
-        return (try? synchronize(upTo: head, patience: 1_000_000_000)) != nil
-    }
-
     // MARK: The level
 
     /// After a change of the level: what is acknowledged from now on is kept; what was before is brought along.
@@ -169,6 +161,16 @@ extension ArchiveEngine {
         guard attachment != nil, pid == getpid() else { return }
         syncing.end()
         if level == .interval { try? synchronize(upTo: head) }
+    }
+}
+
+extension ArchiveSection {
+    /// Whether files of old segments may go: where a power loss must not cost what was synced, what was moved out
+    /// of them has to be on the medium first.
+    func mayRemoveSegments() -> Bool {
+        guard engine.level != .process else { return true }
+        // Waits little, because others wait for the archive's lock; a later operation removes them.
+        return (try? engine.synchronize(upTo: engine.head, patience: 1_000_000_000)) != nil
     }
 }
 

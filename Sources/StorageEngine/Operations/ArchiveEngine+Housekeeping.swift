@@ -8,12 +8,12 @@ import Synchronization
 /// for; an archive in which nothing is due wakes nobody but once a minute while a deadline or a grace is pending.
 extension ArchiveEngine {
     /// Between two slices, nanoseconds.
-    private static let shortestPause: Int64 = 2_000_000
+    fileprivate static let shortestPause: Int64 = 2_000_000
     /// Others may write, and end a grace by that, or become quiet.
-    private static let usualPause: Int64 = 1_000_000_000
+    fileprivate static let usualPause: Int64 = 1_000_000_000
     /// Another process may have given an entry a nearer deadline and died; and a machine that slept is late by this.
-    private static let sharedPause: Int64 = 5_000_000_000
-    private static let longestPause: Int64 = 60_000_000_000
+    fileprivate static let sharedPause: Int64 = 5_000_000_000
+    fileprivate static let longestPause: Int64 = 60_000_000_000
     /// Bytes that others may append in a second while the archive counts as quiet.
     private static let quietBytes: UInt64 = 1 << 20
 
@@ -91,29 +91,20 @@ extension ArchiveEngine {
     private func keepHouseOnce() -> Int64? {
         let isQuiet = lookAtWriting()
         // Whoever holds the lock may have been stopped, and others need this thread.
-        guard acquireIfFree() else { return 10_000_000 }
-        _ = index.takeStampAndDrain()
+        guard let section = tryAcquire() else { return 10_000_000 }
+        section.drainTouches()
         let before = index.word64(IndexLayout.appendedBytesOffset)
-        let expired = try? expireSome()
+        let expired = try? section.expireSome()
         var isBusy = expired ?? 0 > 0
-        if !isBusy { isBusy = forgetSetAside(most: ArchiveEngine.actionBatch) }
-        if !isBusy, isQuiet { isBusy = giveRoomBack() }
+        if !isBusy { isBusy = section.forgetSetAside(most: ArchiveEngine.actionBatch) }
+        if !isBusy, isQuiet { isBusy = section.giveRoomBack() }
         let own = index.word64(IndexLayout.appendedBytesOffset) &- before
         housekeeping.withLock { $0.appended &+= own }
-        let pause = isBusy ? ArchiveEngine.shortestPause : untilNext(failed: expired == nil)
-        release()
+        let pause = isBusy ? ArchiveEngine.shortestPause : section.untilNext(failed: expired == nil)
+        // Others get at the archive while the medium is waited for.
+        _ = consume section
         if own > 0 { try? settle() }
         return pause
-    }
-
-    /// Expires what is due, as much as one hold of the lock is for; how much was looked at.
-    private func expireSome() throws(StorageError) -> Int {
-        let next = index.nextDeadline
-        guard next != Deadline.never, next <= Clock.boot() else { return 0 }
-        let due = index.deadlines.due(
-            at: Clock.boot(), most: ArchiveEngine.actionBatch, rows: ArchiveEngine.rowsAtOnce)
-        guard !due.numbers.isEmpty else { return due.isDone ? 0 : 1 }
-        return try expire(due.numbers).entries
     }
 
     /// Whether others wrote little in the second before this one.
@@ -129,15 +120,27 @@ extension ArchiveEngine {
             return house.isQuiet
         }
     }
+}
 
-    /// Nanoseconds until something is due; `nil`: nothing is. Needs the lock.
-    private func untilNext(failed: Bool) -> Int64? {
+extension ArchiveSection {
+    /// Expires what is due, as much as one hold of the lock is for; how much was looked at.
+    fileprivate func expireSome() throws(StorageError) -> Int {
+        let next = index.nextDeadline
+        guard next != Deadline.never, next <= Clock.boot() else { return 0 }
+        let due = index.deadlines.due(
+            at: Clock.boot(), most: ArchiveEngine.actionBatch, rows: ArchiveEngine.rowsAtOnce)
+        guard !due.numbers.isEmpty else { return due.isDone ? 0 : 1 }
+        return try expire(due.numbers).entries
+    }
+
+    /// Nanoseconds until something is due; `nil`: nothing is.
+    fileprivate func untilNext(failed: Bool) -> Int64? {
         if failed { return ArchiveEngine.usualPause }
         var left = Int64.max
-        if isRoomWasted {
+        if engine.isRoomWasted {
             left = ArchiveEngine.usualPause
         } else {
-            isRoomDue.store(false, ordering: .relaxed)
+            engine.isRoomDue.store(false, ordering: .relaxed)
         }
         let now = Clock.boot()
         func wait(until moment: Int64) {

@@ -58,25 +58,6 @@ extension ArchiveEngine {
     @inline(__always)
     func letGo(_ entry: FoundEntry) { log.unpin(entry.pin) }
 
-    /// As ``find(_:tag:forChange:)`` for whoever holds the lock: nothing changes meanwhile, so a line that does not name
-    /// the frame that its bucket led to is damage, and must not be written to.
-    @inline(__always)
-    func findToChange(_ key: UnsafeRawBufferPointer, tag: UInt32) throws(StorageError) -> FoundEntry? {
-        guard let entry = try find(key, tag: tag, forChange: true) else { return nil }
-        if entry.slot.location == entry.location, entry.slot.tag == tag {
-            // Back by an undo that is not through yet: whoever changes it handles it first.
-            if entry.standing != nil, entry.slot.isSetAside { index.settle(entry.number, entry.slot) }
-            return entry
-        }
-        letGo(entry)
-        index.declareDamaged()
-        throw .corrupted(
-            path: folder.path + "/" + ArchiveOpening.indexName, offset: 0,
-            reason:
-                "a bucket leads to another entry; the index is built anew when all processes have closed the archive"
-        )
-    }
-
     @inline(__always)
     private func walk(_ key: UnsafeRawBufferPointer, tag: UInt32, forChange: Bool = false) -> Walk {
         // Not there as far as could be found out just now, which is not to be taken for "absent".
@@ -391,9 +372,7 @@ extension ArchiveEngine {
         for _ in 0..<8 {
             let drained = index.stampsDrained
             let isStuck = stuckAt.load(ordering: .relaxed) == drained
-            if !isStuck, case .acquired = lock.acquire(nanoseconds: 20_000_000) {
-                lock.release()
-            } else {
+            if isStuck || !waitForLock(nanoseconds: 20_000_000) {
                 stuckAt.store(drained, ordering: .relaxed)
             }
             drainIfFree()
@@ -401,5 +380,26 @@ extension ArchiveEngine {
             if stuckAt.load(ordering: .relaxed) == index.stampsDrained { break }
         }
         index.add(.lostTouches)
+    }
+}
+
+extension ArchiveSection {
+    /// As ``ArchiveEngine/find(_:tag:forChange:)``: nothing changes meanwhile, so a line that does not name
+    /// the frame that its bucket led to is damage, and must not be written to.
+    @inline(__always)
+    func findToChange(_ key: UnsafeRawBufferPointer, tag: UInt32) throws(StorageError) -> FoundEntry? {
+        guard let entry = try engine.find(key, tag: tag, forChange: true) else { return nil }
+        if entry.slot.location == entry.location, entry.slot.tag == tag {
+            // Back by an undo that is not through yet: whoever changes it handles it first.
+            if entry.standing != nil, entry.slot.isSetAside { index.settle(entry.number, entry.slot) }
+            return entry
+        }
+        engine.letGo(entry)
+        index.declareDamaged()
+        throw .corrupted(
+            path: engine.folder.path + "/" + ArchiveOpening.indexName, offset: 0,
+            reason:
+                "a bucket leads to another entry; the index is built anew when all processes have closed the archive"
+        )
     }
 }

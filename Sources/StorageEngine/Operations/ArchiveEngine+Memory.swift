@@ -119,30 +119,4 @@ extension ArchiveEngine {
             return index.residency[place + 1] & living == 0
         }
     }
-
-    /// Gives back the lines of processes that ended without doing so, with what only they held: all lines, where
-    /// nobody else has the archive open. Needs the lock.
-    func cleanUpAfterTheDead(isAlone: Bool) {
-        let liveness = liveness
-        for slot in index.attachedSlots where isAlone || !liveness.isAlive(slot) { leave(slot) }
-    }
-
-    /// Gives a line of the process table back, with what only that process held. Needs the lock.
-    func leave(_ slot: ProcessSlot) {
-        if slot.memoryBytes != 0 || index.residency.isUsed {
-            for number in 1...max(1, index.usedEntries)
-            where index.residency[number] & 1 << UInt64(slot.line) != 0 {
-                index.residency.unmark(number, line: slot.line)
-                guard let entry = index.entry(number), entry.isLive, entry.isMemoryOnly,
-                    index.residency[number] == 0
-                else { continue }
-                index.note(
-                    .expiry, .processEnded, tag: entry.tag, bytes: Int(entry.shownBytes),
-                    location: entry.location,
-                    pid: pid, time: Clock.wall())
-                remove(number)
-            }
-        }
-        index.detach(slot)
-    }
 }

@@ -88,22 +88,24 @@ extension ArchiveEngine {
         }
         return nil
     }
+}
 
-    /// Takes the entries of `key` that are only in memory out of the index, all but one. Needs the lock. Nothing is
+extension ArchiveSection {
+    /// Takes the entries of `key` that are only in memory out of the index, all but one. Nothing is
     /// logged: nobody who reads the log puts such an entry back.
     func removeMemoryOnly(of key: UnsafeRawBufferPointer, tag: UInt32, sparing: UInt32) {
-        for number in memoryOnlyNumbers(of: key, tag: tag) where number != sparing { remove(number) }
+        for number in engine.memoryOnlyNumbers(of: key, tag: tag) where number != sparing { remove(number) }
     }
 
     /// Deletes a key that only memories hold: for all processes (S9), or, with `sequence`, the one that it stored. Needs
-    /// the lock, and that touches are drained.
+    /// that touches are drained.
     func deleteMemoryOnly(
         _ key: UnsafeRawBufferPointer, tag: UInt32, ifSequence sequence: UInt64?
     ) throws(StorageError) -> ConditionalDelete {
-        let numbers = memoryOnlyNumbers(of: key, tag: tag)
-        let meant = try entries(numbers, ofSequence: sequence)
-        let present = meant.filter(isPresent)
-        let gone = meant.filter { !isPresent($0) }
+        let numbers = engine.memoryOnlyNumbers(of: key, tag: tag)
+        let meant = try engine.entries(numbers, ofSequence: sequence)
+        let present = meant.filter(engine.isPresent)
+        let gone = meant.filter { !engine.isPresent($0) }
         if !gone.isEmpty { _ = try removeBatch(gone, .expiry, .processEnded) }
         guard !present.isEmpty else { return sequence == nil || !gone.isEmpty ? .absent : .changed }
         // By their places: the key of one is that of others too.

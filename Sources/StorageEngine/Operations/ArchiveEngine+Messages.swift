@@ -1,5 +1,14 @@
-/// Messages of a log archive: a ring. They have no keys and no lines in the index, only their order in the
-/// log; when the limit leaves no room the oldest go, and so do segments that hold no others.
+/// A message that can be read.
+struct FoundMessage {
+    var place: Location
+    var frameBytes: Int
+    var bytes: Int
+    /// Whether something between the place that was asked for and this one is no frame.
+    var isBehindDamage: Bool
+    var end: Location { place.advanced(by: frameBytes) }
+}
+
+/// Reading a log archive's messages, without the lock.
 extension ArchiveEngine {
     /// The oldest message that remains; none while there is no message.
     var firstMessage: Location {
@@ -7,114 +16,12 @@ extension ArchiveEngine {
         set { index.set64(IndexLayout.firstMessageOffset, newValue.raw) }
     }
 
-    /// What must go so that there is room.
-    private struct Dropped {
-        var first: Location
-        var count = 0
-        var bytes = 0
-        /// Whether the totals may count messages that can't be read any more, or aren't there.
-        var isDoubtful = false
-    }
-
-    /// A message that can be read.
-    private struct Found {
-        var place: Location
-        var frameBytes: Int
-        var bytes: Int
-        /// Whether something between the place that was asked for and this one is no frame.
-        var isBehindDamage: Bool
-        var end: Location { place.advanced(by: frameBytes) }
-    }
-
-    /// Appends a message, on a full disk in the room of the oldest.
-    func appendMessage(_ message: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
-        do throws(StorageError) {
-            return try appendMessageOnce(message)
-        } catch {
-            guard case .noSpace = error else { throw error }
-            let bytes = Frame.bytes(key: 0, extension: 0, value: message.count)
-            return try makingRoom(for: bytes, refusal: error) { () throws(StorageError) in
-                try appendMessageOnce(message)
-            }
-        }
-    }
-
-    private func appendMessageOnce(_ message: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
-        try acquire()
-        defer { release() }
-        let limit = min(diskLimit ?? UInt64(Frame.maximumValueBytes), ArchiveConfiguration.maximumDiskLimit)
-        let now = Clock.wall()
-        guard message.count <= min(limit, UInt64(Frame.maximumValueBytes)) else {
-            index.add(.rejections)
-            index.note(
-                .rejection, .tooLarge, tag: 0, bytes: message.count, location: .none, pid: pid, time: now)
-            throw .valueTooLarge(bytes: message.count, limit: limit, archive: name)
-        }
-        let stamp = index.takeStampAndDrain()
-        // More than the limit when nothing was appended yet: a total that dropping must not go by.
-        if valueBytes > limit { try recountMessages() }
-        let dropped = try oldestMessages { Int(valueBytes) - $0.bytes + message.count > Int(limit) }
-        let content = FrameContent(
-            kind: .message, sequence: nextSequence(), recency: stamp, time: now,
-            created: Int64(bitPattern: dropped.first.raw),
-            key: UnsafeRawBufferPointer(start: nil, count: 0), value: message,
-            extensionBytes: UnsafeRawBufferPointer(start: nil, count: 0))
-        let location = try append(content)
-        crashPoint(.messageWritten)
-        adjust(IndexLayout.valueBytesOffset, by: message.count - dropped.bytes)
-        adjust(IndexLayout.entryCountOffset, by: 1 - dropped.count)
-        crashPoint(.messageCounted)
-        firstMessage = dropped.first == .none ? location : dropped.first
-        commit(location, bytes: content.frameBytes)
-        index.addLocked(.records)
-        if dropped.count > 0 {
-            crashPoint(.messagesDropped)
-            index.addLocked(.evictions, UInt64(dropped.count))
-            if firstMessage.segment > oldestSegment { dropSegments(before: firstMessage.segment) }
-        }
-        index.note(.append, .request, tag: 0, bytes: message.count, location: location, pid: pid, time: now)
-        return content.sequence
-    }
-
-    /// The oldest messages, as long as `mustGoOn` says of those before that more must go. Where damage is met, or others
-    /// are there than the totals say, these are made anew first: by such totals the ring would drop what it has room for.
-    private func oldestMessages(while mustGoOn: (Dropped) -> Bool) throws(StorageError) -> Dropped {
-        var isRecounted = false
-        while true {
-            var dropped = Dropped(first: firstMessage)
-            while mustGoOn(dropped), isRecounted || !dropped.isDoubtful, try dropOldest(&dropped) {}
-            guard dropped.isDoubtful, !isRecounted else { return dropped }
-            try recountMessages()
-            isRecounted = true
-        }
-    }
-
-    /// Leaves the oldest message out of account; `false` when there was none.
-    private func dropOldest(_ dropped: inout Dropped) throws(StorageError) -> Bool {
-        guard let oldest = try message(from: dropped.first, before: head) else {
-            dropped.first = .none
-            dropped.isDoubtful = true
-            return false
-        }
-        dropped.count += 1
-        dropped.bytes += oldest.bytes
-        let next = try message(from: oldest.end, before: head)
-        dropped.first = next?.place ?? .none
-        let totals = (count: entryCount, bytes: Int(valueBytes))
-        let addsUp =
-            next == nil
-            ? (dropped.count, dropped.bytes) == totals
-            : dropped.count < totals.count && dropped.bytes <= totals.bytes
-        if !addsUp || oldest.isBehindDamage || next?.isBehindDamage == true { dropped.isDoubtful = true }
-        return true
-    }
-
     /// The first message that begins at or behind a place, and before another; what is damaged is passed over. That a
     /// segment can't be read just now is an error, and never that it holds none. What is there before `settled` (the head)
     /// doesn't change any more; a frame may reach over `end`, and what its value looks like is none.
-    private func message(
+    func message(
         from place: Location, before end: Location, settled: Location? = nil
-    ) throws(StorageError) -> Found? {
+    ) throws(StorageError) -> FoundMessage? {
         var isDamaged = false
         return try message(from: place, before: end, settled: settled ?? head, &isDamaged)
     }
@@ -122,7 +29,7 @@ extension ArchiveEngine {
     /// `isDamaged` becomes true where something before the message, or before `end` if there is none, is no frame.
     private func message(
         from place: Location, before end: Location, settled: Location, _ isDamaged: inout Bool
-    ) throws(StorageError) -> Found? {
+    ) throws(StorageError) -> FoundMessage? {
         var place = place
         while place != .none, place < end {
             if let found = try message(
@@ -140,7 +47,7 @@ extension ArchiveEngine {
     private func message(
         in segment: UInt32, from start: Int, before end: Location, _ settled: Location,
         _ isDamaged: inout Bool
-    ) throws(StorageError) -> Found? {
+    ) throws(StorageError) -> FoundMessage? {
         guard let pin = try log.pinIfPresent(segment) else {
             isDamaged = true
             return nil
@@ -155,7 +62,7 @@ extension ArchiveEngine {
             // Only whole ones count, as for whoever reads them.
             if let frame = try log.validFrame(pin, at: offset, before: limit) {
                 if frame.kind == .message {
-                    return Found(
+                    return FoundMessage(
                         place: Location(segment: segment, offset: offset), frameBytes: frame.bytes,
                         bytes: frame.valueBytes, isBehindDamage: isDamaged)
                 }
@@ -175,60 +82,13 @@ extension ArchiveEngine {
         return nil
     }
 
-    /// What a frame of the log says of a ring: this message was appended, and the oldest that stayed was at
-    /// `oldest`. Needs the lock or an index that nobody else has yet.
-    func replayMessage(_ frame: Frame, at location: Location) throws(StorageError) {
-        let said = Location(raw: UInt64(bitPattern: frame.created))
-        let oldest = said == .none ? location : min(said, location)
-        var dropped = Dropped(first: firstMessage)
-        while let found = try message(from: dropped.first, before: oldest, settled: location) {
-            dropped.count += 1
-            dropped.bytes += found.bytes
-            dropped.first = found.end
-        }
-        adjust(IndexLayout.valueBytesOffset, by: frame.valueBytes - dropped.bytes)
-        adjust(IndexLayout.entryCountOffset, by: 1 - dropped.count)
-        // Looked at again only where it moved: the checksum of a large first message for each that follows is quadratic.
-        guard dropped.count > 0 || firstMessage == .none else { return }
-        firstMessage =
-            try message(from: dropped.first, before: location, settled: location)?.place ?? location
-    }
-
-    /// After a limit was lowered: the oldest messages go.
-    func dropMessages(downTo limit: UInt64) throws(StorageError) {
-        forget(try oldestMessages { Int(valueBytes) - $0.bytes > Int(clamping: limit) })
-        if firstMessage.segment > oldestSegment { dropSegments(before: firstMessage.segment) }
-    }
-
-    /// For want of room: the messages before a place go; their segments are the caller's.
-    func dropMessages(before place: Location) throws(StorageError) {
-        forget(try oldestMessages { $0.first != .none && $0.first < place })
-    }
-
-    private func forget(_ dropped: Dropped) {
-        guard dropped.first != firstMessage else { return }
-        adjust(IndexLayout.valueBytesOffset, by: -dropped.bytes)
-        adjust(IndexLayout.entryCountOffset, by: -dropped.count)
-        crashPoint(.messagesShortened)
-        firstMessage = dropped.first
-        index.addLocked(.evictions, UInt64(dropped.count))
-    }
-
     /// Whether the totals are those of the messages that are there.
     func messagesAddUp() throws(StorageError) -> Bool {
         let (count, bytes) = try countMessages()
         return count == entryCount && bytes == Int(valueBytes)
     }
 
-    /// Makes the totals anew: whoever died while appending may have counted its message, and what went for it, or not;
-    /// and what was damaged since it was counted takes no room. Costs reading all messages.
-    func recountMessages() throws(StorageError) {
-        let (count, bytes) = try countMessages()
-        index.set64(IndexLayout.entryCountOffset, UInt64(count))
-        index.set64(IndexLayout.valueBytesOffset, UInt64(bytes))
-    }
-
-    private func countMessages() throws(StorageError) -> (count: Int, bytes: Int) {
+    func countMessages() throws(StorageError) -> (count: Int, bytes: Int) {
         var count = 0
         var bytes = 0
         var place = firstMessage
@@ -239,8 +99,6 @@ extension ArchiveEngine {
         }
         return (count, bytes)
     }
-
-    // MARK: Reading, without the lock
 
     /// Messages from a cursor on, and before another, at most `most`.
     func messages(

@@ -78,91 +78,11 @@ final class ArchiveEngine: Sendable {
         syncing = other.syncing
     }
 
-    // MARK: The lock
-
-    /// Takes the lock, and repairs what a dead holder left half done before anyone sees it (F5).
-    @inline(__always)
-    func acquire(
-        nanoseconds: Int64 = ArchiveEngine.patienceNanoseconds
-    ) throws(StorageError) {
-        guard attachment != nil else { throw .readOnly(operation: "change \"\(name)\"") }
-        let outcome = lock.acquire(nanoseconds: nanoseconds)
-        guard case .acquired = outcome else { throw refusal(outcome, nanoseconds) }
-        do throws(StorageError) {
-            // What another process has added must be within reach before anything changes.
-            try index.catchUp()
-        } catch {
-            lock.release()
-            throw error
-        }
-        if index.word64(IndexLayout.sectionOwnerOffset) != 0
-            || index.word32(IndexLayout.stateOffset) != IndexLayout.State.ready.rawValue
-        {
-            try recoverSection()
-        }
-        index.set64(IndexLayout.sectionOwnerOffset, UInt64(UInt32(bitPattern: pid)))
-        log.releaseSegments(before: index.word32(IndexLayout.oldestSegmentOffset))
-    }
-
-    private func refusal(_ outcome: ArchiveLock.Outcome, _ nanoseconds: Int64) -> StorageError {
-        if case .failed(let code) = outcome {
-            return .system(operation: "lock", path: folder.path, code: code)
-        }
-        return .busy(
-            archive: name,
-            process: Int32(truncatingIfNeeded: index.word64(IndexLayout.sectionOwnerOffset)),
-            reason:
-                "it did not let go within \(nanoseconds / 1_000_000_000) s; resume or end it"
-        )
-    }
-
-    @inline(__always)
-    func release() {
-        index.set64(IndexLayout.sectionOwnerOffset, 0)
-        lock.release()
-    }
-
-    @inline(never)
-    private func recoverSection() throws(StorageError) {
-        let state = index.word32(IndexLayout.stateOffset)
-        guard state == IndexLayout.State.ready.rawValue else {
-            lock.release()
-            if state == IndexLayout.State.building.rawValue { throw .closed(name: name) }
-            if state == IndexLayout.State.syncFailed.rawValue { throw .syncFailed(path: folder.path) }
-            throw .corrupted(
-                path: folder.path + "/" + ArchiveOpening.indexName, offset: 0,
-                reason:
-                    "the index contradicts itself; it is built anew when all processes have closed the archive"
-            )
-        }
-        do throws(StorageError) {
-            try repair()
-        } catch {
-            lock.release()
-            throw error
-        }
-    }
-
-    /// Takes the lock if nobody holds it and nothing has to be repaired first: for what can wait.
-    func acquireIfFree() -> Bool {
-        guard processSlot != nil, lock.tryAcquire() else { return false }
-        guard index.word64(IndexLayout.sectionOwnerOffset) == 0,
-            index.word32(IndexLayout.stateOffset) == IndexLayout.State.ready.rawValue,
-            (try? index.catchUp()) != nil
-        else {
-            lock.release()
-            return false
-        }
-        index.set64(IndexLayout.sectionOwnerOffset, UInt64(UInt32(bitPattern: pid)))
-        return true
-    }
-
     /// Applies pending touches if nobody holds the lock now.
     @inline(never)
     func drainIfFree() {
-        guard acquireIfFree() else { return }
-        index.drainTouches(before: index.stampsTaken)
-        release()
+        guard let section = tryAcquire() else { return }
+        section.index.drainTouches(before: index.stampsTaken)
     }
 
     /// Gives the line in the process table back; its counts stay with the archive. Not to be used afterwards.
@@ -173,17 +93,12 @@ final class ArchiveEngine: Sendable {
         guard attachment != nil, pid == getpid() else { return }
         if let processSlot {
             guard processSlot.pid == UInt32(bitPattern: pid) else { return }
-            do throws(StorageError) {
-                try acquire()
-            } catch {
-                return
-            }
+            guard let section = try? acquire() else { return }
             index.drainTouches(before: index.stampsTaken)
-            leave(processSlot)
+            section.leave(processSlot)
             attachment?.unlockByte(processSlot.line)
             // Whoever keeps the closed handle must not keep the room of what others remove.
             log.releaseSegments(before: .max)
-            release()
         }
         markAsClean()
     }
@@ -196,7 +111,7 @@ final class ArchiveEngine: Sendable {
         else { return }
         defer { turn.pass() }
         guard (try? attachment.lock(.exclusive, wait: false)) == true else { return }
-        if (try? leaveSmallerIndex()) == true { return }
+        if (try? ArchiveSection(unshared: self).leaveSmallerIndex()) == true { return }
         // Without the mark the next who opens it adds up what is in it.
         try? index.setCleanMark()
     }
@@ -233,31 +148,6 @@ final class ArchiveEngine: Sendable {
     }
 
     var memoryLimit: UInt64 { index.word64(IndexLayout.memoryLimitOffset) }
-
-    @inline(__always)
-    func adjust(_ offset: Int, by amount: Int) {
-        let sum = Int64(bitPattern: index.word64(offset)) &+ Int64(amount)
-        if sum < 0 { fallBelowNothing(offset) } else { index.set64(offset, UInt64(bitPattern: sum)) }
-    }
-
-    /// A total can't be negative: some entry's size is not what it was, and evicting for such a total would remove
-    /// what is intact. The sum of the files' sizes may be off after a failed extension, and decides only how much is
-    /// reclaimed.
-    @inline(never)
-    private func fallBelowNothing(_ offset: Int) {
-        if offset != IndexLayout.segmentBytesOffset { index.declareDamaged() }
-        index.set64(offset, 0)
-    }
-
-    /// Counts a frame that becomes live, or, with negative `bytes`, one that no longer is. A segment's word is 0 only
-    /// when as many have gone as had come: a wrong size in a damaged entry can't make it so.
-    @inline(__always)
-    func adjustLive(_ location: Location, by bytes: Int) {
-        let live = index.liveFrames(ofSegment: location.segment)
-        let change = (bytes < 0 ? -1 : 1) << IndexLayout.liveCountShift + bytes
-        index.setLiveFrames(ofSegment: location.segment, live &+ UInt64(bitPattern: Int64(change)))
-        adjust(IndexLayout.liveFrameBytesOffset, by: bytes)
-    }
 
     static func validate(key: UnsafeRawBufferPointer) throws(StorageError) {
         guard key.count > 0 else { throw .invalidKey(reason: "it is empty; use 1 to 1,024 bytes") }

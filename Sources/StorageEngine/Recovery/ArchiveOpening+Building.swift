@@ -35,7 +35,9 @@ extension ArchiveOpening {
             let engine = try fill(
                 index, file: file, as: .writer(attachment: attachment, slot: nil), witness: witness,
                 isRoomy: isRoomy)
-            if let limit = descriptor.configuration.diskLimit { try engine.fitMakingRoom(into: limit) }
+            if let limit = descriptor.configuration.diskLimit {
+                try ArchiveSection(unshared: engine).fitMakingRoom(into: limit)
+            }
             index.set32(IndexLayout.stateOffset, IndexLayout.State.ready.rawValue)
             crashPoint(.indexBuilt)
             try folder.rename(ArchiveOpening.newIndexName, to: ArchiveOpening.indexName)
@@ -79,8 +81,9 @@ extension ArchiveOpening {
             index, file: nil, as: .writer(attachment: attachment, slot: nil), witness: witness)
         guard engine.head != .none else { throw refusal }
         index.set32(IndexLayout.stateOffset, IndexLayout.State.ready.rawValue)
-        if let limit = descriptor.configuration.diskLimit { try engine.fitMakingRoom(into: limit) }
-        try engine.giveUpOldest(forBytes: index.size(IndexLayout.indexBytesOffset))
+        let section = ArchiveSection(unshared: engine)
+        if let limit = descriptor.configuration.diskLimit { try section.fitMakingRoom(into: limit) }
+        try section.giveUpOldest(forBytes: index.size(IndexLayout.indexBytesOffset))
         do throws(StorageError) {
             return (try buildIndexFile(attachment: attachment, witness: witness, isRoomy: false), true)
         } catch {
@@ -107,7 +110,7 @@ extension ArchiveOpening {
         try initialize(index, file: file)
         let engine = try engine(on: index, as: role)
         crashPoint(.indexFileMade)
-        _ = try engine.rebuild(isRoomy: isRoomy)
+        _ = try ArchiveSection(unshared: engine).rebuild(isRoomy: isRoomy)
         index.loss = witness?.loss(logEndsAt: engine.head, messages: engine.entryCount)
         return engine
     }

@@ -107,7 +107,7 @@ extension ArchiveOpening {
         // Totals and links of an interrupted change are made anew by the repair that comes with the lock.
         guard !wasInterrupted else { return true }
         guard try engine.addsUp() else { return false }
-        try engine.recountSegments()
+        try ArchiveSection(unshared: engine).recountSegments()
         return true
     }
 

@@ -53,10 +53,10 @@ struct ArchiveOpening {
         defer { turn.pass() }
         // Whoever had the turn may have removed the archive, since it could not make all of it.
         guard try folder.hasEntry(named: Descriptor.fileName) else { throw .closed(name: descriptor.name) }
-        let engine = try enter(.writing)
-        defer { engine.release() }
+        let (engine, isAlone) = try handle(for: .writing)
+        let section = try enter(engine, .writing, isAlone: isAlone)
         guard let attachment = engine.attachment else { throw .closed(name: descriptor.name) }
-        let slot = try engine.index.processes.attach(
+        let slot = try section.index.processes.attach(
             .current(), name: options.processName ?? ProcessIdentity.executableName,
             memoryLimit: descriptor.configuration.memoryLimit ?? 0, attachment: attachment)
         crashPoint(.processAttached)
@@ -72,9 +72,10 @@ struct ArchiveOpening {
         fileprivate var nanoseconds: Int64 { self == .writing ? ArchiveEngine.patienceNanoseconds : 0 }
     }
 
-    /// A handle that has the archive's lock, on an index that is right, with what the dead have left cleaned up. Needs
-    /// the turn to open.
-    private func enter(_ purpose: Purpose) throws(StorageError) -> ArchiveEngine {
+    /// A handle on an index that is right, and whether nobody else has the archive open. Needs the turn to open.
+    private func handle(
+        for purpose: Purpose
+    ) throws(StorageError) -> (engine: ArchiveEngine, isAlone: Bool) {
         let attachment = try folder.fileMakingIfMissing(named: ArchiveOpening.attachedName)
         let isAlone = try attachment.lock(.exclusive, wait: false)
         let (index, isShared) = try rightIndex(attachment, purpose, isAlone: isAlone)
@@ -83,16 +84,17 @@ struct ArchiveOpening {
         if isShared, try attachment.lock(.shared, within: purpose.nanoseconds) == false {
             throw .busy(archive: descriptor.name, process: 0, reason: "another process is repairing it")
         }
-        let engine = try engine(on: index, as: .writer(attachment: attachment, slot: nil))
-        try engine.acquire(nanoseconds: purpose.nanoseconds)
-        do throws(StorageError) {
-            engine.cleanUpAfterTheDead(isAlone: isAlone)
-            try engine.followDescriptor()
-        } catch {
-            engine.release()
-            throw error
-        }
-        return engine
+        return (try engine(on: index, as: .writer(attachment: attachment, slot: nil)), isAlone)
+    }
+
+    /// The first section of a handle: cleans up what the dead have left. Needs the turn to open.
+    private func enter(
+        _ engine: ArchiveEngine, _ purpose: Purpose, isAlone: Bool
+    ) throws(StorageError) -> ArchiveSection {
+        let section = try engine.acquire(nanoseconds: purpose.nanoseconds)
+        section.cleanUpAfterTheDead(isAlone: isAlone)
+        try section.followDescriptor()
+        return section
     }
 
     /// The index that is there, if it can be trusted and is sound, else a new one; and whether other processes see it.
@@ -148,7 +150,6 @@ struct ArchiveOpening {
 
     private func putIndexRight() throws(StorageError) {
         let engine = try enterToLook()
-        engine.release()
         // Takes the turn again, to mark the index as clean.
         engine.detach()
     }
@@ -156,7 +157,9 @@ struct ArchiveOpening {
     private func enterToLook() throws(StorageError) -> ArchiveEngine {
         let turn = try OpeningTurn.take(in: folder, archive: descriptor.name, nanoseconds: 0)
         defer { turn.pass() }
-        return try enter(.looking)
+        let (engine, isAlone) = try handle(for: .looking)
+        _ = try enter(engine, .looking, isAlone: isAlone)
+        return engine
     }
 
     private func observe() throws(StorageError) -> ArchiveEngine? {

@@ -1,20 +1,18 @@
 /// Removing many entries at once: expired, idle, an owner's. Entries are chosen and removed some thousand at a
 /// time, so that nobody waits for the lock longer than that takes.
-extension ArchiveEngine {
-    /// Entry numbers that are looked at under one hold of the lock.
-    private static let sliceEntries: UInt32 = 1024
+extension ArchiveSection {
     /// Locations that one frame names.
     private static let batchEntries = 1024
 
     /// Logs that the entries of these numbers are gone, in frames that name their places, and takes them out of
-    /// the index; with a `group` they are set aside instead (S12). Needs the lock.
+    /// the index; with a `group` they are set aside instead (S12).
     @discardableResult
     func removeBatch(
         _ numbers: [UInt32], _ kind: EventKind, _ cause: EventCause, group: UInt32 = 0
     ) throws(StorageError) -> Removal {
         var removal = Removal(entries: 0, bytes: 0)
-        for start in stride(from: 0, to: numbers.count, by: ArchiveEngine.batchEntries) {
-            let batch = numbers[start..<min(start + ArchiveEngine.batchEntries, numbers.count)]
+        for start in stride(from: 0, to: numbers.count, by: ArchiveSection.batchEntries) {
+            let batch = numbers[start..<min(start + ArchiveSection.batchEntries, numbers.count)]
             let slots = batch.compactMap { number in index.entry(number).map { (number, $0) } }
                 .filter { index.isLive($0.0, $0.1) }
             guard !slots.isEmpty else { continue }
@@ -38,7 +36,7 @@ extension ArchiveEngine {
                             index.note(
                                 kind, cause, tag: slot.tag, bytes: Int(slot.shownBytes),
                                 location: slot.location,
-                                pid: pid, time: time)
+                                pid: engine.pid, time: time)
                             if group != 0, !slot.isMemoryOnly {
                                 setAside(number, slot, note: note, at: location)
                             } else {
@@ -54,10 +52,36 @@ extension ArchiveEngine {
             }
         }
         index.add(kind == .expiry ? .expirations : .deletes, UInt64(removal.entries))
-        noteRoom()
+        engine.noteRoom()
         // Entries keep their numbers while a slice of them is looked at.
         return removal
     }
+
+    // MARK: Expired entries (S8)
+
+    /// Removes expired entries; those that a person's action gave their deadline are set aside.
+    func expire(_ numbers: [UInt32]) throws(StorageError) -> Removal {
+        let actions = index.undo.isEmpty ? [:] : try engine.deadlinesOfActions()
+        guard !actions.isEmpty else { return try removeBatch(numbers, .expiry, .deadline) }
+        var removal = Removal(entries: 0, bytes: 0)
+        var parts: [UInt32: [UInt32]] = [:]
+        for number in numbers {
+            parts[try engine.action(expiring: number, among: actions), default: []].append(number)
+        }
+        for (group, part) in parts {
+            // It gets its deadline back in a moment.
+            if index.undo.line(of: group)?.state == .returning { continue }
+            let done = try removeBatch(part, .expiry, .deadline, group: group)
+            removal.entries += done.entries
+            removal.bytes += done.bytes
+        }
+        return removal
+    }
+}
+
+extension ArchiveEngine {
+    /// Entry numbers that are looked at under one hold of the lock.
+    private static let sliceEntries: UInt32 = 1024
 
     /// Removes every entry that `isChosen`, looking at all of them slice by slice.
     private func removeAll(
@@ -69,9 +93,8 @@ extension ArchiveEngine {
         var known: UInt32 = 0
         var isDone = false
         while !isDone {
-            try acquire()
-            defer { release() }
-            _ = index.takeStampAndDrain()
+            let section = try acquire()
+            section.drainTouches()
             let used = index.usedEntries
             // Entries have got lower numbers meanwhile: those that were not looked at may be anywhere.
             if used < known { first = 0 }
@@ -84,32 +107,11 @@ extension ArchiveEngine {
                     chosen.append(first)
                 }
             }
-            let part = try removeBatch(chosen, kind, cause)
+            let part = try section.removeBatch(chosen, kind, cause)
             removal.entries += part.entries
             removal.bytes += part.bytes
             isDone = first >= used
-            if isDone { compactIfSparse() }
-        }
-        return removal
-    }
-
-    // MARK: Expired entries (S8)
-
-    /// Removes expired entries; those that a person's action gave their deadline are set aside. Needs the lock.
-    func expire(_ numbers: [UInt32]) throws(StorageError) -> Removal {
-        let actions = index.undo.isEmpty ? [:] : try deadlinesOfActions()
-        guard !actions.isEmpty else { return try removeBatch(numbers, .expiry, .deadline) }
-        var removal = Removal(entries: 0, bytes: 0)
-        var parts: [UInt32: [UInt32]] = [:]
-        for number in numbers {
-            parts[try action(expiring: number, among: actions), default: []].append(number)
-        }
-        for (group, part) in parts {
-            // It gets its deadline back in a moment.
-            if index.undo.line(of: group)?.state == .returning { continue }
-            let done = try removeBatch(part, .expiry, .deadline, group: group)
-            removal.entries += done.entries
-            removal.bytes += done.bytes
+            if isDone { section.compactIfSparse() }
         }
         return removal
     }
@@ -123,10 +125,9 @@ extension ArchiveEngine {
             removal.bytes += part.bytes
         }
         guard removal.entries > 0 else { return removal }
-        try acquire()
-        defer { release() }
-        _ = index.takeStampAndDrain()
-        compactIfSparse()
+        let section = try acquire()
+        section.drainTouches()
+        section.compactIfSparse()
         return removal
     }
 
@@ -135,12 +136,11 @@ extension ArchiveEngine {
         let now = Clock.boot()
         let next = index.nextDeadline
         guard next != Deadline.never, next <= now else { return nil }
-        try acquire()
-        defer { release() }
-        _ = index.takeStampAndDrain()
+        let section = try acquire()
+        section.drainTouches()
         let due = index.deadlines.due(
             at: now, most: ArchiveEngine.actionBatch, rows: ArchiveEngine.rowsAtOnce)
-        let removal = try expire(due.numbers)
+        let removal = try section.expire(due.numbers)
         return due.isDone || (!due.numbers.isEmpty && removal.entries == 0) ? nil : removal
     }
 
@@ -151,17 +151,16 @@ extension ArchiveEngine {
     /// look-up waits (F6).
     @inline(never)
     func removeIfExpired(_ entry: FoundEntry, tag: UInt32) {
-        guard acquireIfFree() else { return }
-        defer { release() }
-        _ = index.takeStampAndDrain()
+        guard let section = tryAcquire() else { return }
+        section.drainTouches()
         // Its deadline may be another one by now.
         guard index.isLive(entry.number, entry.slot),
             standing(of: entry.number, entry.slot, at: entry.location) == .expired
         else { return }
         if entry.slot.isMemoryOnly {
-            _ = try? removeBatch([entry.number], .expiry, .processEnded)
+            _ = try? section.removeBatch([entry.number], .expiry, .processEnded)
         } else {
-            _ = try? expire([entry.number])
+            _ = try? section.expire([entry.number])
         }
     }
 

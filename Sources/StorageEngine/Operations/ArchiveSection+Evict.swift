@@ -1,14 +1,14 @@
 /// Eviction: which entries go, in which frames that is said, and how they leave the index. The order is
-/// ``EntryOrder``'s. Each needs the lock, and that pending uses are applied.
-extension ArchiveEngine {
+/// ``EntryOrder``'s. Each needs that pending uses are applied.
+extension ArchiveSection {
     /// Evicts entries until the values fit into `limit`; returns how many.
     @discardableResult
     func evict(downTo limit: UInt64) throws(StorageError) -> Int {
-        guard valueBytes > limit else { return 0 }
-        let before = entryCount
-        let count = try evictAllButLast(toFree: Int(valueBytes - limit), sparing: 0)
+        guard engine.valueBytes > limit else { return 0 }
+        let before = engine.entryCount
+        let count = try evictAllButLast(toFree: Int(engine.valueBytes - limit), sparing: 0)
         try evict(count, sparing: 0)
-        return before - entryCount
+        return before - engine.entryCount
     }
 
     /// How many of the next victims make up at least `bytes`, as far as one frame can name them; what
@@ -30,7 +30,8 @@ extension ArchiveEngine {
             // The totals or the list are not what they were: nothing may be evicted for them.
             index.declareDamaged()
             throw .corrupted(
-                path: folder.path + "/" + ArchiveOpening.indexName, offset: IndexLayout.valueBytesOffset,
+                path: engine.folder.path + "/" + ArchiveOpening.indexName,
+                offset: IndexLayout.valueBytesOffset,
                 reason: "it counts more than it lists; it is built anew when all have closed the archive")
         }
         return count
@@ -67,7 +68,7 @@ extension ArchiveEngine {
             index.publishEvent(
                 events &+ UInt64(place), .eviction, .limit, tag: slot.tag, bytes: Int(slot.valueBytes),
                 location: slot.location,
-                pid: pid, time: time)
+                pid: engine.pid, time: time)
             remove(number)
             crashPoint(.evictionRemoved)
         }

@@ -94,79 +94,26 @@ extension ArchiveEngine {
         while true {
             // A sort of all of them, while nobody waits for it.
             if isOrderWanted { order = ReturnOrder(index, line) }
-            try acquire()
-            defer { release() }
-            _ = index.takeStampAndDrain()
+            let section = try acquire()
+            section.drainTouches()
             guard line.group == group, line.state == .reversible, isReversible(line) else { return false }
             let wanted = valueBytes &+ line.pendingBytes
             if let limit = diskLimit, wanted > limit {
                 isOrderWanted = order.map { index.usedEntries < $0.used } ?? true
                 guard !isOrderWanted, let known = order else { continue }
-                order = try makeRoom(wanted - limit, for: line, known, &outcome)
+                order = try section.makeRoom(wanted - limit, for: line, known, &outcome)
                 continue
             }
             try synchronizeBeforeRestoring()
             outcome.entries += Int(clamping: line.pendingEntries)
             outcome.bytes &+= line.pendingBytes
-            if isAll || line.pendingEntries > 0 { try restore(line, isAll: isAll) }
+            if isAll || line.pendingEntries > 0 { try section.restore(line, isAll: isAll) }
             return true
         }
     }
 
-    /// Logs that what an action removed is back, and makes it visible. Unless that is all that there was to undo, the
-    /// action remains one that can be undone: whoever dies before the rest is done leaves it to be done again. Needs
-    /// the lock.
-    func restore(_ line: UndoLine, isAll: Bool) throws(StorageError) {
-        let note = RemovalNote(
-            group: line.group, cause: .undo, kind: isAll ? nil : .deadline, time: Clock.wall())
-        try withExtension(bytes: FrameExtension.partBytes(RemovalNote.bytes)) {
-            (writer) throws(StorageError) in
-            writer.append(note)
-            try appendBare(.restore, extensionBytes: writer.written) { _, time in
-                crashPoint(.restoreFrameWritten)
-                giveBack(line, isAll: isAll, time: time)
-                crashPoint(.broughtBack)
-            }
-        }
-    }
-
-    /// All that an action has set aside is visible from here on, its places in the recency order included, but for
-    /// entries whose key was recorded anew. Needs the lock.
-    private func giveBack(_ line: UndoLine, isAll: Bool, time: Int64) {
-        index.beginReturn()
-        line.undone = time
-        line.undoer = UInt32(bitPattern: pid)
-        line.state = isAll ? .undone : .returning
-        adjust(IndexLayout.valueBytesOffset, by: Int(clamping: line.pendingBytes))
-        adjust(IndexLayout.entryCountOffset, by: Int(clamping: line.pendingEntries))
-        line.pendingBytes = 0
-        line.pendingEntries = 0
-        index.endReturn()
-    }
-
-    /// What a replay does with a `restore` frame.
-    func bringBack(_ note: RemovalNote, time: Int64) throws(StorageError) {
-        guard let line = index.undo.line(of: note.group) else { return }
-        let isAll = note.kind != .deadline
-        if !note.keepsOut { try letBackIn(line) }
-        giveBack(line, isAll: isAll, time: time)
-        giveUp(line)
-        if !isAll { line.state = .reversible }
-    }
-
-    /// What a `restore` frame of the time before the rule that superseded entries stay out brought back.
-    private func letBackIn(_ line: UndoLine) throws(StorageError) {
-        for number in marked(by: line) where index.mark(number).isSuperseded {
-            guard index.mark(number).place == line.place, let slot = index.entry(number), try isKeyFree(slot)
-            else { continue }
-            // Nothing else of its key comes back beside it.
-            _ = withFrame(at: slot.location) { supersede($0.key, tag: slot.tag) }
-            index.readmit(number, slot)
-        }
-    }
-
     /// Whether look-ups find nothing under the key of an entry that is set aside; `false` where its key is damaged.
-    private func isKeyFree(_ slot: EntrySlot) throws(StorageError) -> Bool {
+    fileprivate func isKeyFree(_ slot: EntrySlot) throws(StorageError) -> Bool {
         guard let pin = try log.pinIfPresent(slot.location.segment) else { return false }
         defer { log.unpin(pin) }
         guard let frame = try log.frameIfPresent(pin, at: slot.location.offset) else { return false }
@@ -188,8 +135,7 @@ extension ArchiveEngine {
         var known: UInt32 = 0
         var isDone = false
         while !isDone {
-            try acquire()
-            defer { release() }
+            let section = try acquire()
             guard line.group == group, line.isBack else { return }
             // Entries have got lower numbers meanwhile.
             if index.usedEntries < known { next = 0 }
@@ -203,34 +149,72 @@ extension ArchiveEngine {
                 }
                 if index.settle(found, slot) { continue }
                 skip(withFrame(at: slot.location) { String(decoding: $0.key, as: UTF8.self) } ?? "?")
-                forget(found, slot)
+                section.forget(found, slot)
             }
             if isDone, line.state == .returning { line.state = .reversible }
-            if isDone { reclaim(forAppended: 0) }
+            if isDone { section.reclaim(forAppended: 0) }
         }
     }
+}
 
-    // MARK: Room for it
-
-    /// The entries of an action, the least recent first, as they were when the undo began.
-    struct ReturnOrder {
-        var items: [(recency: UInt64, number: UInt32)]
-        var next = 0
-        /// Entry numbers that were in use: fewer of them mean that entries have got others.
-        let used: UInt32
-
-        init(_ index: IndexMemory, _ line: UndoLine) {
-            used = index.usedEntries
-            items = index.marked(by: line).compactMap { number in
-                index.entry(number).map { ($0.recency, number) }
+extension ArchiveSection {
+    /// Logs that what an action removed is back, and makes it visible. Unless that is all that there was to undo, the
+    /// action remains one that can be undone: whoever dies before the rest is done leaves it to be done again.
+    func restore(_ line: UndoLine, isAll: Bool) throws(StorageError) {
+        let note = RemovalNote(
+            group: line.group, cause: .undo, kind: isAll ? nil : .deadline, time: Clock.wall())
+        try withExtension(bytes: FrameExtension.partBytes(RemovalNote.bytes)) {
+            (writer) throws(StorageError) in
+            writer.append(note)
+            try appendBare(.restore, extensionBytes: writer.written) { _, time in
+                crashPoint(.restoreFrameWritten)
+                giveBack(line, isAll: isAll, time: time)
+                crashPoint(.broughtBack)
             }
-            items.sort { $0.recency < $1.recency }
         }
     }
+
+    /// All that an action has set aside is visible from here on, its places in the recency order included, but for
+    /// entries whose key was recorded anew.
+    private func giveBack(_ line: UndoLine, isAll: Bool, time: Int64) {
+        index.beginReturn()
+        line.undone = time
+        line.undoer = UInt32(bitPattern: engine.pid)
+        line.state = isAll ? .undone : .returning
+        adjust(IndexLayout.valueBytesOffset, by: Int(clamping: line.pendingBytes))
+        adjust(IndexLayout.entryCountOffset, by: Int(clamping: line.pendingEntries))
+        line.pendingBytes = 0
+        line.pendingEntries = 0
+        index.endReturn()
+    }
+
+    /// What a replay does with a `restore` frame.
+    func bringBack(_ note: RemovalNote, time: Int64) throws(StorageError) {
+        guard let line = index.undo.line(of: note.group) else { return }
+        let isAll = note.kind != .deadline
+        if !note.keepsOut { try letBackIn(line) }
+        giveBack(line, isAll: isAll, time: time)
+        giveUp(line)
+        if !isAll { line.state = .reversible }
+    }
+
+    /// What a `restore` frame of the time before the rule that superseded entries stay out brought back.
+    private func letBackIn(_ line: UndoLine) throws(StorageError) {
+        for number in marked(by: line) where index.mark(number).isSuperseded {
+            guard index.mark(number).place == line.place, let slot = index.entry(number),
+                try engine.isKeyFree(slot)
+            else { continue }
+            // Nothing else of its key comes back beside it.
+            _ = engine.withFrame(at: slot.location) { supersede($0.key, tag: slot.tag) }
+            index.readmit(number, slot)
+        }
+    }
+
+    // MARK: Room for what comes back
 
     /// Gives up the least recent of all, present or coming back, until the rest has room, some at a time and before
-    /// anything comes back: so the limit holds at every moment (S3, S5). Needs the lock.
-    private func makeRoom(
+    /// anything comes back: so the limit holds at every moment (S3, S5).
+    fileprivate func makeRoom(
         _ excess: UInt64, for line: UndoLine, _ known: ReturnOrder, _ outcome: inout UndoOutcome
     ) throws(StorageError) -> ReturnOrder {
         var order = known
@@ -258,7 +242,8 @@ extension ArchiveEngine {
             // The totals are not what they were.
             index.declareDamaged()
             throw .corrupted(
-                path: folder.path + "/" + ArchiveOpening.indexName, offset: IndexLayout.valueBytesOffset,
+                path: engine.folder.path + "/" + ArchiveOpening.indexName,
+                offset: IndexLayout.valueBytesOffset,
                 reason: "it counts more than it lists; it is built anew when all have closed the archive")
         }
         try giveUpForRoom(victims, &outcome)
@@ -298,7 +283,7 @@ extension ArchiveEngine {
                     evicted += 1
                     index.note(
                         .eviction, .limit, tag: slot.tag, bytes: Int(slot.valueBytes),
-                        location: slot.location, pid: pid, time: time)
+                        location: slot.location, pid: engine.pid, time: time)
                     if slot.isSetAside {
                         entries += 1
                         bytes &+= UInt64(slot.valueBytes)
@@ -315,6 +300,22 @@ extension ArchiveEngine {
         outcome.entries += entries
         outcome.bytes &+= bytes
         reclaim(forAppended: Frame.bytes(key: 0, extension: size, value: 0))
+    }
+}
+
+/// The entries of an action, the least recent first, as they were when the undo began.
+struct ReturnOrder {
+    var items: [(recency: UInt64, number: UInt32)]
+    var next = 0
+    /// Entry numbers that were in use: fewer of them mean that entries have got others.
+    let used: UInt32
+
+    init(_ index: IndexMemory, _ line: UndoLine) {
+        used = index.usedEntries
+        items = index.marked(by: line).compactMap { number in
+            index.entry(number).map { ($0.recency, number) }
+        }
+        items.sort { $0.recency < $1.recency }
     }
 }
 

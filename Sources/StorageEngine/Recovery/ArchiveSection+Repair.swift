@@ -1,16 +1,16 @@
 import CPlatform
 
-extension ArchiveEngine {
+extension ArchiveSection {
     /// Makes the index whole after the lock's holder died in the middle of a change (F5): chains, lists and
     /// totals are made anew from the entries, each of which names a frame, and frames that were written
-    /// behind the committed head are replayed. Needs the lock. Idempotent.
+    /// behind the committed head are replayed. Idempotent.
     func repair() throws(StorageError) {
         let isDecided = index.word64(IndexLayout.batchDoneOffset) != 0
         if isDecided { index.set64(IndexLayout.batchOpenOffset, 0) }
         index.beginStructureChange()
         crashPoint(.repairBegun)
         try relink { (slot) throws(StorageError) in try restore(slot) }
-        if kind == .log { try recountMessages() }
+        if engine.kind == .log { try recountMessages() }
         crashPoint(.repairRelinked)
         index.endStructureChange()
         try dropLeftovers()
@@ -21,7 +21,7 @@ extension ArchiveEngine {
         crashPoint(.repairReplayed)
         index.drainTouches(before: index.stampsTaken)
         // Last: what was replayed is younger than uses that were still pending.
-        index.order.sort(entries: entryCount + Int(index.setAsideCount))
+        index.order.sort(entries: engine.entryCount + Int(index.setAsideCount))
         crashPoint(.repairSorted)
         // Whoever died may have been changing the configuration.
         try followDescriptor()
@@ -133,7 +133,8 @@ extension ArchiveEngine {
     private func restore(_ slot: EntrySlot) throws(StorageError) -> Bool {
         try takeBack(slot)
         let location = slot.location
-        guard location.segment >= max(oldestSegment, 1), let pin = try log.pinIfPresent(location.segment)
+        guard location.segment >= max(engine.oldestSegment, 1),
+            let pin = try log.pinIfPresent(location.segment)
         else {
             return false
         }
@@ -141,7 +142,7 @@ extension ArchiveEngine {
         guard let frame = try log.frameIfPresent(pin, at: location.offset), frame.keyBytes > 0,
             frame.kind != .delete
         else { return false }
-        slot.tag = UInt32(truncatingIfNeeded: hash(frame.key))
+        slot.tag = UInt32(truncatingIfNeeded: engine.hash(frame.key))
         if frame.kind == .resident {
             slot.setMemoryOnly(bytes: frame.traits.residentBytes)
         } else {
@@ -171,27 +172,27 @@ extension ArchiveEngine {
 
     /// Files that a killed removal left behind.
     private func dropLeftovers() throws(StorageError) {
-        for number in try log.segmentNumbers() where number < oldestSegment {
+        for number in try log.segmentNumbers() where number < engine.oldestSegment {
             _ = try log.removeFile(of: number)
         }
     }
 
     private func replayBehindHead() throws(StorageError) {
-        for number in try log.segmentNumbers() where number >= max(head.segment, 1) {
+        for number in try log.segmentNumbers() where number >= max(engine.head.segment, 1) {
             guard let pin = try log.pinIfPresent(number) else { continue }
             defer { log.unpin(pin) }
             try log.learnSize(pin)
-            let start = number == head.segment ? head.offset : SegmentHeader.bytes
+            let start = number == engine.head.segment ? engine.head.offset : SegmentHeader.bytes
             var offset = start
-            if number > head.segment {
+            if number > engine.head.segment {
                 // Begun and still empty. It is used and never made anew: whoever has it mapped would go on with the
                 // old file (F7).
-                if oldestSegment == 0 { index.set32(IndexLayout.oldestSegmentOffset, number) }
-                head = Location(segment: number, offset: start)
+                if engine.oldestSegment == 0 { index.set32(IndexLayout.oldestSegmentOffset, number) }
+                engine.head = Location(segment: number, offset: start)
             }
             // Only an unbroken run of valid frames: what is behind a torn one was never acknowledged.
             while let frame = log.validFrame(pin, at: offset) {
-                if frame.kind == .batch, kind != .log {
+                if frame.kind == .batch, engine.kind != .log {
                     guard let end = log.endOfBatch(pin, at: offset) else { break }
                     let first = Location(segment: number, offset: offset)
                     if index.word64(IndexLayout.batchDoneOffset) != first.raw {
@@ -202,9 +203,9 @@ extension ArchiveEngine {
                 }
                 try replay(
                     frame, at: Location(segment: number, offset: offset),
-                    tag: UInt32(truncatingIfNeeded: hash(frame.key)))
+                    tag: UInt32(truncatingIfNeeded: engine.hash(frame.key)))
                 offset += frame.bytes
-                head = Location(segment: number, offset: offset)
+                engine.head = Location(segment: number, offset: offset)
             }
             if !log.isBlank(pin, from: offset) { log.view(pin).blank(from: offset) }
         }
@@ -223,10 +224,10 @@ extension ArchiveEngine {
             for evicted in FrameExtension.evictions(of: frame) {
                 if let number = try number(at: evicted) { batch.victims.append(number) }
             }
-            guard isMeant(frame), frame.kind == .put || frame.kind == .delete else { continue }
-            let tag = UInt32(truncatingIfNeeded: hash(frame.key))
-            let present = try find(frame.key, tag: tag)
-            if let present { letGo(present) }
+            guard engine.isMeant(frame), frame.kind == .put || frame.kind == .delete else { continue }
+            let tag = UInt32(truncatingIfNeeded: engine.hash(frame.key))
+            let present = try engine.find(frame.key, tag: tag)
+            if let present { engine.letGo(present) }
             batch.steps.append(
                 BatchStep(
                     isPut: frame.kind == .put, tag: tag, number: present?.number ?? 0, location: location))

@@ -13,8 +13,7 @@ extension ArchiveEngine {
         let order = snapshot.kind == .log ? Array(0..<snapshot.count) : Array((0..<snapshot.count).reversed())
         for start in stride(from: 0, to: order.count, by: ArchiveEngine.copiedAtOnce) {
             guard progress(start) else { return false }
-            try acquire()
-            defer { release() }
+            let section = try acquire()
             for number in order[start..<min(start + ArchiveEngine.copiedAtOnce, order.count)] {
                 let frame: Frame
                 do throws(StorageError) {
@@ -24,16 +23,18 @@ extension ArchiveEngine {
                     continue
                 }
                 if kind == .log {
-                    try copy(message: frame)
+                    try section.copy(message: frame)
                 } else {
-                    try copy(frame, snapshot.item(at: number))
+                    try section.copy(frame, snapshot.item(at: number))
                 }
             }
         }
         return progress(order.count)
     }
+}
 
-    private func copy(_ frame: Frame, _ item: SnapshotItem) throws(StorageError) {
+extension ArchiveSection {
+    fileprivate func copy(_ frame: Frame, _ item: SnapshotItem) throws(StorageError) {
         var traits = frame.traits
         traits.deadline = item.deadline
         var content = FrameContent(
@@ -51,21 +52,21 @@ extension ArchiveEngine {
         }
     }
 
-    private func copy(message frame: Frame) throws(StorageError) {
+    fileprivate func copy(message frame: Frame) throws(StorageError) {
         let none = UnsafeRawBufferPointer(start: nil, count: 0)
         try appendCopy(
             FrameContent(
                 kind: .message, sequence: frame.sequence, recency: frame.recency, time: frame.time,
-                created: Int64(bitPattern: firstMessage.raw), key: none, value: frame.value,
+                created: Int64(bitPattern: engine.firstMessage.raw), key: none, value: frame.value,
                 extensionBytes: none))
     }
 
     /// Appends a frame and does what it says, as a replay of the log would.
     private func appendCopy(_ content: FrameContent) throws(StorageError) {
-        if kind != .log { try index.reserveEntry() }
+        if engine.kind != .log { try index.reserveEntry() }
         let location = try append(content)
         try withPinned(location) { (frame) throws(StorageError) in
-            try replay(frame, at: location, tag: UInt32(truncatingIfNeeded: hash(frame.key)))
+            try replay(frame, at: location, tag: UInt32(truncatingIfNeeded: engine.hash(frame.key)))
         }
         commit(location, bytes: content.frameBytes)
     }

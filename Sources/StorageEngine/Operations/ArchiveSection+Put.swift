@@ -22,39 +22,69 @@ extension ArchiveEngine {
         guard value.count <= Frame.maximumValueBytes else {
             throw reject(key, tag: tag, bytes: value.count, limit: UInt64(Frame.maximumValueBytes))
         }
-        try acquire()
-        defer { release() }
-        return try putLocked(request, key: key, tag: tag)
+        let section = try acquire()
+        return try section.put(request, key: key, tag: tag)
     }
 
-    /// As ``put(_:key:tag:)`` for whoever holds the lock; the value's size was checked.
+    /// Counts a refusal and says why (S4).
+    @inline(never)
+    fileprivate func reject(_ key: UnsafeRawBufferPointer, tag: UInt32, bytes: Int, limit: UInt64)
+        -> StorageError
+    {
+        noteRejection(key, tag: tag, bytes: bytes, .tooLarge)
+        return .valueTooLarge(bytes: bytes, limit: limit, archive: name)
+    }
+
+    func noteRejection(_ key: UnsafeRawBufferPointer, tag: UInt32, bytes: Int, _ cause: EventCause) {
+        index.add(.rejections)
+        noteEvent(.rejection, cause, key, tag: tag, bytes: bytes)
+    }
+
+    /// An event that is about no frame.
+    func noteEvent(
+        _ kind: EventKind, _ cause: EventCause, _ key: UnsafeRawBufferPointer, tag: UInt32, bytes: Int
+    ) {
+        index.note(
+            kind, cause, tag: tag, bytes: bytes, location: .none, pid: pid, time: Clock.wall(), key: key)
+    }
+
+    /// What the index keeps of an owner's name; 0 for none.
+    func ownerTag(_ owner: UnsafeRawBufferPointer) -> UInt32 {
+        owner.isEmpty ? 0 : max(1, UInt32(truncatingIfNeeded: hash(owner)))
+    }
+}
+
+extension ArchiveSection {
+    /// As ``ArchiveEngine/put(_:key:tag:)``; kind and value's size were checked.
     @inline(__always)
-    func putLocked(
+    func put(
         _ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32
     ) throws(StorageError) -> HeldEntry {
         let value = request.value
-        let limit = diskLimit
+        let limit = engine.diskLimit
         if let limit, value.count > limit {
-            throw reject(key, tag: tag, bytes: value.count, limit: limit)
+            throw engine.reject(key, tag: tag, bytes: value.count, limit: limit)
         }
         let recency = index.nextStamp()
-        if let limit, valueBytes + UInt64(value.count) > limit { index.order.prefetchVictim() }
+        if let limit, engine.valueBytes + UInt64(value.count) > limit { index.order.prefetchVictim() }
         index.prefetchEvents(2)
         let now = Clock.wall()
         var content = FrameContent(
             kind: .put, encoding: request.encoding, sequence: 0, recency: recency, time: now, created: now,
             key: key, value: value, extensionBytes: UnsafeRawBufferPointer(start: nil, count: 0))
-        if !request.traits.isPlain { content.take(request.traits, ownerTag: ownerTag(request.traits.owner)) }
+        if !request.traits.isPlain {
+            content.take(request.traits, ownerTag: engine.ownerTag(request.traits.owner))
+        }
         var replaced: EntrySlot?
         var replacedNumber: UInt32 = 0
         if let existing = try findToChange(key, tag: tag) {
             replaced = existing.slot
             replacedNumber = existing.number
-            if request.keepsCreation, !isExpired(existing) { content.created = existing.frame.created }
-            letGo(existing)
+            if request.keepsCreation, !engine.isExpired(existing) { content.created = existing.frame.created }
+            engine.letGo(existing)
             // Of a key that only memories hold, each process has an entry of its own (S11).
             if existing.slot.isMemoryOnly, request.traits.residentBytes != 0 {
-                replacedNumber = ownMemoryOnlyNumber(of: key, tag: tag) ?? 0
+                replacedNumber = engine.ownMemoryOnlyNumber(of: key, tag: tag) ?? 0
                 replaced = index.entry(replacedNumber)
                 if replaced == nil { try index.reserveEntry() }
             }
@@ -62,7 +92,7 @@ extension ArchiveEngine {
             try index.reserveEntry()
         }
         let replacedBytes = replaced.map { Int($0.valueBytes) } ?? 0
-        let bytes = Int(valueBytes) - replacedBytes + value.count
+        let bytes = Int(engine.valueBytes) - replacedBytes + value.count
         // Where nothing has to go and nothing comes, the order can wait.
         let isTouchPending =
             replaced != nil && bytes <= limit ?? .max && request.traits.isPlain && index.mayWait(recency)
@@ -94,37 +124,11 @@ extension ArchiveEngine {
         index.addLocked(.records)
         index.publishEvent(
             event, request.keepsCreation ? .update : .record, .request, tag: tag, bytes: value.count,
-            location: location, pid: pid, time: now, key: key)
+            location: location, pid: engine.pid, time: now, key: key)
         reclaim(forAppended: content.frameBytes)
         return HeldEntry(
             number: number, tag: tag, location: location, sequence: content.sequence,
             memoryInterval: request.traits.memoryInterval)
-    }
-
-    /// Counts a refusal and says why (S4).
-    @inline(never)
-    private func reject(_ key: UnsafeRawBufferPointer, tag: UInt32, bytes: Int, limit: UInt64) -> StorageError
-    {
-        noteRejection(key, tag: tag, bytes: bytes, .tooLarge)
-        return .valueTooLarge(bytes: bytes, limit: limit, archive: name)
-    }
-
-    func noteRejection(_ key: UnsafeRawBufferPointer, tag: UInt32, bytes: Int, _ cause: EventCause) {
-        index.add(.rejections)
-        noteEvent(.rejection, cause, key, tag: tag, bytes: bytes)
-    }
-
-    /// An event that is about no frame.
-    func noteEvent(
-        _ kind: EventKind, _ cause: EventCause, _ key: UnsafeRawBufferPointer, tag: UInt32, bytes: Int
-    ) {
-        index.note(
-            kind, cause, tag: tag, bytes: bytes, location: .none, pid: pid, time: Clock.wall(), key: key)
-    }
-
-    /// What the index keeps of an owner's name; 0 for none.
-    func ownerTag(_ owner: UnsafeRawBufferPointer) -> UInt32 {
-        owner.isEmpty ? 0 : max(1, UInt32(truncatingIfNeeded: hash(owner)))
     }
 
     /// Stores a frame that has an extension: traits, or evictions that free `excess` bytes.
@@ -147,7 +151,7 @@ extension ArchiveEngine {
             removeVictims(count, sparing: replaced, time: content.time, events: events)
             number = applyPut(content, tag: tag, number: replaced, at: location)
             // Before it is the archive's: nobody may find an entry that no process seems to hold.
-            if traits.residentBytes != 0, let processSlot {
+            if traits.residentBytes != 0, let processSlot = engine.processSlot {
                 index.residency.mark(number, line: processSlot.line)
             }
             commit(location, bytes: content.frameBytes)

@@ -40,26 +40,27 @@ extension ArchiveEngine {
         throw refusal
     }
 
-    /// Bytes that were given back to the file system; 0: there is nothing to give up. Takes the lock.
+    /// Bytes that were given back to the file system; 0: there is nothing to give up.
     private func giveUpSome(for bytes: Int) throws(StorageError) -> Int {
-        try acquire()
-        defer { release() }
-        _ = index.takeStampAndDrain()
+        let section = try acquire()
+        section.drainTouches()
         let before = index.size(IndexLayout.segmentBytesOffset)
         if index.setAsideCount > 0 {
-            try giveUpRoom()
+            try section.giveUpRoom()
             return max(1, before - index.size(IndexLayout.segmentBytesOffset))
         }
-        try dropDeadSegments()
+        try section.dropDeadSegments()
         // Whatever doesn't fit even then must not cost anything (S4).
         if index.size(IndexLayout.segmentBytesOffset) == before, bytes < before {
-            guard try giveUpOldestSegment() else { return 0 }
+            guard try section.giveUpOldestSegment() else { return 0 }
         }
         return before - index.size(IndexLayout.segmentBytesOffset)
     }
+}
 
+extension ArchiveSection {
     /// Gives up the oldest segments of a cache or a log until that many bytes are free that weren't, as far as there are.
-    /// Needs the lock, and that pending uses are applied.
+    /// Needs that pending uses are applied.
     func giveUpOldest(forBytes bytes: Int) throws(StorageError) {
         let before = index.size(IndexLayout.segmentBytesOffset)
         try dropDeadSegments()
@@ -68,21 +69,22 @@ extension ArchiveEngine {
 
     /// Removes the oldest segment with what lives in it: the only eviction that needs no room for a frame that tells of it,
     /// since nothing older is left that could come back. `false` when nothing may go: a collection loses nothing,
-    /// and the newest segment stays. Needs the lock, and that pending uses are applied.
+    /// and the newest segment stays. Needs that pending uses are applied.
     ///
     /// Costs a look-up for each frame of the segment, so no more a byte that is then stored than reclaiming.
     func giveUpOldestSegment() throws(StorageError) -> Bool {
-        let segment = oldestSegment
-        guard kind != .collection, segment != 0, segment < head.segment, mayRemoveSegments() else {
+        let segment = engine.oldestSegment
+        guard engine.kind != .collection, segment != 0, segment < engine.head.segment, mayRemoveSegments()
+        else {
             return false
         }
-        let next = try log.nextSegment(after: segment, upTo: head.segment)
-        if kind == .log { try giveUpMessages(before: next) }
+        let next = try log.nextSegment(after: segment, upTo: engine.head.segment)
+        if engine.kind == .log { try giveUpMessages(before: next) }
         // Before its entries go: whoever dies from here on leaves some of which a repair sees that their segment is
         // forgotten.
         index.set32(IndexLayout.oldestSegmentOffset, next)
         crashPoint(.segmentGivenUp)
-        if kind != .log { try giveUpEntries(of: segment) }
+        if engine.kind != .log { try giveUpEntries(of: segment) }
         crashPoint(.segmentEmptied)
         let bytes = try log.removeFile(of: segment)
         crashPoint(.segmentUnlinked)
@@ -97,7 +99,7 @@ extension ArchiveEngine {
             defer { log.unpin(pin) }
             _ = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
                 guard case .frame(let frame, let location) = item, frame.keyBytes > 0,
-                    let number = entry(at: location, tag: UInt32(truncatingIfNeeded: hash(frame.key)))
+                    let number = entry(at: location, tag: UInt32(truncatingIfNeeded: engine.hash(frame.key)))
                 else { return }
                 giveUp(number, key: frame.key)
             }
@@ -116,18 +118,19 @@ extension ArchiveEngine {
         guard let slot = index.entry(number) else { return }
         index.note(
             .eviction, .noSpace, tag: slot.tag, bytes: Int(slot.valueBytes), location: slot.location,
-            pid: pid,
+            pid: engine.pid,
             time: Clock.wall(), key: key)
         remove(number)
         index.addLocked(.evictions)
     }
 
     private func giveUpMessages(before segment: UInt32) throws(StorageError) {
-        let bytes = valueBytes
+        let bytes = engine.valueBytes
         try dropMessages(before: Location(segment: segment, offset: SegmentHeader.bytes))
-        guard valueBytes < bytes else { return }
+        guard engine.valueBytes < bytes else { return }
         index.note(
-            .eviction, .noSpace, tag: 0, bytes: Int(clamping: bytes - valueBytes), location: .none, pid: pid,
+            .eviction, .noSpace, tag: 0, bytes: Int(clamping: bytes - engine.valueBytes), location: .none,
+            pid: engine.pid,
             time: Clock.wall())
     }
 }

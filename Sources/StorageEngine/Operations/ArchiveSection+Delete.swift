@@ -7,13 +7,22 @@ extension ArchiveEngine {
     {
         try ArchiveEngine.validate(key: key)
         let tag = UInt32(truncatingIfNeeded: hash(key))
-        try acquire()
-        defer { release() }
-        _ = index.takeStampAndDrain()
+        return try acquire().delete(key, tag: tag, ifSequence: sequence)
+    }
+
+    /// Deletes every entry. Costs time in proportion to the index, not to the log.
+    func deleteAll() throws(StorageError) -> Removal { try acquire().deleteAll() }
+}
+
+extension ArchiveSection {
+    fileprivate func delete(
+        _ key: UnsafeRawBufferPointer, tag: UInt32, ifSequence sequence: UInt64?
+    ) throws(StorageError) -> ConditionalDelete {
+        drainTouches()
         guard let entry = try findToChange(key, tag: tag) else { return .absent }
         let isSame = sequence == nil || entry.frame.sequence == sequence
-        let isExpired = isExpired(entry)
-        letGo(entry)
+        let isExpired = engine.isExpired(entry)
+        engine.letGo(entry)
         if entry.slot.isMemoryOnly { return try deleteMemoryOnly(key, tag: tag, ifSequence: sequence) }
         if isExpired {
             _ = try expire([entry.number])
@@ -22,38 +31,36 @@ extension ArchiveEngine {
         guard isSame else { return .changed }
         try appendBare(.delete, key: key) { location, time in
             index.note(
-                .delete, .request, tag: tag, bytes: Int(entry.slot.shownBytes), location: location, pid: pid,
+                .delete, .request, tag: tag, bytes: Int(entry.slot.shownBytes), location: location,
+                pid: engine.pid,
                 time: time, key: key)
             remove(entry.number)
         }
         index.add(.deletes)
         reclaim(forAppended: Frame.bytes(key: key.count, extension: 0, value: 0))
         compactIfSparse()
-        noteRoom()
+        engine.noteRoom()
         return .deleted
     }
 
-    /// Deletes every entry. Costs time in proportion to the index, not to the log.
-    func deleteAll() throws(StorageError) -> Removal {
-        try acquire()
-        defer { release() }
-        _ = index.takeStampAndDrain()
-        let removal = Removal(entries: entryCount, bytes: valueBytes)
+    fileprivate func deleteAll() throws(StorageError) -> Removal {
+        drainTouches()
+        let removal = Removal(entries: engine.entryCount, bytes: engine.valueBytes)
         guard removal.entries > 0 || index.setAsideCount > 0 else { return removal }
         // In a segment of its own, so that all older ones can be dropped at once.
         try appendBare(.deleteAll, inNewSegment: true) { location, time in
             clearEntries()
             index.note(
-                .delete, .request, tag: 0, bytes: Int(removal.bytes), location: location, pid: pid, time: time
+                .delete, .request, tag: 0, bytes: Int(removal.bytes), location: location, pid: engine.pid,
+                time: time
             )
         }
         index.add(.deletes, UInt64(removal.entries))
-        dropSegments(before: head.segment)
+        dropSegments(before: engine.head.segment)
         index.shrink(toHold: 0)
         return removal
     }
-
-    /// Empties the index. Needs the lock.
+    /// Empties the index.
     func clearEntries() {
         index.beginStructureChange()
         for number in 0..<index.usedEntries {
@@ -71,7 +78,7 @@ extension ArchiveEngine {
         ] {
             index.set32(offset, 0)
         }
-        firstMessage = .none
+        engine.firstMessage = .none
         index.set32(IndexLayout.bucketCountOffset, IndexMemory.firstBuckets)
         for offset in [
             IndexLayout.entryCountOffset, IndexLayout.valueBytesOffset, IndexLayout.liveFrameBytesOffset,

@@ -1,14 +1,14 @@
 import CPlatform
 
 /// Making the index smaller again after many entries have gone, so that the footprint keeps S3.
-extension ArchiveEngine {
+extension ArchiveSection {
     /// Whether the index has room for many more entries than there are, and the footprint suffers from it.
     private var isSparse: Bool {
         let used = Int(index.word32(IndexLayout.entryHighWaterOffset))
-        let needed = entryCount + Int(index.setAsideCount)
+        let needed = engine.entryCount + Int(index.setAsideCount)
         // An eighth of them have gone since, so moving the rest is paid for.
         return used > needed + needed / 8 + 2 * IndexLayout.chunkEntries
-            && index.size(IndexLayout.indexBytesOffset) + leastSegmentBytes > boundBytes
+            && index.size(IndexLayout.indexBytesOffset) + engine.leastSegmentBytes > engine.boundBytes
     }
 
     /// Whether the index was made for many more entries than it ever had, and the footprint suffers from it.
@@ -17,7 +17,7 @@ extension ArchiveEngine {
         return Int(index.word32(IndexLayout.entryCapacityOffset)) > used + used / 8 + 2
             * IndexLayout.chunkEntries
             && index.size(IndexLayout.indexBytesOffset) + index.size(IndexLayout.segmentBytesOffset)
-                > boundBytes
+                > engine.boundBytes
     }
 
     /// After the index was made from the log: how many entries there would be was a guess.
@@ -25,36 +25,30 @@ extension ArchiveEngine {
         if isSparse || isRoomy { compact() }
     }
 
-    /// Needs the lock, and that touches are drained.
+    /// Needs that touches are drained.
     @inline(__always)
     func compactIfSparse() {
         if isSparse { compact() }
     }
 
-    /// Whether the index has several times the lines that are used: given back when nobody writes.
-    var isIndexWasted: Bool {
-        let used = Int(index.word32(IndexLayout.entryHighWaterOffset))
-        return used > 4 * (entryCount + Int(index.setAsideCount)) + 4 * IndexLayout.chunkEntries
-    }
-
-    func compactWasted() { compact() }
-
-    /// Ends every grace and removes the oldest segments that nothing lives in any more. Needs the lock, and that
-    /// touches are drained.
+    /// Ends every grace and removes the oldest segments that nothing lives in any more. Needs that touches are
+    /// drained.
     func giveUpRoom() throws(StorageError) {
         forgetSetAside(most: .max, evenReversible: true)
         try dropDeadSegments()
         compact()
     }
 
-    /// Removes the oldest segments as long as nothing lives in them. Needs the lock.
+    /// Removes the oldest segments as long as nothing lives in them.
     func dropDeadSegments() throws(StorageError) {
         // Messages are not counted by segment.
-        guard kind != .log else { return dropSegments(before: firstMessage.segment) }
-        while oldestSegment < head.segment, index.liveFrames(ofSegment: oldestSegment) == 0 {
-            let before = oldestSegment
-            dropSegments(before: try log.nextSegment(after: before, upTo: head.segment))
-            guard oldestSegment > before else { break }
+        guard engine.kind != .log else { return dropSegments(before: engine.firstMessage.segment) }
+        while engine.oldestSegment < engine.head.segment,
+            index.liveFrames(ofSegment: engine.oldestSegment) == 0
+        {
+            let before = engine.oldestSegment
+            dropSegments(before: try log.nextSegment(after: before, upTo: engine.head.segment))
+            guard engine.oldestSegment > before else { break }
         }
     }
 
@@ -62,9 +56,9 @@ extension ArchiveEngine {
     /// entry that stays. Readers without the lock find an entry by its location, which stays, and believe no miss
     /// meanwhile; touches that name an old number are dropped.
     @inline(never)
-    private func compact() {
+    func compact() {
         let used = index.usedEntries
-        let needed = UInt32(clamping: entryCount + Int(index.setAsideCount))
+        let needed = UInt32(clamping: engine.entryCount + Int(index.setAsideCount))
         guard needed < used || isRoomy else { return }
         index.beginStructureChange()
         // A snapshot that looked at lines meanwhile may have missed one, and begins anew.

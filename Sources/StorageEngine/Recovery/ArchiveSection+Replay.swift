@@ -12,17 +12,44 @@ extension ArchiveEngine {
         }
     }
 
+    /// Whether a frame says something in an archive of this kind; another's is passed over, however it got there.
+    func isMeant(_ frame: Frame) -> Bool {
+        switch frame.kind {
+        case .put, .move, .resident, .kept, .delete, .deadline: kind != .log && frame.keyBytes > 0
+        case .evict, .restore: kind != .log
+        case .message: kind == .log
+        case .deleteAll, .batch, .void, nil: true
+        }
+    }
+
+    /// Whether the index is being made from the log, and nobody else has the archive.
+    var isRebuilding: Bool {
+        index.word32(IndexLayout.stateOffset) == IndexLayout.State.building.rawValue
+    }
+
+    func content(of frame: Frame) -> FrameContent {
+        FrameContent(
+            kind: .put, encoding: frame.encoding, sequence: frame.sequence, recency: frame.recency,
+            time: frame.time, created: frame.created, key: frame.key, value: frame.value,
+            extensionBytes: frame.extension)
+    }
+
+    /// Of a segment, to judge the others by it.
+    fileprivate static let sampleBytes = 4 << 20
+}
+
+extension ArchiveSection {
     /// Does to the index what a frame of the log says. Doing it twice is doing it once, so a crash during
-    /// recovery is an ordinary crash (F3). Needs the lock or an index that nobody else has yet.
+    /// recovery is an ordinary crash (F3).
     func replay(_ frame: Frame, at location: Location, tag: UInt32) throws(StorageError) {
-        switch isMeant(frame) ? frame.kind : nil {
+        switch engine.isMeant(frame) ? frame.kind : nil {
         case .put, .move, .resident:
             for evicted in FrameExtension.evictions(of: frame) { try removeEntry(at: evicted, nil, location) }
             guard frame.kind != .resident else {
                 // On disk there is none any more. Of the entry in memory its process knows, if it lives: others' of
                 // that key, and one that was only moved, stay.
-                if let present = try find(frame.key, tag: tag) {
-                    letGo(present)
+                if let present = try engine.find(frame.key, tag: tag) {
+                    engine.letGo(present)
                     if !present.slot.isMemoryOnly { remove(present.number) }
                 }
                 // Whoever recorded it died before it was marked as held.
@@ -30,18 +57,18 @@ extension ArchiveEngine {
                 if index.setAsideCount != 0 { supersede(frame.key, tag: tag) }
                 break
             }
-            var content = content(of: frame)
+            var content = engine.content(of: frame)
             if frame.extensionBytes > 0 {
                 let traits = frame.traits
-                content.take(traits, ownerTag: ownerTag(traits.owner))
+                content.take(traits, ownerTag: engine.ownerTag(traits.owner))
             }
-            let present = try find(frame.key, tag: tag)
-            if let present { letGo(present) } else { try index.reserveEntry() }
+            let present = try engine.find(frame.key, tag: tag)
+            if let present { engine.letGo(present) } else { try index.reserveEntry() }
             let number = applyPut(content, tag: tag, number: present?.number ?? 0, at: location)
             if let hits = frame.hits { index.entry(number)?.hits = hits }
         case .delete:
-            if let present = try find(frame.key, tag: tag) {
-                letGo(present)
+            if let present = try engine.find(frame.key, tag: tag) {
+                engine.letGo(present)
                 if present.slot.isMemoryOnly {
                     removeMemoryOnly(of: frame.key, tag: tag, sparing: present.number)
                 }
@@ -93,34 +120,12 @@ extension ArchiveEngine {
         index.set64(IndexLayout.touchDrainedOffset, recency + 1)
     }
 
-    /// Whether a frame says something in an archive of this kind; another's is passed over, however it got there.
-    func isMeant(_ frame: Frame) -> Bool {
-        switch frame.kind {
-        case .put, .move, .resident, .kept, .delete, .deadline: kind != .log && frame.keyBytes > 0
-        case .evict, .restore: kind != .log
-        case .message: kind == .log
-        case .deleteAll, .batch, .void, nil: true
-        }
-    }
-
-    /// Whether the index is being made from the log, and nobody else has the archive.
-    var isRebuilding: Bool {
-        index.word32(IndexLayout.stateOffset) == IndexLayout.State.building.rawValue
-    }
-
-    func content(of frame: Frame) -> FrameContent {
-        FrameContent(
-            kind: .put, encoding: frame.encoding, sequence: frame.sequence, recency: frame.recency,
-            time: frame.time, created: frame.created, key: frame.key, value: frame.value,
-            extensionBytes: frame.extension)
-    }
-
     /// Removes the entry whose frame is at `location`, or sets it aside if the note says that this can be undone.
     private func removeEntry(at location: Location, _ note: RemovalNote?, _ place: Location)
         throws(StorageError)
     {
         // Nearly always nothing lives there any more, and that is known without opening a file.
-        guard location < place, location.segment >= oldestSegment,
+        guard location < place, location.segment >= engine.oldestSegment,
             index.liveFrames(ofSegment: location.segment) != 0,
             let number = try number(at: location), let slot = index.entry(number)
         else { return }
@@ -129,7 +134,7 @@ extension ArchiveEngine {
         // However long ago that was: a restore may follow in the log.
         if let note, note.group != 0, !slot.isMemoryOnly {
             let tag = slot.tag
-            _ = withFrame(at: location) { forgetFormer($0.key, tag: tag, of: note.group) }
+            _ = engine.withFrame(at: location) { forgetFormer($0.key, tag: tag, of: note.group) }
             setAsideInReplay(number, slot, note, place)
         } else {
             remove(number)
@@ -143,12 +148,12 @@ extension ArchiveEngine {
         guard let frame = try log.frameIfPresent(pin, at: location.offset), frame.keyBytes > 0 else {
             return nil
         }
-        return entry(at: location, tag: UInt32(truncatingIfNeeded: hash(frame.key)))
+        return entry(at: location, tag: UInt32(truncatingIfNeeded: engine.hash(frame.key)))
     }
 
     private func replayDeadline(_ frame: Frame, at location: Location, tag: UInt32) throws(StorageError) {
-        guard let present = try find(frame.key, tag: tag) else { return }
-        defer { letGo(present) }
+        guard let present = try engine.find(frame.key, tag: tag) else { return }
+        defer { engine.letGo(present) }
         let deadline = FrameExtension.deadline(.deadline, of: frame)?.resolved(now: Clock.read())
         setDeadline(of: present.number, present.slot, to: deadline ?? Deadline.never)
         if let note = RemovalNote(of: frame), note.group != 0 {
@@ -163,21 +168,21 @@ extension ArchiveEngine {
         guard entry(at: location, tag: tag) == nil else { return }
         // An entry that is there is a later one.
         var isOlder = false
-        if let present = try find(frame.key, tag: tag) {
-            letGo(present)
+        if let present = try engine.find(frame.key, tag: tag) {
+            engine.letGo(present)
             isOlder = true
         }
         for (number, slot) in hidden(frame.key, tag: tag) where !index.mark(number).isSuperseded {
-            let sequence = try withFrameIfPresent(at: slot.location) { $0.sequence } ?? 0
+            let sequence = try engine.withFrameIfPresent(at: slot.location) { $0.sequence } ?? 0
             if sequence == frame.sequence { forget(number, slot) }
             if sequence < frame.sequence { index.supersede(number, slot) }
             isOlder = isOlder || sequence > frame.sequence
         }
         forgetFormer(frame.key, tag: tag, of: note.group)
         try index.reserveEntry()
-        var content = content(of: frame)
+        var content = engine.content(of: frame)
         let traits = frame.traits
-        content.take(traits, ownerTag: ownerTag(traits.owner))
+        content.take(traits, ownerTag: engine.ownerTag(traits.owner))
         // As a put, and as its removal.
         let number = applyPut(content, tag: tag, number: 0, at: location, supersedes: false)
         guard let slot = index.entry(number) else { return }
@@ -189,7 +194,9 @@ extension ArchiveEngine {
         _ number: UInt32, _ slot: EntrySlot, _ note: RemovalNote, _ location: Location
     ) {
         setAside(number, slot, note: note, at: location)
-        replayedMarks.withLock { if !$0.isEmpty { $0[UndoTable.place(of: note.group)].append(number) } }
+        engine.replayedMarks.withLock {
+            if !$0.isEmpty { $0[UndoTable.place(of: note.group)].append(number) }
+        }
     }
 
     /// An action has one entry of a key: that which was set aside last.
@@ -203,10 +210,10 @@ extension ArchiveEngine {
 
     /// Fills an empty index from all segments of the log, oldest first. `isRoomy`: there is room for as many entries as
     /// the log may well have; else the index grows as they come, and takes no more than it needs.
-    func rebuild(isRoomy: Bool = true) throws(StorageError) -> ReplayFindings {
-        var findings = ReplayFindings()
-        replayedMarks.withLock { $0 = [[UInt32]](repeating: [], count: IndexLayout.undoLines) }
-        defer { replayedMarks.withLock { $0 = [] } }
+    func rebuild(isRoomy: Bool = true) throws(StorageError) -> ArchiveEngine.ReplayFindings {
+        var findings = ArchiveEngine.ReplayFindings()
+        engine.replayedMarks.withLock { $0 = [[UInt32]](repeating: [], count: IndexLayout.undoLines) }
+        defer { engine.replayedMarks.withLock { $0 = [] } }
         let numbers = try belongingSegments(&findings)
         var segmentBytes = 0
         if isRoomy { try index.prepare(forEntries: try estimatedEntries(numbers)) }
@@ -218,18 +225,18 @@ extension ArchiveEngine {
             waiting.removeAll(keepingCapacity: true)
         }
         func replaySoon(_ frame: Frame, _ location: Location) throws(StorageError) {
-            let tag = UInt32(truncatingIfNeeded: hash(frame.key))
+            let tag = UInt32(truncatingIfNeeded: engine.hash(frame.key))
             if let bucket = index.bucket(of: tag) { cp_prefetch(bucket.base) }
             waiting.append((frame, location, tag))
             if waiting.count == 32 { try replayWaiting() }
         }
-        var sieve = BatchSieve<Frame>(kind: kind)
+        var sieve = BatchSieve<Frame>(kind: engine.kind)
         var pins: [SegmentLog.Pin] = []
         defer { for pin in pins { log.unpin(pin) } }
         for number in numbers {
             guard let pin = try log.pinIfPresent(number) else {
                 // For an observer it may be reclaimed meanwhile; for whoever has the archive alone, it belongs.
-                guard attachment == nil else {
+                guard engine.attachment == nil else {
                     throw .corrupted(
                         path: log.path(of: number), offset: 0, reason: "it can't be read any more")
                 }
@@ -239,7 +246,7 @@ extension ArchiveEngine {
             if let excess = try log.excess(of: number) { findings.note(excess) }
             try log.learnSize(pin)
             segmentBytes += log.view(pin).bytes
-            if oldestSegment == 0 { index.set32(IndexLayout.oldestSegmentOffset, number) }
+            if engine.oldestSegment == 0 { index.set32(IndexLayout.oldestSegmentOffset, number) }
             let result = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
                 if case .damage(let from, let to) = item {
                     findings.note("\(log.path(of: number)): bytes \(from) to \(to) hold no valid entry")
@@ -251,19 +258,19 @@ extension ArchiveEngine {
             if !result.isBlankBehind {
                 if number != numbers.last {
                     findings.note("\(log.path(of: number)): no valid entry from byte \(result.end) on")
-                } else if attachment != nil {
+                } else if engine.attachment != nil {
                     // The remains of an operation that was not acknowledged.
                     log.view(pin).blank(from: result.end)
                 }
             }
-            head = Location(segment: number, offset: result.end)
+            engine.head = Location(segment: number, offset: result.end)
             crashPoint(.rebuildSegmentDone)
         }
         let cut = try sieve.endLog(replaySoon)
         try replayWaiting()
         try noteDropped(sieve.dropped, cut: cut, &findings)
         index.set64(IndexLayout.segmentBytesOffset, UInt64(segmentBytes))
-        index.order.sort(entries: entryCount + Int(index.setAsideCount))
+        index.order.sort(entries: engine.entryCount + Int(index.setAsideCount))
         judgeGraces()
         forgetSetAside(most: .max)
         compactAfterRebuild()
@@ -273,7 +280,7 @@ extension ArchiveEngine {
     /// A batch at the end of the log that is not whole is, as a torn frame there, the remains of an operation that was not
     /// acknowledged; one before it was lost in part, and is left out.
     private func noteDropped(
-        _ dropped: [BatchSieve<Frame>.Dropped], cut: Location?, _ findings: inout ReplayFindings
+        _ dropped: [BatchSieve<Frame>.Dropped], cut: Location?, _ findings: inout ArchiveEngine.ReplayFindings
     ) throws(StorageError) {
         for batch in dropped where batch.first != cut {
             findings.note(
@@ -281,8 +288,8 @@ extension ArchiveEngine {
                     + "medium as a whole and is left out")
         }
         guard let cut else { return }
-        if cut.segment == head.segment { head = cut }
-        guard attachment != nil, let pin = try log.pinIfPresent(cut.segment) else { return }
+        if cut.segment == engine.head.segment { engine.head = cut }
+        guard engine.attachment != nil, let pin = try log.pinIfPresent(cut.segment) else { return }
         defer { log.unpin(pin) }
         log.view(pin).blank(from: cut.offset)
     }
@@ -298,14 +305,14 @@ extension ArchiveEngine {
             defer { log.unpin(pin) }
             var offset = SegmentHeader.bytes
             while offset < ArchiveEngine.sampleBytes, let frame = log.validFrame(pin, at: offset) {
-                if frame.kind == .put || frame.kind == .move { keys.insert(hash(frame.key)) }
+                if frame.kind == .put || frame.kind == .move { keys.insert(engine.hash(frame.key)) }
                 offset += frame.bytes
                 frameBytes += frame.bytes
             }
         }
         var bytes = 0
         for number in numbers {
-            let status = try folder.status(ofEntry: SegmentHeader.fileName(number))
+            let status = try engine.folder.status(ofEntry: SegmentHeader.fileName(number))
             bytes += min(status?.bytes ?? 0, status?.allocatedBytes ?? 0)
         }
         // A fifth of them is taken to be stored anew later.
@@ -313,11 +320,10 @@ extension ArchiveEngine {
         return min(estimate, try log.mostEntries(in: numbers))
     }
 
-    /// Of a segment, to judge the others by it.
-    private static let sampleBytes = 4 << 20
-
     /// Numbers of the segments that are part of the log; leftovers of an interrupted removal are not.
-    private func belongingSegments(_ findings: inout ReplayFindings) throws(StorageError) -> [UInt32] {
+    private func belongingSegments(_ findings: inout ArchiveEngine.ReplayFindings) throws(StorageError)
+        -> [UInt32]
+    {
         let numbers = try log.segmentNumbers()
         var oldest: UInt32 = 0
         var readable: [UInt32] = []
@@ -341,9 +347,9 @@ extension ArchiveEngine {
             }
         }
         // Rather than the whole log the descriptor is another's, and what is stored now would begin a second log.
-        guard !readable.isEmpty || foreign == 0 || attachment == nil else {
+        guard !readable.isEmpty || foreign == 0 || engine.attachment == nil else {
             throw .corrupted(
-                path: folder.path + "/" + Descriptor.fileName, offset: 16,
+                path: engine.folder.path + "/" + Descriptor.fileName, offset: 16,
                 reason: "all segments belong to another archive; repair it to go by them")
         }
         return readable.filter { $0 >= oldest }

@@ -1,5 +1,5 @@
 /// What a person does to entries, in a way that can be taken back (S12): how that is kept and undone is in
-/// `ArchiveEngine+Undo.swift`.
+/// `ArchiveSection+Undo.swift`.
 extension ArchiveEngine {
     /// Does what a person planned; entries that have changed since are left alone. Throws only while nothing has
     /// been done.
@@ -19,14 +19,13 @@ extension ArchiveEngine {
             guard start == 0 || progress(start) else { break }
             let batch = entries[start..<min(start + ArchiveEngine.actionBatch, entries.count)]
             do throws(StorageError) {
-                try acquire()
-                defer { release() }
-                _ = index.takeStampAndDrain()
-                if group == 0 { group = nextGroup() }
+                let section = try acquire()
+                section.drainTouches()
+                if group == 0 { group = section.nextGroup() }
                 switch action {
-                case .delete: try remove(batch, .delete, group: group, &outcome)
-                case .expireNow: try remove(batch, .expiry, group: group, &outcome)
-                case .setLifetime: try changeDeadlines(batch, to: deadline, group: group, &outcome)
+                case .delete: try section.remove(batch, .delete, group: group, &outcome)
+                case .expireNow: try section.remove(batch, .expiry, group: group, &outcome)
+                case .setLifetime: try section.changeDeadlines(batch, to: deadline, group: group, &outcome)
                 }
             } catch {
                 // What was done stays done, and its caller has to know of it, and how to take it back.
@@ -39,45 +38,8 @@ extension ArchiveEngine {
         return outcome
     }
 
-    private func remove(
-        _ batch: ArraySlice<PlannedEntry>, _ kind: EventKind, group: UInt32, _ outcome: inout PlanOutcome
-    ) throws(StorageError) {
-        var numbers: [UInt32] = []
-        for planned in batch {
-            if let number = try number(of: planned) {
-                numbers.append(number)
-            } else {
-                outcome.skipped.append(planned.key)
-            }
-        }
-        let removal = try removeBatch(numbers, kind, .person, group: group)
-        outcome.entries += removal.entries
-        outcome.bytes += removal.bytes
-    }
-
-    private func changeDeadlines(
-        _ batch: ArraySlice<PlannedEntry>, to deadline: Int64, group: UInt32, _ outcome: inout PlanOutcome
-    ) throws(StorageError) {
-        for planned in batch {
-            guard let number = try number(of: planned), let slot = index.entry(number) else {
-                outcome.skipped.append(planned.key)
-                continue
-            }
-            guard slot.deadline != deadline else {
-                outcome.unchanged += 1
-                continue
-            }
-            _ = try withBytes(of: planned.key) { (key) throws(StorageError) in
-                try changeDeadline(
-                    of: key, to: deadline, ifSequence: planned.sequence, cause: .person, group: group)
-            }
-            outcome.entries += 1
-            outcome.bytes += UInt64(slot.valueBytes)
-        }
-    }
-
     /// The entry that was planned, unless it is gone, expired or changed.
-    private func number(of planned: PlannedEntry) throws(StorageError) -> UInt32? {
+    fileprivate func number(of planned: PlannedEntry) throws(StorageError) -> UInt32? {
         try withBytes(of: planned.key) { (key) throws(StorageError) in
             guard !key.isEmpty, key.count <= Frame.maximumKeyBytes,
                 let entry = try find(key, tag: UInt32(truncatingIfNeeded: hash(key)))
@@ -106,10 +68,9 @@ extension ArchiveEngine {
         var known: UInt32 = 0
         var isDone = false
         while !isDone {
-            try acquire()
-            defer { release() }
-            _ = index.takeStampAndDrain()
-            if group == 0 { group = nextGroup() }
+            let section = try acquire()
+            section.drainTouches()
+            if group == 0 { group = section.nextGroup() }
             // Entries have got lower numbers meanwhile: those that were not looked at may be anywhere.
             if index.usedEntries < known { next = 0 }
             known = index.usedEntries
@@ -126,7 +87,7 @@ extension ArchiveEngine {
                 }
                 numbers.append(next)
             }
-            let removal = try removeBatch(numbers, .delete, .person, group: group)
+            let removal = try section.removeBatch(numbers, .delete, .person, group: group)
             outcome.entries += removal.entries
             outcome.bytes += removal.bytes
             isDone = next >= known
@@ -141,17 +102,55 @@ extension ArchiveEngine {
     /// Gives up, some at a time, what the action before has set aside whose line the next one takes.
     private func clearNextLine() throws(StorageError) {
         while true {
-            try acquire()
-            defer { release() }
+            let section = try acquire()
             let group = max(1, index.word32(IndexLayout.nextGroupOffset))
             let line = index.undo[UndoTable.place(of: group)]
             guard line.marked > 0 else { return }
             if line.state == .reversible { line.end = 0 }
-            forgetSetAside(most: ArchiveEngine.actionBatch)
+            section.forgetSetAside(most: ArchiveEngine.actionBatch)
+        }
+    }
+}
+
+extension ArchiveSection {
+    fileprivate func remove(
+        _ batch: ArraySlice<PlannedEntry>, _ kind: EventKind, group: UInt32, _ outcome: inout PlanOutcome
+    ) throws(StorageError) {
+        var numbers: [UInt32] = []
+        for planned in batch {
+            if let number = try engine.number(of: planned) {
+                numbers.append(number)
+            } else {
+                outcome.skipped.append(planned.key)
+            }
+        }
+        let removal = try removeBatch(numbers, kind, .person, group: group)
+        outcome.entries += removal.entries
+        outcome.bytes += removal.bytes
+    }
+
+    fileprivate func changeDeadlines(
+        _ batch: ArraySlice<PlannedEntry>, to deadline: Int64, group: UInt32, _ outcome: inout PlanOutcome
+    ) throws(StorageError) {
+        for planned in batch {
+            guard let number = try engine.number(of: planned), let slot = index.entry(number) else {
+                outcome.skipped.append(planned.key)
+                continue
+            }
+            guard slot.deadline != deadline else {
+                outcome.unchanged += 1
+                continue
+            }
+            _ = try withBytes(of: planned.key) { (key) throws(StorageError) in
+                try changeDeadline(
+                    of: key, to: deadline, ifSequence: planned.sequence, cause: .person, group: group)
+            }
+            outcome.entries += 1
+            outcome.bytes += UInt64(slot.valueBytes)
         }
     }
 
-    private func nextGroup() -> UInt32 {
+    fileprivate func nextGroup() -> UInt32 {
         let group = max(1, index.word32(IndexLayout.nextGroupOffset))
         index.set32(IndexLayout.nextGroupOffset, group == .max ? 1 : group + 1)
         return group

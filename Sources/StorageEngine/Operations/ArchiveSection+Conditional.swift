@@ -26,11 +26,19 @@ extension ArchiveEngine {
                 bytes: request.value.count, limit: UInt64(Frame.maximumValueBytes), archive: name)
         }
         let tag = UInt32(truncatingIfNeeded: hash(key))
-        try acquire()
-        defer { release() }
+        return try acquire().put(
+            request, key: key, tag: tag, ifSequence: sequence, keepsTraits: keepsTraits)
+    }
+}
+
+extension ArchiveSection {
+    fileprivate func put(
+        _ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32, ifSequence sequence: UInt64?,
+        keepsTraits: Bool
+    ) throws(StorageError) -> ConditionalPut {
         var request = request
         let present = try findToChange(key, tag: tag)
-        defer { if let present { letGo(present) } }
+        defer { if let present { engine.letGo(present) } }
         // What has expired, or is in a process' memory only, is no value.
         let isThere = present.map { ($0.standing ?? .valid) == .valid } ?? false
         guard sequence == (isThere ? present?.frame.sequence : nil) else { return .changed }
@@ -38,6 +46,6 @@ extension ArchiveEngine {
             request.traits = present.frame.traits
             request.traits.deadline = present.slot.deadline
         }
-        return .stored(sequence: try putLocked(request, key: key, tag: tag).sequence)
+        return .stored(sequence: try put(request, key: key, tag: tag).sequence)
     }
 }

@@ -1,10 +1,7 @@
 import CPlatform
 
 /// Giving the room of an index back that was once larger, where its file can get no holes while others may read it.
-extension ArchiveEngine {
-    /// Files that are larger than needed by less are not worth a copy.
-    private static let leastSurplus = 256 << 10
-
+extension ArchiveSection {
     /// Puts a copy in the index's place that is as long as is needed now, with its clean mark set; `false` when there is
     /// little to gain. Observers notice and open it. Needs that nobody else has the archive open for writing, and that
     /// nobody is opening it.
@@ -13,8 +10,8 @@ extension ArchiveEngine {
         guard let status = try index.fileStatus(), needed >= IndexLayout.fileBytes(chunks: 1),
             needed <= status.bytes, status.allocatedBytes > needed + ArchiveEngine.leastSurplus
         else { return false }
-        try folder.unlink(ArchiveOpening.newIndexName)
-        let file = try folder.newFile(named: ArchiveOpening.newIndexName)
+        try engine.folder.unlink(ArchiveOpening.newIndexName)
+        let file = try engine.folder.newFile(named: ArchiveOpening.newIndexName)
         do throws(StorageError) {
             try file.extend(from: 0, to: needed)
             let copy = try IndexMemory(file, as: .open(file), writable: true)
@@ -27,12 +24,17 @@ extension ArchiveEngine {
             }
             try copy.setCleanMark()
             crashPoint(.indexBuilt)
-            try folder.rename(ArchiveOpening.newIndexName, to: ArchiveOpening.indexName)
+            try engine.folder.rename(ArchiveOpening.newIndexName, to: ArchiveOpening.indexName)
             crashPoint(.indexRenamed)
         } catch {
-            try? folder.unlink(ArchiveOpening.newIndexName)
+            try? engine.folder.unlink(ArchiveOpening.newIndexName)
             throw error
         }
         return true
     }
+}
+
+extension ArchiveEngine {
+    /// Files that are larger than needed by less are not worth a copy.
+    fileprivate static let leastSurplus = 256 << 10
 }

@@ -1,13 +1,8 @@
 import CPlatform
 
 /// Setting aside what a person removes, and giving it up when its grace is over (S12). What it is to be set aside:
-/// `EntryMarks.swift`. Everything here needs the archive's lock.
-extension ArchiveEngine {
-    static let graceMicroseconds: Int64 = 600_000_000
-    private static let leastGraceBytes: UInt64 = 64 << 10
-    /// What an entry that is set aside takes besides its frame, as its action's budget counts it.
-    static let setAsideLineBytes: UInt64 = 128
-
+/// `EntryMarks.swift`.
+extension ArchiveSection {
     /// Takes an entry out of every look-up, and notes it in the line of its action. Also what a replay does.
     func setAside(_ number: UInt32, _ slot: EntrySlot, note removal: RemovalNote, at location: Location) {
         guard index.isLive(number, slot) else { return }
@@ -44,12 +39,12 @@ extension ArchiveEngine {
         line.time = removal.time
         line.end = now.boot.addingSaturating(ArchiveEngine.graceMicroseconds - past)
         // A change of deadlines keeps the log from its first frame on; what is removed keeps what it takes alone.
-        line.endBytes = removal.kind == .deadline ? appended &+ undoBudget : .max
+        line.endBytes = removal.kind == .deadline ? appended &+ engine.undoBudget : .max
         line.lastAppended = appended
         line.entries = 0
         line.bytes = 0
         // A replay of the log does not know.
-        line.pid = processSlot == nil ? 0 : UInt32(bitPattern: pid)
+        line.pid = engine.processSlot == nil ? 0 : UInt32(bitPattern: engine.pid)
         line.kind = (removal.kind ?? .delete).rawValue
         line.first = first
         line.group = removal.group
@@ -82,41 +77,16 @@ extension ArchiveEngine {
         return try body()
     }
 
-    // MARK: The budget
-
-    /// Bytes that what can be undone may take beside the archive's limit for as long as the grace lasts: as many as
-    /// the limit, at least 4 MiB and at most 64 MiB or an eighth of it. A collection has no limit: the values that it
-    /// holds, what is set aside included, stand in its place.
-    var undoBudget: UInt64 {
-        let setAside = index.undo.lines.reduce(0) { $0 &+ $1.pendingBytes }
-        let limit = min(diskLimit ?? valueBytes &+ setAside, ArchiveConfiguration.maximumDiskLimit)
-        return max(4 << 20, min(limit, 64 << 20), limit / 8)
-    }
-
-    /// What an action takes of it.
-    private func cost(_ line: UndoLine) -> UInt64 {
-        line.frameBytes &+ ArchiveEngine.setAsideLineBytes &* line.marked
-    }
-
-    /// What is left of the budget now.
-    var undoBudgetLeft: UInt64 {
-        let used = index.undo.lines.filter { isReversible($0) && $0.endBytes == .max }.reduce(0) {
-            $0 &+ cost($1)
-        }
-        let budget = undoBudget
-        return budget - min(budget, used)
-    }
-
     /// An action that does not fit into the budget beside those that were promised their ten minutes before can be
     /// undone until a twentieth of the limit has been written.
     func keepWithinBudget(_ group: UInt32) {
         guard let line = index.undo.line(of: group), !line.isOfDeadlines, line.endBytes == .max else {
             return
         }
-        let used = index.undo.lines.filter { isReversible($0) && $0.endBytes == .max }
-            .reduce(0) { $0 &+ cost($1) }
-        guard used > undoBudget else { return }
-        let room = max(ArchiveEngine.leastGraceBytes, (diskLimit ?? valueBytes) / 20)
+        let used = index.undo.lines.filter { engine.isReversible($0) && $0.endBytes == .max }
+            .reduce(0) { $0 &+ engine.cost($1) }
+        guard used > engine.undoBudget else { return }
+        let room = max(ArchiveEngine.leastGraceBytes, (engine.diskLimit ?? engine.valueBytes) / 20)
         line.endBytes = line.lastAppended &+ room
     }
 
@@ -125,13 +95,13 @@ extension ArchiveEngine {
         let now = Clock.boot()
         let lines = index.undo.lines.filter { $0.state == .reversible && now < $0.end && !$0.isOfDeadlines }
         var used: UInt64 = 0
-        let budget = undoBudget
+        let budget = engine.undoBudget
         for line in lines.reversed() {
-            guard used &+ cost(line) > budget else {
-                used &+= cost(line)
+            guard used &+ engine.cost(line) > budget else {
+                used &+= engine.cost(line)
                 continue
             }
-            let room = max(ArchiveEngine.leastGraceBytes, (diskLimit ?? valueBytes) / 20)
+            let room = max(ArchiveEngine.leastGraceBytes, (engine.diskLimit ?? engine.valueBytes) / 20)
             line.endBytes = line.lastAppended &+ room
         }
     }
@@ -156,7 +126,7 @@ extension ArchiveEngine {
             guard let slot = index.entry(number), slot.tag == tag, index.isHidden(number, slot) else {
                 return
             }
-            if withFrame(at: slot.location, { $0.key.elementsEqual(key) }) ?? true {
+            if engine.withFrame(at: slot.location, { $0.key.elementsEqual(key) }) ?? true {
                 found.append((number, slot))
             }
         }
@@ -179,7 +149,7 @@ extension ArchiveEngine {
         for place in 0..<IndexLayout.undoLines {
             let line = index.undo[place]
             guard line.marked > 0 else { continue }
-            if evenReversible || line.isBack || !isReversible(line) { lines |= 1 << UInt64(place) }
+            if evenReversible || line.isBack || !engine.isReversible(line) { lines |= 1 << UInt64(place) }
         }
         guard lines != 0 else { return false }
         var left = most
@@ -221,7 +191,7 @@ extension ArchiveEngine {
     /// The entries that a line has; in a replay among them such as it no longer has. `ends`: they are all settled or given
     /// up now.
     func marked(by line: UndoLine, ends: Bool = false) -> [UInt32] {
-        let replayed: [UInt32]? = replayedMarks.withLock { marks in
+        let replayed: [UInt32]? = engine.replayedMarks.withLock { marks in
             guard !marks.isEmpty else { return nil }
             defer { if ends { marks[line.place] = [] } }
             return marks[line.place]
@@ -248,7 +218,7 @@ extension ArchiveEngine {
         let mark = index.mark(number)
         let line = index.undo[mark.place]
         // The put that superseded it may be gone from the log, so it must not be there either.
-        guard mark.isSet, !mark.isSuperseded, isReversible(line) else {
+        guard mark.isSet, !mark.isSuperseded, engine.isReversible(line) else {
             forget(number, slot)
             return true
         }
@@ -256,5 +226,37 @@ extension ArchiveEngine {
             group: line.group, cause: .person, kind: ReversibleAction.Kind(rawValue: line.kind),
             time: line.time)
         return move(frame, number, slot, kept: note)
+    }
+}
+
+extension ArchiveEngine {
+    static let graceMicroseconds: Int64 = 600_000_000
+    fileprivate static let leastGraceBytes: UInt64 = 64 << 10
+    /// What an entry that is set aside takes besides its frame, as its action's budget counts it.
+    static let setAsideLineBytes: UInt64 = 128
+
+    // MARK: The budget
+
+    /// Bytes that what can be undone may take beside the archive's limit for as long as the grace lasts: as many as
+    /// the limit, at least 4 MiB and at most 64 MiB or an eighth of it. A collection has no limit: the values that it
+    /// holds, what is set aside included, stand in its place.
+    var undoBudget: UInt64 {
+        let setAside = index.undo.lines.reduce(0) { $0 &+ $1.pendingBytes }
+        let limit = min(diskLimit ?? valueBytes &+ setAside, ArchiveConfiguration.maximumDiskLimit)
+        return max(4 << 20, min(limit, 64 << 20), limit / 8)
+    }
+
+    /// What an action takes of it.
+    fileprivate func cost(_ line: UndoLine) -> UInt64 {
+        line.frameBytes &+ ArchiveEngine.setAsideLineBytes &* line.marked
+    }
+
+    /// What is left of the budget now.
+    var undoBudgetLeft: UInt64 {
+        let used = index.undo.lines.filter { isReversible($0) && $0.endBytes == .max }.reduce(0) {
+            $0 &+ cost($1)
+        }
+        let budget = undoBudget
+        return budget - min(budget, used)
     }
 }

@@ -1,3 +1,12 @@
+/// A deadline that an action gave to the entry of a key, and the one that it replaced.
+private struct DeadlineChange {
+    let key: String
+    let new: Int64
+    let old: Int64
+    /// Of the frame that says so: an entry with a later one was recorded after the action.
+    let sequence: UInt64
+}
+
 /// Reversible changes of deadlines (S12): the log says what the deadlines were before.
 extension ArchiveEngine {
     /// The deadlines that reversible actions have set, with their numbers: what expires by one of them is part of
@@ -33,15 +42,6 @@ extension ArchiveEngine {
         }
     }
 
-    /// A deadline that an action gave to the entry of a key, and the one that it replaced.
-    private struct DeadlineChange {
-        let key: String
-        let new: Int64
-        let old: Int64
-        /// Of the frame that says so: an entry with a later one was recorded after the action.
-        let sequence: UInt64
-    }
-
     /// Gives the entries of an action the deadlines that they had, except where they were changed or recorded anew
     /// since. Others get at the archive every few hundred entries. Ended before its end, it remains an action that can
     /// be undone. `nil` when it no longer can.
@@ -58,7 +58,7 @@ extension ArchiveEngine {
         var done = 0
         while changes.count - done > ArchiveEngine.actionBatch {
             let part = changes[done..<done + ArchiveEngine.actionBatch]
-            guard try undo(part, of: line, group, &missed, &outcome) else {
+            guard try acquire().undo(part, of: line, group, &missed, &outcome) else {
                 outcome.isComplete = false
                 return outcome
             }
@@ -70,7 +70,7 @@ extension ArchiveEngine {
         }
         var isThere = true
         if done > 0 { isThere = try returnExpired(of: line, group, &outcome) }
-        guard isThere, try finish(missed + changes[done...], of: line, group, &outcome) else {
+        guard isThere, try acquire().finish(missed + changes[done...], of: line, group, &outcome) else {
             outcome.isComplete = false
             return outcome
         }
@@ -90,43 +90,8 @@ extension ArchiveEngine {
         return true
     }
 
-    private func undo(
-        _ part: ArraySlice<DeadlineChange>, of line: UndoLine, _ group: UInt32,
-        _ missed: inout [DeadlineChange], _ outcome: inout UndoOutcome
-    ) throws(StorageError) -> Bool {
-        try acquire()
-        defer { release() }
-        _ = index.takeStampAndDrain()
-        guard line.group == group, isReversible(line) else { return false }
-        for change in part {
-            let isUndone = try undo(change, &outcome)
-            if !isUndone { missed.append(change) }
-        }
-        return true
-    }
-
-    /// The last part, with which the action is undone.
-    private func finish(
-        _ changes: [DeadlineChange], of line: UndoLine, _ group: UInt32, _ outcome: inout UndoOutcome
-    ) throws(StorageError) -> Bool {
-        try acquire()
-        defer { release() }
-        _ = index.takeStampAndDrain()
-        guard line.group == group, isReversible(line) else { return false }
-        for change in changes {
-            let isUndone = try undo(change, &outcome)
-            if !isUndone { outcome.skip(change.key) }
-        }
-        if let limit = diskLimit { outcome.evicted += try evict(downTo: limit) }
-        giveUp(line)
-        try restore(line, isAll: true)
-        crashPoint(.restoreCommitted)
-        reclaim(forAppended: 0)
-        return true
-    }
-
     /// What an action did to deadlines, by the word of the log up to its head.
-    private func deadlineChanges(of line: UndoLine) throws(StorageError) -> [DeadlineChange] {
+    fileprivate func deadlineChanges(of line: UndoLine) throws(StorageError) -> [DeadlineChange] {
         var changes: [DeadlineChange] = []
         var place = line.first
         let end = head
@@ -158,34 +123,50 @@ extension ArchiveEngine {
         return changes
     }
 
-    /// How much each change of deadlines was about, made anew: whoever died in one may have counted its last frame
-    /// already, which is behind the head and is replayed. Needs the lock and whole buckets.
-    func recountDeadlineActions() throws(StorageError) {
-        for line in index.undo.lines where line.isOfDeadlines && isReversible(line) {
-            line.entries = 0
-            line.bytes = 0
-            for change in try deadlineChanges(of: line) {
-                line.entries += 1
-                let bytes: UInt64 = try withBytes(of: change.key) { (key) throws(StorageError) in
-                    guard let entry = try find(key, tag: UInt32(truncatingIfNeeded: hash(key))) else {
-                        return 0
-                    }
-                    defer { letGo(entry) }
-                    return UInt64(entry.slot.valueBytes)
-                }
-                line.bytes &+= bytes
-            }
+}
+
+extension ArchiveSection {
+    fileprivate func undo(
+        _ part: ArraySlice<DeadlineChange>, of line: UndoLine, _ group: UInt32,
+        _ missed: inout [DeadlineChange], _ outcome: inout UndoOutcome
+    ) throws(StorageError) -> Bool {
+        drainTouches()
+        guard line.group == group, engine.isReversible(line) else { return false }
+        for change in part {
+            let isUndone = try undo(change, &outcome)
+            if !isUndone { missed.append(change) }
         }
+        return true
+    }
+
+    /// The last part, with which the action is undone.
+    fileprivate func finish(
+        _ changes: [DeadlineChange], of line: UndoLine, _ group: UInt32, _ outcome: inout UndoOutcome
+    ) throws(StorageError) -> Bool {
+        drainTouches()
+        guard line.group == group, engine.isReversible(line) else { return false }
+        for change in changes {
+            let isUndone = try undo(change, &outcome)
+            if !isUndone { outcome.skip(change.key) }
+        }
+        if let limit = engine.diskLimit { outcome.evicted += try evict(downTo: limit) }
+        giveUp(line)
+        try restore(line, isAll: true)
+        crashPoint(.restoreCommitted)
+        reclaim(forAppended: 0)
+        return true
     }
 
     /// `false` when the entry is gone, or is not as the action left it.
     private func undo(_ change: DeadlineChange, _ outcome: inout UndoOutcome) throws(StorageError) -> Bool {
         let bytes: UInt64? = try withBytes(of: change.key) { (key) throws(StorageError) in
-            guard let entry = try find(key, tag: UInt32(truncatingIfNeeded: hash(key))) else { return nil }
+            guard let entry = try engine.find(key, tag: UInt32(truncatingIfNeeded: engine.hash(key))) else {
+                return nil
+            }
             // The deadline alone would not tell: what was recorded anew may have the same, or none like it.
             let isSame = entry.slot.deadline == change.new && entry.frame.sequence < change.sequence
             let bytes = UInt64(entry.slot.valueBytes)
-            letGo(entry)
+            engine.letGo(entry)
             guard isSame,
                 try changeDeadline(
                     of: key, to: change.old, ifSequence: nil, cause: .undo, evenExpired: true)
@@ -201,5 +182,26 @@ extension ArchiveEngine {
         outcome.entries += 1
         outcome.bytes += bytes
         return true
+    }
+
+    /// How much each change of deadlines was about, made anew: whoever died in one may have counted its last frame
+    /// already, which is behind the head and is replayed. Needs whole buckets.
+    func recountDeadlineActions() throws(StorageError) {
+        for line in index.undo.lines where line.isOfDeadlines && engine.isReversible(line) {
+            line.entries = 0
+            line.bytes = 0
+            for change in try engine.deadlineChanges(of: line) {
+                line.entries += 1
+                let bytes: UInt64 = try withBytes(of: change.key) { (key) throws(StorageError) in
+                    guard let entry = try engine.find(key, tag: UInt32(truncatingIfNeeded: engine.hash(key)))
+                    else {
+                        return 0
+                    }
+                    defer { engine.letGo(entry) }
+                    return UInt64(entry.slot.valueBytes)
+                }
+                line.bytes &+= bytes
+            }
+        }
     }
 }

@@ -4,9 +4,6 @@ import CPlatform
 /// say that they belong together; then `publish(_:)` makes them the archive's. Why nobody sees a part of them:
 /// OnDiskFormat, "Batches".
 extension ArchiveEngine {
-    /// Locations that one frame of evictions names.
-    private static let evictionsInFrame = 4096
-
     /// As ``apply(_:)``, and gives up what can be given up on a full disk.
     func applyMakingRoom(_ batch: PreparedBatch) throws(StorageError) -> [BatchResult] {
         do throws(StorageError) {
@@ -20,20 +17,24 @@ extension ArchiveEngine {
 
     private func apply(_ batch: PreparedBatch) throws(StorageError) -> [BatchResult] {
         let result: Result<[BatchResult], StorageError> = batch.bytes.withUnsafeBytes { bytes in
-            Result { () throws(StorageError) in try apply(batch, bytes) }
+            Result { () throws(StorageError) in try acquire().apply(batch, bytes) }
         }
         return try result.get()
     }
 
-    private func apply(
+}
+
+extension ArchiveSection {
+    /// Locations that one frame of evictions names.
+    private static let evictionsInFrame = 4096
+
+    fileprivate func apply(
         _ batch: PreparedBatch, _ bytes: UnsafeRawBufferPointer
     ) throws(StorageError) -> [BatchResult] {
-        try acquire()
-        defer { release() }
-        if let limit = diskLimit, batch.valueBytes > limit {
-            noteRejection(
+        if let limit = engine.diskLimit, batch.valueBytes > limit {
+            engine.noteRejection(
                 UnsafeRawBufferPointer(start: nil, count: 0), tag: 0, bytes: batch.valueBytes, .tooLarge)
-            throw .batchTooLarge(bytes: batch.valueBytes, limit: limit, archive: name)
+            throw .batchTooLarge(bytes: batch.valueBytes, limit: limit, archive: engine.name)
         }
         let stamps = takeStampsAndDrain(batch.changes.count)
         let changes = try lookUp(batch.changes, bytes)
@@ -46,7 +47,7 @@ extension ArchiveEngine {
         return results
     }
 
-    /// Stamps for as many uses, after all that came before them, which are applied. Needs the lock.
+    /// Stamps for as many uses, after all that came before them, which are applied.
     private func takeStampsAndDrain(_ count: Int) -> UInt64 {
         let first = cp_add64(index.base + IndexLayout.touchTailOffset, UInt64(max(count, 1)))
         index.drainTouches(before: first)
@@ -62,10 +63,10 @@ extension ArchiveEngine {
         for place in changes.indices {
             let key = UnsafeRawBufferPointer(rebasing: bytes[changes[place].key])
             guard let present = try findToChange(key, tag: changes[place].tag) else { continue }
-            defer { letGo(present) }
+            defer { engine.letGo(present) }
             changes[place].number = present.number
             changes[place].previous = present.location
-            changes[place].isExpired = isExpired(present)
+            changes[place].isExpired = engine.isExpired(present)
             if changes[place].keepsCreation, !changes[place].isExpired {
                 changes[place].created = present.frame.created
             }
@@ -85,8 +86,8 @@ extension ArchiveEngine {
 
     /// The least recent entries that must go so that the limit is kept, without those that the batch changes.
     private func victims(for changes: [BatchChange]) throws(StorageError) -> [UInt32] {
-        guard let limit = diskLimit else { return [] }
-        var bytes = Int(valueBytes)
+        guard let limit = engine.diskLimit else { return [] }
+        var bytes = Int(engine.valueBytes)
         var spared = Set<UInt32>(minimumCapacity: changes.count)
         for change in changes {
             bytes += change.value?.count ?? 0
@@ -104,7 +105,8 @@ extension ArchiveEngine {
         guard bytes <= limit else {
             index.declareDamaged()
             throw .corrupted(
-                path: folder.path + "/" + ArchiveOpening.indexName, offset: IndexLayout.valueBytesOffset,
+                path: engine.folder.path + "/" + ArchiveOpening.indexName,
+                offset: IndexLayout.valueBytesOffset,
                 reason: "it counts more than it lists; it is built anew when all have closed the archive")
         }
         return victims
@@ -112,10 +114,11 @@ extension ArchiveEngine {
 
     /// Writes the frames, publishes them, and tells of them.
     private func carryOut(_ plan: BatchPlan, _ bytes: UnsafeRawBufferPointer) throws(StorageError) {
-        let frameBytes = plan.frameBytes(bytes, evictionsInFrame: ArchiveEngine.evictionsInFrame)
+        let frameBytes = plan.frameBytes(bytes, evictionsInFrame: ArchiveSection.evictionsInFrame)
         let total = Frame.bytes(key: 0, extension: 0, value: BatchHeader.bytes) + frameBytes.sum
         guard total <= BatchHeader.maximumFrameBytes else {
-            throw .batchTooLarge(bytes: total, limit: UInt64(BatchHeader.maximumFrameBytes), archive: name)
+            throw .batchTooLarge(
+                bytes: total, limit: UInt64(BatchHeader.maximumFrameBytes), archive: engine.name)
         }
         try reserveEntries(plan.changes.count { $0.number == 0 })
         let (first, pin) = try roomForFrames(bytes: total)
@@ -128,14 +131,15 @@ extension ArchiveEngine {
         publish(BatchPublication(first: first, bytes: total, steps: steps, victims: plan.victims), pin)
         for place in plan.victims.indices {
             index.note(
-                .eviction, .limit, tag: tags[place], bytes: sizes[place], location: places[place], pid: pid,
+                .eviction, .limit, tag: tags[place], bytes: sizes[place], location: places[place],
+                pid: engine.pid,
                 time: plan.time)
         }
         for (place, change) in plan.changes.enumerated() {
             let kind: EventKind = change.value == nil ? .delete : change.keepsCreation ? .update : .record
             index.note(
                 kind, .request, tag: change.tag, bytes: change.value?.count ?? deleted[place],
-                location: steps[place].location, pid: pid, time: plan.time,
+                location: steps[place].location, pid: engine.pid, time: plan.time,
                 key: UnsafeRawBufferPointer(rebasing: bytes[change.key]))
         }
         let puts = plan.changes.count { $0.value != nil }
@@ -146,14 +150,14 @@ extension ArchiveEngine {
         compactIfSparse()
     }
 
-    /// Makes sure that as many entries can be allocated. Needs the lock.
+    /// Makes sure that as many entries can be allocated.
     func reserveEntries(_ count: Int) throws(StorageError) {
         guard count > 0 else { return }
         try index.reserveEntry()
         let needed = Int(index.word32(IndexLayout.entryHighWaterOffset)) + count
         // The free list is in the same file, so what it has can't be missing; how long it is nobody counts.
         if needed > Int(index.word32(IndexLayout.entryCapacityOffset)),
-            Int(index.usedEntries) - entryCount - Int(index.setAsideCount) < count
+            Int(index.usedEntries) - engine.entryCount - Int(index.setAsideCount) < count
         {
             try index.grow(toHold: needed)
         }
@@ -183,8 +187,8 @@ extension ArchiveEngine {
             _ = write(begin)
         }
         crashPoint(.batchBegun)
-        for start in stride(from: 0, to: plan.victims.count, by: ArchiveEngine.evictionsInFrame) {
-            let named = plan.victims[start..<min(start + ArchiveEngine.evictionsInFrame, plan.victims.count)]
+        for start in stride(from: 0, to: plan.victims.count, by: ArchiveSection.evictionsInFrame) {
+            let named = plan.victims[start..<min(start + ArchiveSection.evictionsInFrame, plan.victims.count)]
             var evict = content(.evict, stamp: plan.firstStamp)
             evict.isInBatch = true
             withBatchExtension(FrameExtension.evictionBytes(named.count)) { writer in

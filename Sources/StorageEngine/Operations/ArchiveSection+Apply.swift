@@ -1,6 +1,5 @@
-/// What a put and a removal do to the index. Each needs the lock, or an index that nobody else has yet; each is also what a
-/// replay of the log does.
-extension ArchiveEngine {
+/// What a put and a removal do to the index; each is also what a replay of the log does.
+extension ArchiveSection {
     /// Makes the frame at `location` the entry of its key; `number` is its present entry, or 0. Returns its number.
     /// With `isTouchPending` its place in the order is left to whoever applies the pending touches.
     @discardableResult

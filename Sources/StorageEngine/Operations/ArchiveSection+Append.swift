@@ -1,13 +1,13 @@
 import CPlatform
 
-extension ArchiveEngine {
+extension ArchiveSection {
     /// Writes a frame at the head of the log, beginning a new segment when the present one is full. Nothing
-    /// counts until ``commit(_:bytes:)``; when this throws, nothing has changed. Needs the lock.
+    /// counts until ``commit(_:bytes:)``; when this throws, nothing has changed.
     @inline(__always)
     func append(_ content: FrameContent, inNewSegment: Bool = false) throws(StorageError) -> Location {
         let bytes = content.frameBytes
-        let place = head
-        let target = segmentTarget
+        let place = engine.head
+        let target = engine.segmentTarget
         if inNewSegment || place == .none || place.offset + SegmentLayout.reserveBytes >= target
             || place.offset + bytes + SegmentLayout.reserveBytes > SegmentLayout.strideBytes
         {
@@ -49,10 +49,6 @@ extension ArchiveEngine {
         return sequence
     }
 
-    var segmentTarget: Int {
-        SegmentLayout.targetBytes(forArchiveOf: diskLimit ?? valueBytes)
-    }
-
     @inline(never)
     private func extend(_ pin: SegmentLog.Pin, by bytes: Int, at offset: Int, target: Int)
         throws(StorageError) -> SegmentView
@@ -86,11 +82,11 @@ extension ArchiveEngine {
         let least = SegmentHeader.bytes + bytes + SegmentLayout.reserveBytes
         let size = (max(least, SegmentLayout.stepBytes(target: target)) + 4095) & ~4095
         let number = try nextSegmentNumber(forBytes: size)
-        let oldest = oldestSegment == 0 ? number : oldestSegment
+        let oldest = engine.oldestSegment == 0 ? number : engine.oldestSegment
         do throws(StorageError) {
             try log.create(number, oldest: oldest, bytes: size, room: target)
         } catch {
-            throw isGone ? .closed(name: name) : error
+            throw engine.isGone ? .closed(name: engine.name) : error
         }
         crashPoint(.segmentCreated)
         guard let pin = log.pin(number) else {
@@ -99,17 +95,16 @@ extension ArchiveEngine {
         }
         index.setLiveFrames(ofSegment: number, 0)
         adjust(IndexLayout.segmentBytesOffset, by: size)
-        if oldestSegment == 0 { index.set32(IndexLayout.oldestSegmentOffset, number) }
-        noteRoom()
+        if engine.oldestSegment == 0 { index.set32(IndexLayout.oldestSegmentOffset, number) }
+        engine.noteRoom()
         return pin
     }
 
     /// Room for several frames of together `bytes`, one behind another in one segment, as ``append(_:inNewSegment:)``
-    /// would find it for one. Nothing counts until ``commit(_:bytes:)``. The pin is the caller's to let go. Needs the
-    /// lock.
+    /// would find it for one. Nothing counts until ``commit(_:bytes:)``. The pin is the caller's to let go.
     func roomForFrames(bytes: Int) throws(StorageError) -> (place: Location, pin: SegmentLog.Pin) {
-        let place = head
-        let target = segmentTarget
+        let place = engine.head
+        let target = engine.segmentTarget
         if place == .none || place.offset + SegmentLayout.reserveBytes >= target
             || place.offset + bytes + SegmentLayout.reserveBytes > SegmentLayout.strideBytes
         {
@@ -135,7 +130,7 @@ extension ArchiveEngine {
     /// The number after those that the newest segment takes up, and above that of any segment of this archive in the
     /// folder. All that it takes up lie in one round of the slots, as in all logs that were ever written.
     private func nextSegmentNumber(forBytes bytes: Int) throws(StorageError) -> UInt32 {
-        if let above = try log.highestSegment(above: head.segment) {
+        if let above = try log.highestSegment(above: engine.head.segment) {
             throw .corrupted(
                 path: log.path(of: above), offset: 0,
                 reason:
@@ -143,18 +138,19 @@ extension ArchiveEngine {
                     + "repair it")
         }
         var number: UInt64 = 1
-        if head != .none {
-            number = UInt64(head.segment) + UInt64(SegmentLayout.slots(forFramesTo: head.offset))
+        if engine.head != .none {
+            number =
+                UInt64(engine.head.segment) + UInt64(SegmentLayout.slots(forFramesTo: engine.head.offset))
         }
         let needed = UInt64(SegmentLayout.slots(forBytes: bytes))
         let slots = UInt64(SegmentLayout.slots)
         if number % slots + needed > slots { number += slots - number % slots }
         // Numbers are never used again, not even the lowest after the highest.
         guard let last = UInt32(exactly: number + needed - 1), last < .max else {
-            throw .limitReached(operation: "append to", path: folder.path, limit: .segmentNumbers)
+            throw .limitReached(operation: "append to", path: engine.folder.path, limit: .segmentNumbers)
         }
-        guard oldestSegment == 0 || last - min(last, oldestSegment) < SegmentLayout.slots else {
-            throw .noSpace(path: folder.path + " (more segments than an archive may have)")
+        guard engine.oldestSegment == 0 || last - min(last, engine.oldestSegment) < SegmentLayout.slots else {
+            throw .noSpace(path: engine.folder.path + " (more segments than an archive may have)")
         }
         return UInt32(number)
     }
@@ -189,5 +185,11 @@ extension ArchiveEngine {
         apply(location, now)
         crashPoint(.bareApplied)
         commit(location, bytes: content.frameBytes)
+    }
+}
+
+extension ArchiveEngine {
+    var segmentTarget: Int {
+        SegmentLayout.targetBytes(forArchiveOf: diskLimit ?? valueBytes)
     }
 }

@@ -1,19 +1,19 @@
-extension ArchiveEngine {
+extension ArchiveSection {
     /// Gives an entry another deadline, `Deadline.never` for none, without writing its value anew (S8). With
-    /// `sequence`, only while it is still the one that operation stored. Needs the lock.
+    /// `sequence`, only while it is still the one that operation stored.
     func changeDeadline(
         of key: UnsafeRawBufferPointer, to deadline: Int64, ifSequence sequence: UInt64?, cause: EventCause,
         group: UInt32 = 0, evenExpired: Bool = false
     ) throws(StorageError) -> ConditionalDelete {
-        let tag = UInt32(truncatingIfNeeded: hash(key))
+        let tag = UInt32(truncatingIfNeeded: engine.hash(key))
         guard let entry = try findToChange(key, tag: tag) else { return .absent }
         var isSame = sequence == nil || entry.frame.sequence == sequence
-        let isExpired = isExpired(entry)
-        letGo(entry)
+        let isExpired = engine.isExpired(entry)
+        engine.letGo(entry)
         var numbers = [entry.number]
         if entry.slot.isMemoryOnly {
             // Each process may have one of this key; without a sequence all are meant.
-            numbers = try entries(memoryOnlyNumbers(of: key, tag: tag), ofSequence: sequence)
+            numbers = try engine.entries(engine.memoryOnlyNumbers(of: key, tag: tag), ofSequence: sequence)
             isSame = !numbers.isEmpty
         }
         guard !isExpired || evenExpired else { return .absent }
@@ -42,7 +42,7 @@ extension ArchiveEngine {
                     crashPoint(.deadlineSet)
                     index.note(
                         .deadline, cause, tag: tag, bytes: Int(entry.slot.shownBytes), location: location,
-                        pid: pid, time: time, key: key)
+                        pid: engine.pid, time: time, key: key)
                 }
             }
         }
@@ -52,14 +52,16 @@ extension ArchiveEngine {
         return .deleted
     }
 
-    /// Changes the deadline in the index. Needs the lock.
+    /// Changes the deadline in the index.
     func setDeadline(of number: UInt32, _ slot: EntrySlot, to deadline: Int64) {
         if deadline != Deadline.never { index.deadlines.expect(deadline, of: number) }
         slot.deadline = deadline
         // Its cell says whether the entry's line has to be looked at.
         index.setLocation(number, slot, slot.location)
     }
+}
 
+extension ArchiveEngine {
     /// The deadline of something that lives as long as this from now on.
     static func deadline(in lifetime: Duration?) -> Int64 {
         guard let lifetime else { return Deadline.never }

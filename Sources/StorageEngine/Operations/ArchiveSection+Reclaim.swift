@@ -5,45 +5,14 @@ import CPlatform
 /// Always the oldest, in log order: then a delete or an eviction that reaches the end of the log has
 /// nothing older left to hide and can simply be dropped. Each operation pays for the bytes it appended, so
 /// there is no background work and no long pause. Why: OnDiskFormat, "Reclaiming".
-extension ArchiveEngine {
-    /// Bytes that the segments may take before old ones are reclaimed, so that the footprint keeps S3. A
-    /// collection has no limit; it may have half as many bytes again as its values, which makes storing
-    /// anew some three times cheaper than a fifth would.
-    private var allowedSegmentBytes: Int { max(grantedSegmentBytes, leastSegmentBytes) }
-
-    /// What S3 leaves for segments.
-    private var grantedSegmentBytes: Int {
-        let target = segmentTarget
-        // The segment being written, the step it grows by, and a block of the file system's own for each file.
-        let files = index.size(IndexLayout.segmentBytesOffset) / target + 8
-        let margin = target + 2 * SegmentLayout.stepBytes(target: target) + 8192 * files
-        return boundBytes - index.size(IndexLayout.indexBytesOffset) - margin
-    }
-
-    /// What S3 grants the archive's files: what can be undone has room of its own beside the limit.
-    @inline(__always) var boundBytes: Int {
-        let limit = Double(
-            diskLimit.map { min($0, ArchiveConfiguration.maximumDiskLimit) } ?? valueBytes + valueBytes / 2)
-        let undo = min(
-            index.size(IndexLayout.setAsideBytesOffset), Int(clamping: ArchiveConfiguration.maximumDiskLimit))
-        let entries = entryCount + Int(index.setAsideCount)
-        return Int(1.25 * (limit + Double(undo) + 128 * Double(entries)) + 1_048_576)
-    }
-
-    /// What the segments take at least. Where the rule leaves no more (long keys, tiny values), reclaiming must not
-    /// go round in circles.
-    @inline(__always) var leastSegmentBytes: Int {
-        let target = segmentTarget
-        let live = Double(index.size(IndexLayout.liveFrameBytesOffset))
-        let unused = Double(2 * SegmentLayout.reserveBytes) / Double(target)
-        return Int(live * (1.09 + unused)) + 2 * target
-    }
-
-    /// Does the share of reclaiming that appending `bytes` owes. Needs the lock.
+extension ArchiveSection {
+    /// Does the share of reclaiming that appending `bytes` owes.
     @inline(__always)
     func reclaim(forAppended bytes: Int) {
         let used = index.size(IndexLayout.segmentBytesOffset)
-        if used > grantedSegmentBytes, used > leastSegmentBytes { reclaimSlowly(share: 8 * bytes + 1024) }
+        if used > engine.grantedSegmentBytes, used > engine.leastSegmentBytes {
+            reclaimSlowly(share: 8 * bytes + 1024)
+        }
     }
 
     @inline(never)
@@ -51,17 +20,18 @@ extension ArchiveEngine {
         // What an index that contradicts itself says is dead may be alive.
         guard index.word32(IndexLayout.stateOffset) == IndexLayout.State.ready.rawValue else { return }
         if index.setAsideCount > 0 { forgetSetAside(most: 64) }
-        let allowed = allowedSegmentBytes
-        let hard = allowed + segmentTarget
+        let allowed = engine.allowedSegmentBytes
+        let hard = allowed + engine.segmentTarget
         // Going once over the whole log frees all that can be freed.
-        let last = head.segment
+        let last = engine.head.segment
         var work = 0
         var isRecounted = false
         while true {
             let used = index.size(IndexLayout.segmentBytesOffset)
-            guard used > allowed, work < share || used > hard, oldestSegment < head.segment else { return }
+            guard used > allowed, work < share || used > hard, engine.oldestSegment < engine.head.segment
+            else { return }
             if work >= share {
-                guard oldestSegment < last else { return }
+                guard engine.oldestSegment < last else { return }
                 if !isRecounted {
                     // Before one change pays for a whole lap: the sum may not be what it was.
                     guard (try? recountSegments()) != nil else { return }
@@ -76,54 +46,33 @@ extension ArchiveEngine {
 
     /// Goes on reclaiming the oldest segment; bytes of work, or `nil` when that can't be done now.
     private func reclaimStep(share: Int) -> Int? {
-        let segment = oldestSegment
+        let segment = engine.oldestSegment
         guard index.liveFrames(ofSegment: segment) == 0 else {
             return reclaimNextFrames(of: segment, share: share)
         }
         // Looked at once a segment, and with each change only while it holds one back.
-        guard !isNeededToUndo(segment),
-            let next = try? log.nextSegment(after: segment, upTo: head.segment)
+        guard !engine.isNeededToUndo(segment),
+            let next = try? log.nextSegment(after: segment, upTo: engine.head.segment)
         else { return nil }
         dropSegments(before: next)
-        return oldestSegment > segment ? 4096 : nil
+        return engine.oldestSegment > segment ? 4096 : nil
     }
 
     // MARK: When nobody writes
 
-    /// What the segments may take when nobody writes: half as much again as what lives in them, and some segments.
-    private var quietSegmentBytes: Int {
-        let live = index.size(IndexLayout.liveFrameBytesOffset)
-        return max(live + live / 2 + 2 * segmentTarget + 65_536, leastSegmentBytes)
-    }
-
-    /// Whether more of the log is dead than may stay when nobody writes (S14).
-    var isRoomWasted: Bool {
-        // A log's messages go by its own rule.
-        guard kind != .log else { return false }
-        return
-            (oldestSegment < head.segment && index.size(IndexLayout.segmentBytesOffset) > quietSegmentBytes)
-            || isIndexWasted
-    }
-
-    /// Lets the background look if too much room is dead.
-    @inline(__always)
-    func noteRoom() {
-        if isRoomWasted, !isRoomDue.load(ordering: .relaxed) { isRoomDue.store(true, ordering: .relaxed) }
-    }
-
-    /// Reclaims a slice; `true` when it did something. Needs the lock.
+    /// Reclaims a slice; `true` when it did something.
     func giveRoomBack() -> Bool {
-        guard kind != .log, index.word32(IndexLayout.stateOffset) == IndexLayout.State.ready.rawValue
+        guard engine.kind != .log, index.word32(IndexLayout.stateOffset) == IndexLayout.State.ready.rawValue
         else { return false }
         var work = 0
-        while work < 1 << 17, oldestSegment < head.segment,
-            index.size(IndexLayout.segmentBytesOffset) > quietSegmentBytes
+        while work < 1 << 17, engine.oldestSegment < engine.head.segment,
+            index.size(IndexLayout.segmentBytesOffset) > engine.quietSegmentBytes
         {
             guard let done = reclaimStep(share: 65_536) else { break }
             work += max(done, 1)
         }
-        if work == 0, isIndexWasted {
-            compactWasted()
+        if work == 0, engine.isIndexWasted {
+            compact()
             return true
         }
         return work > 0
@@ -161,7 +110,7 @@ extension ArchiveEngine {
             while count < candidates.count, offset - start < share,
                 let frame = log.validFrame(pin, at: offset)
             {
-                let tag = UInt32(truncatingIfNeeded: hash(frame.key))
+                let tag = UInt32(truncatingIfNeeded: engine.hash(frame.key))
                 if let bucket = index.bucket(of: tag) { cp_prefetch(bucket.base) }
                 candidates.initializeElement(at: count, to: Candidate(frame: frame, offset: offset, tag: tag))
                 count += 1
@@ -287,9 +236,9 @@ extension ArchiveEngine {
             guard let frame = log.validFrame(pin, at: location.offset), frame.keyBytes > 0 else {
                 return .gone
             }
-            let tag = UInt32(truncatingIfNeeded: hash(frame.key))
-            if let other = try find(frame.key, tag: tag) {
-                letGo(other)
+            let tag = UInt32(truncatingIfNeeded: engine.hash(frame.key))
+            if let other = try engine.find(frame.key, tag: tag) {
+                engine.letGo(other)
                 // Each process may have one of a key that only memories hold.
                 if other.number != number, !(slot.isMemoryOnly && other.slot.isMemoryOnly) { return .gone }
             }
@@ -318,13 +267,13 @@ extension ArchiveEngine {
                 case .gone:
                     index.note(
                         .eviction, .damage, tag: slot.tag, bytes: Int(slot.valueBytes),
-                        location: slot.location, pid: pid, time: Clock.wall())
+                        location: slot.location, pid: engine.pid, time: Clock.wall())
                     remove(number + 1)
                 }
             }
         }
         index.setLiveFrames(ofSegment: segment, 0)
-        guard let next = try? log.nextSegment(after: segment, upTo: head.segment) else { return false }
+        guard let next = try? log.nextSegment(after: segment, upTo: engine.head.segment) else { return false }
         dropSegments(before: next)
         return true
     }
@@ -332,7 +281,7 @@ extension ArchiveEngine {
     /// Removes the files of all segments older than `segment`, oldest first: a younger file must not go
     /// while an older one, whose frames it may hide, is still there.
     func dropSegments(before segment: UInt32) {
-        var oldest = oldestSegment
+        var oldest = engine.oldestSegment
         guard oldest < segment, mayRemoveSegments() else { return }
         while oldest < segment {
             guard let next = try? log.nextSegment(after: oldest, upTo: segment) else { return }

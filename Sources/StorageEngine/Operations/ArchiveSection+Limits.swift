@@ -1,9 +1,8 @@
-/// Limits: keeping them, and changing them together with the rest of the configuration. Each needs the lock, unless it
-/// says that it takes it.
-extension ArchiveEngine {
+/// Limits: keeping them, and changing them together with the rest of the configuration.
+extension ArchiveSection {
     /// Removes what is first to go until what is there fits.
     func fit(into limit: UInt64) throws(StorageError) {
-        if kind == .log { try dropMessages(downTo: limit) } else { try evict(downTo: limit) }
+        if engine.kind == .log { try dropMessages(downTo: limit) } else { try evict(downTo: limit) }
     }
 
     /// As ``fit(into:)``, on a full disk too: there the entries go in small parts, and what is dead is removed after
@@ -13,10 +12,10 @@ extension ArchiveEngine {
         do throws(StorageError) {
             return try fit(into: limit)
         } catch {
-            guard case .noSpace = error, kind != .log else { throw error }
+            guard case .noSpace = error, engine.kind != .log else { throw error }
         }
         try giveUpRoom()
-        while valueBytes > limit {
+        while engine.valueBytes > limit {
             do throws(StorageError) {
                 try fitPartly(into: limit)
             } catch {
@@ -30,7 +29,7 @@ extension ArchiveEngine {
             try fit(into: limit)
         } catch {
             guard case .noSpace = error else { throw error }
-            try fit(into: max(limit, valueBytes - min(valueBytes, bytesOfNextVictims())))
+            try fit(into: max(limit, engine.valueBytes - min(engine.valueBytes, bytesOfNextVictims())))
             try dropDeadSegments()
         }
     }
@@ -43,27 +42,46 @@ extension ArchiveEngine {
         var bytes: UInt64 = 0
         var count = 0
         var victims = index.order.victims()
-        while count < ArchiveEngine.evictedAtOnce || bytes == 0, let victim = index.order.next(&victims) {
+        while count < ArchiveSection.evictedAtOnce || bytes == 0, let victim = index.order.next(&victims) {
             bytes += UInt64(victim.slot.valueBytes)
             count += 1
         }
         return bytes
     }
 
-    // MARK: The configuration
+    /// Brings the index in line with the descriptor, which is the truth: whoever changed it last may have died before
+    /// the index followed. A damaged descriptor says nothing, and then the index's word holds. What no longer fits
+    /// goes; where there is no room to say so, the next put does it.
+    func followDescriptor() throws(StorageError) {
+        do throws(StorageError) {
+            let descriptor = try Descriptor.read(in: engine.folder)
+            if descriptor.identity == log.identity { index.setConfiguration(descriptor.configuration) }
+        } catch {
+            guard case .corrupted = error else { throw error }
+        }
+        guard let limit = engine.diskLimit, engine.valueBytes > limit else { return }
+        index.drainTouches(before: index.stampsTaken)
+        do throws(StorageError) {
+            try fitMakingRoom(into: limit)
+        } catch {
+            guard case .noSpace = error else { throw error }
+        }
+    }
+}
 
-    /// Goes over to another configuration, and takes the lock for it: what no longer fits goes, `publish` makes the
+extension ArchiveEngine {
+    /// Goes over to another configuration: what no longer fits goes, `publish` makes the
     /// descriptor say so, and the index follows. Whoever dies behind `publish` leaves the section's marker, and the next
-    /// holder of the lock does the rest (``followDescriptor()``). When this throws, the old configuration holds.
+    /// holder of the lock does the rest (``ArchiveSection/followDescriptor()``). When this throws, the old configuration
+    /// holds.
     func adopt(
         _ configuration: ArchiveConfiguration, publish: () throws(StorageError) -> Void
     ) throws(StorageError) {
-        try acquire()
-        defer { release() }
-        _ = index.takeStampAndDrain()
+        let section = try acquire()
+        section.drainTouches()
         let hasOtherLimits =
             configuration.diskLimit != diskLimit || configuration.memoryLimit ?? .max != memoryLimit
-        if let limit = configuration.diskLimit { try fitMakingRoom(into: limit) }
+        if let limit = configuration.diskLimit { try section.fitMakingRoom(into: limit) }
         try publish()
         index.setConfiguration(configuration)
         crashPoint(.limitsSet)
@@ -73,28 +91,9 @@ extension ArchiveEngine {
                 location: .none,
                 pid: pid, time: Clock.wall())
         }
-        reclaim(forAppended: 0)
-        compactIfSparse()
+        section.reclaim(forAppended: 0)
+        section.compactIfSparse()
         noteRoom()
-    }
-
-    /// Brings the index in line with the descriptor, which is the truth: whoever changed it last may have died before
-    /// the index followed. A damaged descriptor says nothing, and then the index's word holds. What no longer fits
-    /// goes; where there is no room to say so, the next put does it.
-    func followDescriptor() throws(StorageError) {
-        do throws(StorageError) {
-            let descriptor = try Descriptor.read(in: folder)
-            if descriptor.identity == log.identity { index.setConfiguration(descriptor.configuration) }
-        } catch {
-            guard case .corrupted = error else { throw error }
-        }
-        guard let limit = diskLimit, valueBytes > limit else { return }
-        index.drainTouches(before: index.stampsTaken)
-        do throws(StorageError) {
-            try fitMakingRoom(into: limit)
-        } catch {
-            guard case .noSpace = error else { throw error }
-        }
     }
 }
 

@@ -1,0 +1,62 @@
+/// The room that an archive takes, and how much it may: what reclaiming and compacting go by (S3, S14).
+extension ArchiveEngine {
+    /// Bytes that the segments may take before old ones are reclaimed, so that the footprint keeps S3. A
+    /// collection has no limit; it may have half as many bytes again as its values, which makes storing
+    /// anew some three times cheaper than a fifth would.
+    var allowedSegmentBytes: Int { max(grantedSegmentBytes, leastSegmentBytes) }
+
+    /// What S3 leaves for segments.
+    var grantedSegmentBytes: Int {
+        let target = segmentTarget
+        // The segment being written, the step it grows by, and a block of the file system's own for each file.
+        let files = index.size(IndexLayout.segmentBytesOffset) / target + 8
+        let margin = target + 2 * SegmentLayout.stepBytes(target: target) + 8192 * files
+        return boundBytes - index.size(IndexLayout.indexBytesOffset) - margin
+    }
+
+    /// What S3 grants the archive's files: what can be undone has room of its own beside the limit.
+    @inline(__always) var boundBytes: Int {
+        let limit = Double(
+            diskLimit.map { min($0, ArchiveConfiguration.maximumDiskLimit) } ?? valueBytes + valueBytes / 2)
+        let undo = min(
+            index.size(IndexLayout.setAsideBytesOffset), Int(clamping: ArchiveConfiguration.maximumDiskLimit))
+        let entries = entryCount + Int(index.setAsideCount)
+        return Int(1.25 * (limit + Double(undo) + 128 * Double(entries)) + 1_048_576)
+    }
+
+    /// What the segments take at least. Where the rule leaves no more (long keys, tiny values), reclaiming must not
+    /// go round in circles.
+    @inline(__always) var leastSegmentBytes: Int {
+        let target = segmentTarget
+        let live = Double(index.size(IndexLayout.liveFrameBytesOffset))
+        let unused = Double(2 * SegmentLayout.reserveBytes) / Double(target)
+        return Int(live * (1.09 + unused)) + 2 * target
+    }
+
+    /// What the segments may take when nobody writes: half as much again as what lives in them, and some segments.
+    var quietSegmentBytes: Int {
+        let live = index.size(IndexLayout.liveFrameBytesOffset)
+        return max(live + live / 2 + 2 * segmentTarget + 65_536, leastSegmentBytes)
+    }
+
+    /// Whether more of the log is dead than may stay when nobody writes (S14).
+    var isRoomWasted: Bool {
+        // A log's messages go by its own rule.
+        guard kind != .log else { return false }
+        return
+            (oldestSegment < head.segment && index.size(IndexLayout.segmentBytesOffset) > quietSegmentBytes)
+            || isIndexWasted
+    }
+
+    /// Lets the background look if too much room is dead.
+    @inline(__always)
+    func noteRoom() {
+        if isRoomWasted, !isRoomDue.load(ordering: .relaxed) { isRoomDue.store(true, ordering: .relaxed) }
+    }
+
+    /// Whether the index has several times the lines that are used: given back when nobody writes.
+    var isIndexWasted: Bool {
+        let used = Int(index.word32(IndexLayout.entryHighWaterOffset))
+        return used > 4 * (entryCount + Int(index.setAsideCount)) + 4 * IndexLayout.chunkEntries
+    }
+}

@@ -1,0 +1,149 @@
+/// Messages of a log archive: a ring. They have no keys and no lines in the index, only their order in the
+/// log; when the limit leaves no room the oldest go, and so do segments that hold no others.
+extension ArchiveEngine {
+    /// Appends a message, on a full disk in the room of the oldest.
+    func appendMessage(_ message: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
+        do throws(StorageError) {
+            return try acquire().append(message)
+        } catch {
+            guard case .noSpace = error else { throw error }
+            let bytes = Frame.bytes(key: 0, extension: 0, value: message.count)
+            return try makingRoom(for: bytes, refusal: error) { () throws(StorageError) in
+                try acquire().append(message)
+            }
+        }
+    }
+}
+
+extension ArchiveSection {
+    /// What must go so that there is room.
+    private struct Dropped {
+        var first: Location
+        var count = 0
+        var bytes = 0
+        /// Whether the totals may count messages that can't be read any more, or aren't there.
+        var isDoubtful = false
+    }
+
+    fileprivate func append(_ message: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
+        let limit = min(
+            engine.diskLimit ?? UInt64(Frame.maximumValueBytes), ArchiveConfiguration.maximumDiskLimit)
+        let now = Clock.wall()
+        guard message.count <= min(limit, UInt64(Frame.maximumValueBytes)) else {
+            index.add(.rejections)
+            index.note(
+                .rejection, .tooLarge, tag: 0, bytes: message.count, location: .none, pid: engine.pid,
+                time: now)
+            throw .valueTooLarge(bytes: message.count, limit: limit, archive: engine.name)
+        }
+        let stamp = drainTouches()
+        // More than the limit when nothing was appended yet: a total that dropping must not go by.
+        if engine.valueBytes > limit { try recountMessages() }
+        let dropped = try oldestMessages { Int(engine.valueBytes) - $0.bytes + message.count > Int(limit) }
+        let content = FrameContent(
+            kind: .message, sequence: nextSequence(), recency: stamp, time: now,
+            created: Int64(bitPattern: dropped.first.raw),
+            key: UnsafeRawBufferPointer(start: nil, count: 0), value: message,
+            extensionBytes: UnsafeRawBufferPointer(start: nil, count: 0))
+        let location = try append(content)
+        crashPoint(.messageWritten)
+        adjust(IndexLayout.valueBytesOffset, by: message.count - dropped.bytes)
+        adjust(IndexLayout.entryCountOffset, by: 1 - dropped.count)
+        crashPoint(.messageCounted)
+        engine.firstMessage = dropped.first == .none ? location : dropped.first
+        commit(location, bytes: content.frameBytes)
+        index.addLocked(.records)
+        if dropped.count > 0 {
+            crashPoint(.messagesDropped)
+            index.addLocked(.evictions, UInt64(dropped.count))
+            if engine.firstMessage.segment > engine.oldestSegment {
+                dropSegments(before: engine.firstMessage.segment)
+            }
+        }
+        index.note(
+            .append, .request, tag: 0, bytes: message.count, location: location, pid: engine.pid, time: now)
+        return content.sequence
+    }
+
+    /// The oldest messages, as long as `mustGoOn` says of those before that more must go. Where damage is met, or others
+    /// are there than the totals say, these are made anew first: by such totals the ring would drop what it has room for.
+    private func oldestMessages(while mustGoOn: (Dropped) -> Bool) throws(StorageError) -> Dropped {
+        var isRecounted = false
+        while true {
+            var dropped = Dropped(first: engine.firstMessage)
+            while mustGoOn(dropped), isRecounted || !dropped.isDoubtful, try dropOldest(&dropped) {}
+            guard dropped.isDoubtful, !isRecounted else { return dropped }
+            try recountMessages()
+            isRecounted = true
+        }
+    }
+
+    /// Leaves the oldest message out of account; `false` when there was none.
+    private func dropOldest(_ dropped: inout Dropped) throws(StorageError) -> Bool {
+        guard let oldest = try engine.message(from: dropped.first, before: engine.head) else {
+            dropped.first = .none
+            dropped.isDoubtful = true
+            return false
+        }
+        dropped.count += 1
+        dropped.bytes += oldest.bytes
+        let next = try engine.message(from: oldest.end, before: engine.head)
+        dropped.first = next?.place ?? .none
+        let totals = (count: engine.entryCount, bytes: Int(engine.valueBytes))
+        let addsUp =
+            next == nil
+            ? (dropped.count, dropped.bytes) == totals
+            : dropped.count < totals.count && dropped.bytes <= totals.bytes
+        if !addsUp || oldest.isBehindDamage || next?.isBehindDamage == true { dropped.isDoubtful = true }
+        return true
+    }
+
+    /// What a frame of the log says of a ring: this message was appended, and the oldest that stayed was at
+    /// `oldest`.
+    func replayMessage(_ frame: Frame, at location: Location) throws(StorageError) {
+        let said = Location(raw: UInt64(bitPattern: frame.created))
+        let oldest = said == .none ? location : min(said, location)
+        var dropped = Dropped(first: engine.firstMessage)
+        while let found = try engine.message(from: dropped.first, before: oldest, settled: location) {
+            dropped.count += 1
+            dropped.bytes += found.bytes
+            dropped.first = found.end
+        }
+        adjust(IndexLayout.valueBytesOffset, by: frame.valueBytes - dropped.bytes)
+        adjust(IndexLayout.entryCountOffset, by: 1 - dropped.count)
+        // Looked at again only where it moved: the checksum of a large first message for each that follows is quadratic.
+        guard dropped.count > 0 || engine.firstMessage == .none else { return }
+        engine.firstMessage =
+            try engine.message(from: dropped.first, before: location, settled: location)?.place ?? location
+    }
+
+    /// After a limit was lowered: the oldest messages go.
+    func dropMessages(downTo limit: UInt64) throws(StorageError) {
+        forget(try oldestMessages { Int(engine.valueBytes) - $0.bytes > Int(clamping: limit) })
+        if engine.firstMessage.segment > engine.oldestSegment {
+            dropSegments(before: engine.firstMessage.segment)
+        }
+    }
+
+    /// For want of room: the messages before a place go; their segments are the caller's.
+    func dropMessages(before place: Location) throws(StorageError) {
+        forget(try oldestMessages { $0.first != .none && $0.first < place })
+    }
+
+    private func forget(_ dropped: Dropped) {
+        guard dropped.first != engine.firstMessage else { return }
+        adjust(IndexLayout.valueBytesOffset, by: -dropped.bytes)
+        adjust(IndexLayout.entryCountOffset, by: -dropped.count)
+        crashPoint(.messagesShortened)
+        engine.firstMessage = dropped.first
+        index.addLocked(.evictions, UInt64(dropped.count))
+    }
+
+    /// Makes the totals anew: whoever died while appending may have counted its message, and what went for it, or not;
+    /// and what was damaged since it was counted takes no room. Costs reading all messages.
+    func recountMessages() throws(StorageError) {
+        let (count, bytes) = try engine.countMessages()
+        index.set64(IndexLayout.entryCountOffset, UInt64(count))
+        index.set64(IndexLayout.valueBytesOffset, UInt64(bytes))
+    }
+}

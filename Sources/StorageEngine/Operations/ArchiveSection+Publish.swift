@@ -1,0 +1,117 @@
+import CPlatform
+
+/// A put or a delete of a batch whose frame is written.
+struct BatchStep {
+    var isPut: Bool
+    var tag: UInt32
+    /// The entry that it changes; 0: there is none yet.
+    var number: UInt32
+    var location: Location
+    /// The frame that was the entry's before.
+    var old = Location.none
+}
+
+/// A batch whose frames are all written behind the head.
+struct BatchPublication {
+    var first: Location
+    /// Of all its frames, the first included.
+    var bytes: Int
+    var steps: [BatchStep]
+    /// Entries that are evicted for it.
+    var victims: [UInt32]
+}
+
+/// How a batch becomes the archive's at one instant. The argument: OnDiskFormat, "Batches".
+extension ArchiveSection {
+    /// Makes the frames of a batch the archive's; one store decides for all readers. Needs room for the entries that
+    /// are new.
+    func publish(_ batch: BatchPublication, _ pin: SegmentLog.Pin) {
+        var steps = batch.steps
+        // From here on whoever meets one of its frames goes by the frame before.
+        index.set64(IndexLayout.batchOpenOffset, batch.first.raw)
+        crashPoint(.batchMarked)
+        for place in steps.indices {
+            if let slot = index.entry(steps[place].number) {
+                steps[place].old = slot.location
+                index.setLocation(steps[place].number, slot, steps[place].location)
+            } else if steps[place].isPut {
+                steps[place].number = addUnpublished(steps[place], pin)
+            }
+            crashPoint(.batchEntryChanged)
+        }
+        // Before the next store: whoever takes the batch for decided must not go by lines that still are the old ones'.
+        index.set64(IndexLayout.batchDoneOffset, batch.first.raw)
+        crashPoint(.batchDecided)
+        index.set64(IndexLayout.batchOpenOffset, 0)
+        crashPoint(.batchCommitted)
+        for step in steps {
+            fillPublished(step, pin)
+            crashPoint(.batchEntryFilled)
+        }
+        for number in batch.victims {
+            remove(number)
+            crashPoint(.batchVictimRemoved)
+        }
+        commit(batch.first, bytes: batch.bytes)
+        crashPoint(.batchHeadMoved)
+        index.set64(IndexLayout.batchDoneOffset, 0)
+    }
+
+    /// What a frame of the log says of its entry.
+    private func content(at step: BatchStep, _ pin: SegmentLog.Pin) -> FrameContent? {
+        guard let frame = log.frame(pin, at: step.location.offset) else { return nil }
+        var content = engine.content(of: frame)
+        let traits = frame.traits
+        content.take(traits, ownerTag: engine.ownerTag(traits.owner))
+        return content
+    }
+
+    /// Makes the line and the cell of an entry that is new; it has no place in the order yet.
+    private func addUnpublished(_ step: BatchStep, _ pin: SegmentLog.Pin) -> UInt32 {
+        guard let content = content(at: step, pin) else { return 0 }
+        index.beginStructureChange()
+        // Room was reserved before the frames were written.
+        let number = index.allocateEntry()
+        if let slot = index.entry(number) {
+            fill(number, slot, content, frameBytes: content.frameBytes)
+            slot.recency = content.recency
+            slot.newer = 0
+            slot.older = 0
+            slot.tag = step.tag
+            slot.location = step.location
+            index.forgetResidency(number)
+            index.insertIntoBucket(number, slot)
+        }
+        index.endStructureChange()
+        return number
+    }
+
+    /// Brings line, order and totals in line with a frame that is published.
+    private func fillPublished(_ step: BatchStep, _ pin: SegmentLog.Pin) {
+        guard let slot = index.entry(step.number) else { return }
+        if step.old != .none { adjustLive(step.old, by: -Int(slot.frameBytes)) }
+        guard let content = content(at: step, pin) else { return index.declareDamaged() }
+        // What is on disk, or deleted, ends what any process has of its own.
+        if slot.isMemoryOnly { removeMemoryOnly(of: content.key, tag: step.tag, sparing: step.number) }
+        guard step.isPut else {
+            adjustLive(step.location, by: Int(slot.frameBytes))
+            return remove(step.number)
+        }
+        let bytes = content.frameBytes
+        if step.old != .none {
+            adjust(IndexLayout.valueBytesOffset, by: content.value.count - Int(slot.valueBytes))
+            fill(step.number, slot, content, frameBytes: bytes)
+            // Its cell says whether the line has to be looked at.
+            index.setLocation(step.number, slot, step.location)
+            index.forgetResidency(step.number)
+            index.order.unlinkFromRecency(step.number, slot)
+            slot.recency = content.recency
+        } else {
+            if index.setAsideCount != 0 { supersede(content.key, tag: step.tag) }
+            adjust(IndexLayout.valueBytesOffset, by: content.value.count)
+            adjust(IndexLayout.entryCountOffset, by: 1)
+        }
+        index.order.linkAsMostRecent(step.number, slot)
+        adjustLive(step.location, by: bytes)
+    }
+}
