@@ -1,0 +1,127 @@
+import CPlatform
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// The bytes of a file: reading, writing, room for more, and bringing them to the medium.
+extension OpenFile {
+    /// The bytes from `start` on, at most `limit`; fewer where the file ends.
+    func read(atMost limit: Int, from start: Int = 0) throws(StorageError) -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: limit)
+        let filled = try read(into: &bytes, at: start)
+        bytes.removeLast(limit - filled)
+        return bytes
+    }
+
+    /// Fills `bytes` from `offset` of the file on; returns how many there are, fewer at the file's end.
+    func read(into bytes: inout [UInt8], at offset: Int) throws(StorageError) -> Int {
+        let limit = bytes.count
+        var filled = 0
+        while filled < limit {
+            let got = bytes.withUnsafeMutableBytes { buffer in
+                SystemDoor.transfer(.read, count: limit - filled, path: path) {
+                    pread(descriptor, buffer.baseAddress! + filled, $0, off_t(offset + filled))
+                }
+            }
+            guard got.code == 0 else { throw .fromErrno(got.code, operation: "read", path: path) }
+            if got.value == 0 { break }
+            filled += got.value
+        }
+        return filled
+    }
+
+    /// Writes all of `bytes` at the start of the file.
+    func write(_ bytes: [UInt8]) throws(StorageError) {
+        try write(bytes, count: bytes.count, at: 0)
+    }
+
+    func write(_ bytes: [UInt8], at offset: Int) throws(StorageError) {
+        try write(bytes, count: bytes.count, at: offset)
+    }
+
+    private func write(_ bytes: [UInt8], count: Int, at offset: Int) throws(StorageError) {
+        try checkLength(offset + count)
+        var written = 0
+        while written < count {
+            let put = bytes.withUnsafeBytes { buffer in
+                SystemDoor.transfer(.write, count: count - written, path: path) {
+                    pwrite(descriptor, buffer.baseAddress! + written, $0, off_t(offset + written))
+                }
+            }
+            guard put.code == 0 else { throw .fromErrno(put.code, operation: "write", path: path) }
+            written += put.value
+        }
+    }
+
+    /// Cuts the file off. Never one that anybody has mapped (F4).
+    func truncate(to bytes: Int) throws(StorageError) {
+        let result = SystemDoor.perform(.write, path: path) { Int(ftruncate(descriptor, off_t(bytes))) }
+        guard result.code == 0 else { throw .fromErrno(result.code, operation: "cut off", path: path) }
+    }
+
+    /// Makes the file `end` bytes long, with blocks behind every byte (F4) and zeros from `start` on.
+    ///
+    /// Writing the zeros brings the pages into memory in one call: first touching each through a mapping of
+    /// reserved blocks costs more than three times as much.
+    func extend(from start: Int, to end: Int) throws(StorageError) {
+        try reserveBlocks(end)
+        var offset = start
+        while offset < end {
+            let count = min(end - offset, OpenFile.zeros.count)
+            try write(OpenFile.zeros, count: count, at: offset)
+            offset += count
+        }
+    }
+
+    // As many as the processor's nearer caches hold, and few enough to be had where memory is scarce.
+    private static let zeros = [UInt8](repeating: 0, count: 64 << 10)
+
+    /// A process that writes past its limit of a file's length is ended by SIGXFSZ, unless it ignores that signal:
+    /// what a signal does is the program's to say, so nothing is written there (F4).
+    private func checkLength(_ bytes: Int) throws(StorageError) {
+        guard let limit = ProcessLimit.fileBytes, UInt64(bytes) > limit else { return }
+        throw .limitReached(operation: "write \(bytes) bytes of", path: path, limit: .fileBytes(limit))
+    }
+
+    /// Reserves blocks so that the first `bytes` bytes can be written through a mapping without SIGBUS (F4), holes
+    /// among them included. Makes the file that long if it is shorter.
+    func reserveBlocks(_ bytes: Int) throws(StorageError) {
+        try checkLength(bytes)
+        let result = SystemDoor.perform(.allocate, path: path) {
+            let failure = cp_preallocate(descriptor, off_t(bytes))
+            errno = failure
+            return failure == 0 ? 0 : -1
+        }
+        guard result.code == 0 else { throw .fromErrno(result.code, operation: "extend", path: path) }
+    }
+
+    /// Returns when the file's bytes (a folder's names) are on the medium, those written through the mapping
+    /// `mapped` included. After a failure it is unknown which are, and asking again would not tell.
+    func synchronize(mapped: UnsafeMutableRawBufferPointer? = nil) throws(StorageError) {
+        SystemFaults.tell(.syncing(path: path))
+        let result = SystemDoor.perform(.sync, path: path) {
+            Int(cp_synchronize(descriptor, mapped?.baseAddress, mapped?.count ?? 0))
+        }
+        guard result.code == 0 else { throw .fromErrno(result.code, operation: "sync", path: path) }
+        SystemFaults.tell(.synced(path: path))
+    }
+
+    /// Returns when this folder's names are on the medium. Where the file system has no such call, its names
+    /// are as lasting as it makes them.
+    func synchronizeNames() throws(StorageError) {
+        SystemFaults.tell(.syncing(path: path))
+        let result = SystemDoor.perform(.sync, path: path) { Int(cp_synchronize_names(descriptor)) }
+        guard result.code == 0 || result.code == EINVAL else {
+            throw .fromErrno(result.code, operation: "sync", path: path)
+        }
+        SystemFaults.tell(.synced(path: path))
+    }
+
+    /// Lets the kernel forget what it holds of the file in memory, so that reading shows what is on the medium.
+    func forgetCachedBytes() { cp_forget_cached(descriptor) }
+}

@@ -1,0 +1,149 @@
+import CPlatform
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Names in folders: listing, making, moving and removing them.
+extension OpenFile {
+    /// Names in this folder, without `.` and `..`, in no order.
+    func names() throws(StorageError) -> [String] {
+        let copy = SystemDoor.perform(.open, path: path) {
+            Int(cp_openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0))
+        }
+        guard copy.code == 0 else { throw .fromErrno(copy.code, operation: "list", path: path) }
+        guard let stream = fdopendir(Int32(copy.value)) else {
+            let code = errno
+            _ = close(Int32(copy.value))
+            throw .fromErrno(code, operation: "list", path: path)
+        }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while true {
+            // The end and a failure differ in errno alone; a list that broke off must not pass for a whole one.
+            var next: UnsafeMutablePointer<dirent>?
+            let result = SystemDoor.perform(.list, path: path) {
+                errno = 0
+                next = readdir(stream)
+                return next == nil && errno != 0 ? -1 : 0
+            }
+            guard result.code == 0 else { throw .fromErrno(result.code, operation: "list", path: path) }
+            guard let entry = next else { break }
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
+            }
+            if name != "." && name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    /// Whether there is an entry of that name. That it can't be told is an error: to take it for "no" would make
+    /// an archive anew over one that is there.
+    func hasEntry(named name: String) throws(StorageError) -> Bool {
+        let result = SystemDoor.perform(.exists, path: path + "/" + name) {
+            Int(faccessat(descriptor, name, F_OK, AT_SYMLINK_NOFOLLOW))
+        }
+        switch result.code {
+        case 0: return true
+        case ENOENT, ENOTDIR: return false
+        default: throw .fromErrno(result.code, operation: "look for", path: path + "/" + name)
+        }
+    }
+
+    /// Whether it was made: else it was there.
+    @discardableResult
+    func makeFolder(named name: String) throws(StorageError) -> Bool {
+        let full = path + "/" + name
+        let made = SystemDoor.perform(.makeFolder, path: full) { Int(mkdirat(descriptor, name, 0o700)) }
+        guard made.code == 0 || made.code == EEXIST else {
+            throw .fromErrno(made.code, operation: "make folder", path: full)
+        }
+        if made.code == 0 { SystemFaults.tell(.madeFolder(path: full)) }
+        return made.code == 0
+    }
+
+    func rename(_ old: String, to new: String) throws(StorageError) {
+        let result = SystemDoor.perform(.rename, path: path + "/" + old) {
+            Int(renameat(descriptor, old, descriptor, new))
+        }
+        guard result.code == 0 else {
+            throw .fromErrno(result.code, operation: "rename", path: path + "/" + old)
+        }
+        SystemFaults.tell(.renamed(from: path + "/" + old, to: path + "/" + new))
+    }
+
+    /// Gives a file of this folder a second name.
+    func link(_ name: String, as second: String) throws(StorageError) {
+        let result = SystemDoor.perform(.rename, path: path + "/" + name) {
+            Int(linkat(descriptor, name, descriptor, second, 0))
+        }
+        guard result.code == 0 else {
+            throw .fromErrno(result.code, operation: "give another name to", path: path + "/" + name)
+        }
+        SystemFaults.tell(.created(path: path + "/" + second))
+    }
+
+    /// Removes a name; it being gone already is no error.
+    func unlink(_ name: String, isFolder: Bool = false) throws(StorageError) {
+        let result = SystemDoor.perform(.unlink, path: path + "/" + name) {
+            SystemFaults.tell(.unlinked(path: path + "/" + name))
+            return Int(unlinkat(descriptor, name, isFolder ? AT_REMOVEDIR : 0))
+        }
+        guard result.code == 0 || result.code == ENOENT else {
+            throw .fromErrno(result.code, operation: "remove", path: path + "/" + name)
+        }
+    }
+
+    /// Removes a name, and if it is a folder (which someone else put there) all that is in it; follows no link (F9).
+    func removeTree(_ name: String) throws(StorageError) {
+        guard try status(ofEntry: name)?.isFolder == true else { return try unlink(name) }
+        let inside = try folder(named: name)
+        for file in try inside.names() { try inside.removeTree(file) }
+        try unlink(name, isFolder: true)
+    }
+
+    // MARK: Folders above
+
+    /// Makes the folder at `path`, and those above it that are missing, with mode 0700. The names of those above are on
+    /// the medium when this returns; that of `path` itself is for whoever stores something in it.
+    static func makeFolders(at path: String) throws(StorageError) {
+        var code = makeFolder(at: path)
+        if code == ENOENT, let parent = parent(of: path) {
+            try makeFolders(at: parent)
+            do throws(StorageError) {
+                try folder(
+                    at: OpenFile.parent(of: parent) ?? (parent.utf8.first == UInt8(ascii: "/") ? "/" : ".")
+                )
+                .synchronizeNames()
+            } catch {
+                // A folder of others that this user may not open.
+                guard case .permissionDenied = error else { throw error }
+            }
+            code = makeFolder(at: path)
+        }
+        guard code == 0 || code == EEXIST else {
+            throw .fromErrno(code, operation: "make folder", path: path)
+        }
+    }
+
+    /// `nil` where the path has none but the root or the working folder.
+    static func parent(of path: String) -> String? {
+        var bytes = path.utf8[...]
+        while bytes.count > 1, bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
+        guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else { return nil }
+        bytes = bytes[..<slash]
+        while bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
+        return bytes.isEmpty ? nil : String(Substring(bytes))
+    }
+
+    /// 0 or an errno.
+    private static func makeFolder(at path: String) -> Int32 {
+        let made = SystemDoor.perform(.makeFolder, path: path) { Int(mkdir(path, 0o700)) }
+        if made.code == 0 { SystemFaults.tell(.madeFolder(path: path)) }
+        return made.code
+    }
+}
