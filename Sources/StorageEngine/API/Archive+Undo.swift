@@ -19,7 +19,7 @@ extension Archive {
     /// their room, and there is no action in the outcome.
     public func deleteAllReversibly() throws(StorageError) -> PlanOutcome {
         try settled { (engine) throws(StorageError) in
-            let before = Removal(entries: engine.entryCount, bytes: engine.valueBytes)
+            let before = Removal(entries: engine.index.entryCount, bytes: engine.index.valueBytes)
             do throws(StorageError) {
                 return try engine.deleteAllReversibly()
             } catch {

@@ -89,7 +89,7 @@ public final class Archive: Sendable {
         try current.withLock { (current) throws(StorageError) in
             if let engine = current, !engine.isSuperseded {
                 // What was reclaimed keeps its room on disk as long as anyone has it mapped.
-                engine.log.releaseSegments(before: engine.oldestSegment)
+                engine.log.releaseSegments(before: engine.index.oldestSegment)
                 return engine
             }
             let engine = try Archive.open(name: name, store: store, mode: mode, options: options)
@@ -343,7 +343,7 @@ public final class Archive: Sendable {
     public func synchronize() throws(StorageError) {
         let engine = try engine()
         guard mode == .readWrite else { throw .readOnly(operation: "sync \"\(name)\"") }
-        try engine.synchronize(upTo: engine.head)
+        try engine.synchronize(upTo: engine.index.head)
     }
 
     /// Changes the durability for all processes. When it returns, what was stored before is kept as the new level

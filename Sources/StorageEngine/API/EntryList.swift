@@ -163,10 +163,10 @@ extension ArchiveEngine {
         let offset = Clock.wallOffset()
         let living = !index.residency.isUsed ? 0 : livingLines
         var references: [EntryReference] = []
-        references.reserveCapacity(min(entryCount, Int(index.usedEntries)))
+        references.reserveCapacity(min(index.entryCount, Int(index.usedEntries)))
         var tags: [UInt32] = []
         tags.reserveCapacity(references.capacity)
-        let settled = head
+        let settled = index.head
         for number in 0..<index.usedEntries {
             guard let slot = index.entry(number + 1) else { break }
             var tag: UInt32 = 0
@@ -245,7 +245,7 @@ extension ArchiveEngine {
     }
 
     func status(configuration: ArchiveConfiguration) throws(StorageError) -> ArchiveStatus {
-        let slots = index.attachedSlots
+        let slots = index.processes.attached
         let living = slots.filter(liveness.isAlive)
         // Nobody finds what has expired, so nobody counts it, removed or not.
         let (entries, bytes) = visibleTotals()
@@ -253,7 +253,7 @@ extension ArchiveEngine {
             name: name, configuration: configuration, entries: entries - min(entries, countOrphans()),
             diskBytes: bytes,
             memoryBytes: living.reduce(0) { $0 &+ $1.memoryBytes }, footprint: try footprint(),
-            undoBytes: UInt64(index.size(IndexLayout.setAsideBytesOffset))
+            undoBytes: UInt64(index.setAsideBytes)
                 + ArchiveEngine.setAsideLineBytes * UInt64(index.setAsideCount),
             undoLeft: undoBudgetLeft,
             hits: slots.reduce(index.count(.hits)) { $0 &+ $1.hits },
@@ -270,13 +270,13 @@ extension ArchiveEngine {
         for _ in 0..<100 {
             let returns = index.returns
             let overdue = index.deadlines.overdue(at: Clock.boot())
-            let (entries, bytes) = (entryCount, valueBytes)
+            let (entries, bytes) = (index.entryCount, index.valueBytes)
             if returns & 1 == 0, index.returns == returns {
                 return (entries - min(entries, overdue.entries), bytes - min(bytes, overdue.bytes))
             }
             sched_yield()
         }
-        return (entryCount, valueBytes)
+        return (index.entryCount, index.valueBytes)
     }
 
     /// How the most recent value is encoded; looks past some that are set aside.
@@ -306,7 +306,7 @@ extension ArchiveEngine {
     /// Those on the lines that are wanted.
     func processes(where isWanted: (ProcessSlot) -> Bool = { _ in true }) -> [AttachedProcess] {
         let liveness = liveness
-        return index.attachedSlots.filter(isWanted).map { slot in
+        return index.processes.attached.filter(isWanted).map { slot in
             AttachedProcess(
                 pid: slot.identity.pid, name: slot.name, attached: Timestamp(microseconds: slot.attached),
                 isAlive: liveness.isAlive(slot), hits: slot.hits, misses: slot.misses,

@@ -97,7 +97,8 @@ extension Store {
         report.damaged += damaged
         report.archives.append(
             BackupReport.ArchiveCopy(
-                name: archive.name, time: snapshot.time, entries: engine.entryCount, bytes: engine.valueBytes)
+                name: archive.name, time: snapshot.time, entries: engine.index.entryCount,
+                bytes: engine.index.valueBytes)
         )
         return true
     }

@@ -19,7 +19,7 @@ extension ArchiveEngine {
     }
 
     private func isChanging(since head: Location) -> Bool {
-        self.head != head || index.word64(IndexLayout.sectionOwnerOffset) != 0
+        index.head != head || index.sectionOwner != 0
     }
 
     private func checkOnce() throws(StorageError) -> CheckFindings {
@@ -78,13 +78,13 @@ private struct CheckPass {
 
     init(_ engine: ArchiveEngine) throws(StorageError) {
         self.engine = engine
-        begin = engine.head
+        begin = engine.index.head
         findings.head = begin
         let all = try engine.liveReferences(all: true)
         references = all.filter { $0.tier != .memory }.sorted { $0.location < $1.location }
-        totals = (engine.entryCount - (all.count - references.count), engine.valueBytes)
-        end = engine.head
-        oldest = engine.oldestSegment
+        totals = (engine.index.entryCount - (all.count - references.count), engine.index.valueBytes)
+        end = engine.index.head
+        oldest = engine.index.oldestSegment
         keys = [UInt64?](repeating: nil, count: references.count)
         account = try LogAccount(kind: engine.kind)
         sieve = BatchSieve(kind: engine.kind)
@@ -163,7 +163,7 @@ private struct CheckPass {
             let isKnown =
                 $0 == oldest || engine.index.liveFrames(ofSegment: $0) >> IndexLayout.liveCountShift != 0
             // Reclaimed meanwhile, it is no loss: then a younger one is the oldest.
-            return isKnown && $0 >= engine.oldestSegment
+            return isKnown && $0 >= engine.index.oldestSegment
         }
     }
 
@@ -247,10 +247,10 @@ private struct CheckPass {
     mutating func compare() throws(StorageError) {
         // Segments that were reclaimed meanwhile said things that are no longer known: what was live in them
         // has been copied, perhaps to a segment that is younger than this check.
-        let reclaimed = engine.oldestSegment
+        let reclaimed = engine.index.oldestSegment
         var words = account.last
         if engine.kind == .log {
-            words = words.filter { $0.value.location >= engine.firstMessage }
+            words = words.filter { $0.value.location >= engine.index.firstMessage }
         } else {
             compareReferences(&words, reclaimed)
         }
@@ -261,13 +261,13 @@ private struct CheckPass {
         }
         // Nobody is in the middle of a change, and whoever was has moved the head: the totals hold still.
         let isQuiet =
-            engine.index.word64(IndexLayout.sectionOwnerOffset) == 0 && engine.head == begin
+            engine.index.sectionOwner == 0 && engine.index.head == begin
         if isQuiet, totals != (live.count, live.bytes), findings.clean {
             note(
                 "the index counts \(totals.entries) entries of \(totals.bytes) bytes, the log \(live.count) of \(live.bytes)"
             )
         }
-        if engine.index.word32(IndexLayout.stateOffset) == IndexLayout.State.damaged.rawValue {
+        if engine.index.state == .damaged {
             note("the index contradicts itself; it is built anew when all processes have closed the archive")
         }
         try engine.index.catchUp()
@@ -285,7 +285,7 @@ private struct CheckPass {
                 if reference.location >= begin { continue }
                 // Its key's last word may be a later one that names another place.
                 if let key, let word = words[key], word.isNew { continue }
-                if key == nil, reference.location.segment < engine.oldestSegment { continue }
+                if key == nil, reference.location.segment < engine.index.oldestSegment { continue }
                 note("the index names an entry at \(describe(reference.location)) that the log does not have")
                 continue
             }

@@ -25,7 +25,7 @@ struct IndexChecker {
         index = engine.index
         self.most = most
         standing = []
-        if index.word64(IndexLayout.structureOffset) & 1 != 0 { note("chains were being changed") }
+        if index.structureVersion & 1 != 0 { note("chains were being changed") }
         guard engine.kind != .log else { return }
         standing = [Standing](repeating: .free, count: Int(index.usedEntries) + 1)
         let counts = checkEntries(engine)
@@ -52,7 +52,7 @@ struct IndexChecker {
             guard let slot = index.entry(UInt32(number)), slot.location != .none else { continue }
             if !slot.isPlausible { note("entry \(number) has sizes that no frame has") }
             if slot.recency >= stamps { note("entry \(number) has a stamp that is still to come") }
-            if slot.location >= engine.head { note("entry \(number) names a frame behind the head") }
+            if slot.location >= engine.index.head { note("entry \(number) names a frame behind the head") }
             frames &+= UInt64(slot.frameBytes)
             segments[Int(slot.location.segment & SegmentLayout.slotMask)] &+=
                 1 << IndexLayout.liveCountShift + UInt64(slot.frameBytes)
@@ -68,9 +68,13 @@ struct IndexChecker {
                 values &+= UInt64(slot.valueBytes)
             }
         }
-        if live != engine.entryCount { note("\(engine.entryCount) entries counted, \(live) there") }
-        if values != engine.valueBytes { note("\(engine.valueBytes) value bytes counted, \(values) there") }
-        if frames != index.word64(IndexLayout.liveFrameBytesOffset) { note("live frame bytes are wrong") }
+        if live != engine.index.entryCount {
+            note("\(engine.index.entryCount) entries counted, \(live) there")
+        }
+        if values != engine.index.valueBytes {
+            note("\(engine.index.valueBytes) value bytes counted, \(values) there")
+        }
+        if frames != index.liveFrameBytes { note("live frame bytes are wrong") }
         for (place, word) in segments.enumerated() where index.liveFrames(ofSegment: UInt32(place)) != word {
             note("the live frames of the segments at place \(place) are miscounted")
         }
@@ -176,7 +180,7 @@ struct IndexChecker {
     }
 
     private mutating func checkFree() {
-        var number = index.word32(IndexLayout.freeHeadOffset)
+        var number = index.freeHead
         while let slot = index.entry(number) {
             guard standing(of: number) == .free else {
                 note("the free list has entry \(number), which is in use or there twice")
@@ -200,9 +204,9 @@ extension ArchiveEngine {
     func undisturbedViolations(since head: Location) -> [String] {
         func state() -> [UInt64] {
             [
-                index.word64(IndexLayout.sectionOwnerOffset), index.word64(IndexLayout.headOffset),
-                index.word64(IndexLayout.structureOffset), index.stampsTaken, index.stampsDrained,
-                index.eventHead,
+                index.sectionOwner, index.head.raw,
+                index.structureVersion, index.stampsTaken, index.stampsDrained,
+                index.ring.head,
             ]
         }
         let before = state()

@@ -12,12 +12,8 @@ import Darwin
 extension ArchiveEngine {
     /// Up to here the log is on the medium, as far as is known. A damaged index that says more is not believed.
     private var synced: Location {
-        let known = Location(raw: index.word64(IndexLayout.syncedHeadOffset))
-        return known <= head ? known : .none
-    }
-
-    var level: Durability.Level? {
-        Durability.Level(rawValue: index.word32(IndexLayout.durabilityOffset))
+        let known = index.syncedHead
+        return known <= index.head ? known : .none
     }
 
     /// Keeps the archive's durability after a change. Every operation that changes something calls it when it has
@@ -25,20 +21,20 @@ extension ArchiveEngine {
     @inline(__always)
     func settle() throws(StorageError) {
         // Both words lie beside the one that is asked next.
-        if cp_relaxed64(index.base + IndexLayout.nextDeadlineOffset) != 0 || index.setAsideCount != 0
+        if index.hasDeadlines || index.setAsideCount != 0
             || isRoomDue.load(ordering: .relaxed)
         {
             mindHouse()
         }
-        if cp_relaxed32(index.base + IndexLayout.durabilityOffset) != Durability.Level.process.rawValue {
+        if index.isEverSynced {
             try settleSlowly()
         }
     }
 
     @inline(never)
     private func settleSlowly() throws(StorageError) {
-        switch level {
-        case .full: try synchronize(upTo: head)
+        switch index.durability {
+        case .full: try synchronize(upTo: index.head)
         case .interval:
             // Whoever stores next hears why nothing could be synced, unless it can be by now.
             if syncing.isOverdue.load(ordering: .relaxed) { try synchronizeOverdue() }
@@ -61,12 +57,12 @@ extension ArchiveEngine {
 
     /// Syncs all that is committed now. Needs to be the only one who does; needs no lock of the archive.
     private func lead() throws(StorageError) {
-        let target = head
+        let target = index.head
         let start = synced
-        guard index.word32(IndexLayout.stateOffset) != IndexLayout.State.syncFailed.rawValue else {
+        guard index.state != .syncFailed else {
             throw .syncFailed(path: folder.path)
         }
-        var number = max(start.segment, oldestSegment)
+        var number = max(start.segment, index.oldestSegment)
         while number <= target.segment {
             // A segment that is gone needs nothing: what was live in it was synced before it went.
             if let pin = try log.pinIfPresent(number) {
@@ -91,7 +87,7 @@ extension ArchiveEngine {
         } else if start.segment != target.segment {
             try orStop { () throws(StorageError) in try folder.synchronizeNames() }
         }
-        index.set64(IndexLayout.syncedHeadOffset, target.raw)
+        index.syncedHead = target
         crashPoint(.headSynced)
         syncing.lastSync.store(cp_monotonic_time(), ordering: .relaxed)
     }
@@ -103,9 +99,7 @@ extension ArchiveEngine {
         do throws(StorageError) {
             try sync()
         } catch {
-            _ = cp_cas32(
-                index.base + IndexLayout.stateOffset, IndexLayout.State.ready.rawValue,
-                IndexLayout.State.syncFailed.rawValue)
+            index.declareSyncFailed()
             throw .syncFailed(path: folder.path)
         }
     }
@@ -114,14 +108,14 @@ extension ArchiveEngine {
 
     /// After a change of the level: what is acknowledged from now on is kept; what was before is brought along.
     func settleAll() throws(StorageError) {
-        if level != .process { try synchronize(upTo: head) }
+        if index.durability != .process { try synchronize(upTo: index.head) }
         try settle()
     }
 
     // MARK: Syncing in the background
 
     private var intervalNanoseconds: Int64 {
-        Int64(max(index.word32(IndexLayout.syncTenthsOffset), 1)) * 100_000_000
+        Int64(max(index.syncTenths, 1)) * 100_000_000
     }
 
     /// How long until the duty looks again: often enough to notice that another process shortened the interval.
@@ -132,7 +126,7 @@ extension ArchiveEngine {
     }
 
     private func syncIfDue() -> Int64? {
-        guard level == .interval else {
+        guard index.durability == .interval else {
             syncing.forgetDuty()
             return nil
         }
@@ -152,7 +146,7 @@ extension ArchiveEngine {
     }
 
     private func synchronizeOverdue() throws(StorageError) {
-        try synchronize(upTo: head)
+        try synchronize(upTo: index.head)
         syncing.isOverdue.store(false, ordering: .relaxed)
     }
 
@@ -160,7 +154,7 @@ extension ArchiveEngine {
     func endSyncing() {
         guard attachment != nil, pid == getpid() else { return }
         syncing.end()
-        if level == .interval { try? synchronize(upTo: head) }
+        if index.durability == .interval { try? synchronize(upTo: index.head) }
     }
 }
 
@@ -168,15 +162,8 @@ extension ArchiveSection {
     /// Whether files of old segments may go: where a power loss must not cost what was synced, what was moved out
     /// of them has to be on the medium first.
     func mayRemoveSegments() -> Bool {
-        guard engine.level != .process else { return true }
+        guard index.durability != .process else { return true }
         // Waits little, because others wait for the archive's lock; a later operation removes them.
-        return (try? engine.synchronize(upTo: engine.head, patience: 1_000_000_000)) != nil
-    }
-}
-
-extension IndexMemory {
-    func setDurability(_ durability: Durability) {
-        set32(IndexLayout.syncTenthsOffset, UInt32(durability.tenths))
-        set32(IndexLayout.durabilityOffset, durability.level.rawValue)
+        return (try? engine.synchronize(upTo: index.head, patience: 1_000_000_000)) != nil
     }
 }

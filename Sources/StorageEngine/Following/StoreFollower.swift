@@ -221,7 +221,7 @@ final class StoreFollower: Sendable {
             // A removed archive's index is marked; of a folder that somebody removed only the file system knows.
             if engine.isRebuilding || isCheck && engine.isGone { throw .closed(name: archive.name) }
             if engine.processSlot != nil, !numbers.isEmpty { engine.index.ring.markAsAwaited() }
-            let head = engine.index.eventHead
+            let head = engine.index.ring.head
             var findings = Findings()
             for number in numbers where number != head {
                 let batch = engine.events(from: number)

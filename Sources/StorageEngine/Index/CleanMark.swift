@@ -13,24 +13,24 @@ extension IndexMemory {
 
     /// Can be asked without the lock; a mark that goes away meanwhile counts as none.
     func cleanMark() throws(StorageError) -> CleanMark {
-        let flag = word32(IndexLayout.cleanFlagOffset)
+        let flag = cleanFlag
         guard flag != 0 else { return .none }
-        let sum = try cleanSum()
-        let isRight = flag == 1 && word32(IndexLayout.cleanSumOffset) == sum
-        guard word32(IndexLayout.cleanFlagOffset) == flag else { return .none }
+        let sum = try sumNow()
+        let isRight = flag == 1 && cleanSum == sum
+        guard cleanFlag == flag else { return .none }
         return isRight ? .right : .wrong
     }
 
-    func removeCleanMark() { set32(IndexLayout.cleanFlagOffset, 0) }
+    func removeCleanMark() { cleanFlag = 0 }
 
     /// Needs that nobody else has the archive open for writing.
     func setCleanMark() throws(StorageError) {
-        set32(IndexLayout.cleanSumOffset, try cleanSum())
-        set32(IndexLayout.cleanFlagOffset, 1)
+        cleanSum = try sumNow()
+        cleanFlag = 1
     }
 
     /// Everything but the mark itself.
-    private func cleanSum() throws(StorageError) -> UInt32 {
+    private func sumNow() throws(StorageError) -> UInt32 {
         let bytes = try fileBytes()
         guard bytes >= IndexLayout.chunksOffset else { return 0 }
         try mapWhole(atMost: IndexMemory.wholeBytes)

@@ -13,7 +13,7 @@ struct Deadlines {
     init(_ index: IndexMemory) { self.index = index }
 
     /// No entry expires before; on the boot clock, 0: none has a deadline.
-    var next: Int64 { Int64(bitPattern: index.word64(IndexLayout.nextDeadlineOffset)) }
+    var next: Int64 { index.nextDeadline }
 
     // MARK: The places of bounds
 
@@ -84,7 +84,7 @@ struct Deadlines {
             for place in 0...Deadlines.rows { set(rows + 8 * place, Deadline.never) }
         }
         for place in 0..<IndexLayout.deadlineGroups { set(group(place), Deadline.never) }
-        index.set64(IndexLayout.nextDeadlineOffset, 0)
+        set(index.base + IndexLayout.nextDeadlineOffset, Deadline.never)
     }
 
     private var chunks: Int {
@@ -197,7 +197,4 @@ struct Deadlines {
 
 extension IndexMemory {
     var deadlines: Deadlines { Deadlines(self) }
-
-    /// On the boot clock; 0: no entry has a deadline.
-    var nextDeadline: Int64 { deadlines.next }
 }

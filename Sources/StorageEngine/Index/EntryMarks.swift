@@ -34,8 +34,6 @@ struct EntryMark: Equatable {
 extension IndexMemory {
     var undo: UndoTable { UndoTable(base: base) }
 
-    var setAsideCount: UInt32 { word32(IndexLayout.setAsideCountOffset) }
-
     func mark(_ number: UInt32) -> EntryMark {
         guard let address = markAddress(number) else { return .none }
         let shift = UInt64(UInt(bitPattern: address) & 7) * 8
@@ -79,18 +77,6 @@ extension IndexMemory {
         return slot.isSetAside
     }
 
-    // MARK: Bringing back
-
-    /// Odd while an action comes back; whoever lists entries looks again when it has changed meanwhile.
-    var returns: UInt64 { word64(IndexLayout.returnsOffset) }
-
-    func beginReturn() { set64(IndexLayout.returnsOffset, returns | 1) }
-    func endReturn() {
-        set64(IndexLayout.returnsOffset, (returns | 1) &+ 1)
-        // What comes back may be older than all that was visible.
-        set32(IndexLayout.leastVisibleOffset, 0)
-    }
-
     // MARK: Setting aside
 
     /// Flags an entry as set aside by the action of that line. Sums of the archive are the caller's.
@@ -100,9 +86,8 @@ extension IndexMemory {
         line.frameBytes &+= UInt64(bytes)
         line.pendingEntries += 1
         line.pendingBytes &+= UInt64(slot.valueBytes)
-        set64(
-            IndexLayout.setAsideBytesOffset, word64(IndexLayout.setAsideBytesOffset) &+ UInt64(bytes))
-        set32(IndexLayout.setAsideCountOffset, setAsideCount &+ 1)
+        setAsideBytes += Int(bytes)
+        setAsideCount &+= 1
         setMark(number, EntryMark(place: line.place))
         crashPoint(.setAsideMarked)
         slot.markSetAside(frameBytes: bytes)
@@ -147,7 +132,7 @@ extension IndexMemory {
         setMark(number, .none)
         setLocation(number, slot, slot.location)
         countOut(line, frameBytes: bytes)
-        guard word32(IndexLayout.stateOffset) != IndexLayout.State.building.rawValue else { return true }
+        guard state != .building else { return true }
         note(
             .restore, .undo, tag: slot.tag, bytes: Int(slot.valueBytes), location: slot.location,
             pid: Int32(bitPattern: line.undoer), time: line.undone)
@@ -170,10 +155,9 @@ extension IndexMemory {
     private func countOut(_ line: UndoLine, frameBytes: UInt32) {
         line.marked -= min(line.marked, 1)
         line.frameBytes -= min(line.frameBytes, UInt64(frameBytes))
-        let sum = word64(IndexLayout.setAsideBytesOffset)
-        set64(IndexLayout.setAsideBytesOffset, sum - min(sum, UInt64(frameBytes)))
-        set32(IndexLayout.setAsideCountOffset, setAsideCount &- min(setAsideCount, 1))
-        if setAsideCount == 0 { set32(IndexLayout.leastVisibleOffset, 0) }
+        setAsideBytes -= min(setAsideBytes, Int(frameBytes))
+        setAsideCount &-= min(setAsideCount, 1)
+        if setAsideCount == 0 { leastVisible = 0 }
     }
 
     /// Its frame was copied, and is as long as this now.
@@ -182,8 +166,7 @@ extension IndexMemory {
         slot.markSetAside(frameBytes: bytes)
         let line = undo[mark(number).place]
         line.frameBytes = line.frameBytes &- min(line.frameBytes, before) &+ UInt64(bytes)
-        let sum = word64(IndexLayout.setAsideBytesOffset)
-        set64(IndexLayout.setAsideBytesOffset, sum &- min(sum, before) &+ UInt64(bytes))
+        setAsideBytes += Int(bytes) - min(setAsideBytes, Int(before))
     }
 
     /// The next entry above `number` with a mark that names one of these lines (a bit each), among the `most` numbers

@@ -14,21 +14,21 @@ struct EntryOrder {
     @inline(__always)
     fileprivate init(_ index: IndexMemory) { self.index = index }
 
-    @inline(__always) var mostRecent: UInt32 { index.word32(IndexLayout.recencyFirstOffset) }
+    @inline(__always) var mostRecent: UInt32 { index.recencyFirst }
     /// The old end of the list, what is set aside included.
-    @inline(__always) var oldEnd: UInt32 { index.word32(IndexLayout.recencyLastOffset) }
+    @inline(__always) var oldEnd: UInt32 { index.recencyLast }
     /// The least recent entry that is not set aside.
     @inline(__always) var leastRecent: UInt32 {
-        index.word32(IndexLayout.setAsideCountOffset) == 0 ? oldEnd : leastVisible()
+        index.setAsideCount == 0 ? oldEnd : leastVisible()
     }
 
     /// Goes on from where the last search ended, so that what is set aside is passed once, not with each eviction.
     /// Invariant: nothing behind the entry that the header names is visible.
     @inline(never)
     private func leastVisible() -> UInt32 {
-        let known = index.word32(IndexLayout.leastVisibleOffset)
+        let known = index.leastVisible
         let found = visible(from: known == 0 ? oldEnd : known)
-        index.set32(IndexLayout.leastVisibleOffset, found)
+        index.leastVisible = found
         return found
     }
 
@@ -80,29 +80,29 @@ struct EntryOrder {
         if let previous = index.entry(first) {
             previous.newer = number
         } else {
-            index.set32(IndexLayout.recencyLastOffset, number)
+            index.recencyLast = number
         }
-        index.set32(IndexLayout.recencyFirstOffset, number)
+        index.recencyFirst = number
     }
 
     @inline(__always)
     func unlinkFromRecency(_ number: UInt32, _ slot: EntrySlot) {
         let newer = slot.newer
         let older = slot.older
-        if index.word32(IndexLayout.leastVisibleOffset) == number {
-            index.set32(IndexLayout.leastVisibleOffset, newer)
+        if index.leastVisible == number {
+            index.leastVisible = newer
         }
         if let neighbour = index.entry(newer) {
             if neighbour.older != number { index.declareDamaged() }
             neighbour.older = older
         } else {
-            index.set32(IndexLayout.recencyFirstOffset, older)
+            index.recencyFirst = older
         }
         if let neighbour = index.entry(older) {
             if neighbour.newer != number { index.declareDamaged() }
             neighbour.newer = newer
         } else {
-            index.set32(IndexLayout.recencyLastOffset, newer)
+            index.recencyLast = newer
         }
     }
 
@@ -129,9 +129,9 @@ struct EntryOrder {
             order.append((slot.recency, number + 1))
         }
         order.sort { $0.recency < $1.recency }
-        index.set32(IndexLayout.recencyFirstOffset, 0)
-        index.set32(IndexLayout.recencyLastOffset, 0)
-        index.set32(IndexLayout.leastVisibleOffset, 0)
+        index.recencyFirst = 0
+        index.recencyLast = 0
+        index.leastVisible = 0
         for item in order {
             if let slot = index.entry(item.number) { linkAsMostRecent(item.number, slot) }
         }
@@ -171,4 +171,12 @@ struct EntryOrder {
 
 extension IndexMemory {
     @inline(__always) var order: EntryOrder { EntryOrder(self) }
+
+    // The two that every put and removal needs; asked of the index itself they take no hold on it.
+
+    @inline(__always)
+    func linkAsMostRecent(_ number: UInt32, _ slot: EntrySlot) { order.linkAsMostRecent(number, slot) }
+
+    @inline(__always)
+    func unlinkFromRecency(_ number: UInt32, _ slot: EntrySlot) { order.unlinkFromRecency(number, slot) }
 }

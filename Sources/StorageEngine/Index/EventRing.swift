@@ -62,7 +62,9 @@ struct EventRing {
         for ahead in 0..<count { cp_prefetch_write(cell(head &+ ahead)) }
     }
 
-    /// Claims the numbers of the next `count` events and returns the first.
+    /// Claims the numbers of the next `count` events and returns the first. Each must be published: followers wait for it
+    /// as long as for one whose writer may have died. One claim for all that a change tells, before it changes anything:
+    /// an atomic addition waits until all earlier stores have arrived.
     @inline(__always)
     func claim(_ count: Int) -> UInt64 { cp_add64(index + IndexLayout.eventHeadOffset, UInt64(count)) }
 
@@ -145,17 +147,6 @@ struct EventRing {
 extension IndexMemory {
     @inline(__always) var ring: EventRing { EventRing(index: base) }
 
-    @inline(__always) var eventHead: UInt64 { ring.head }
-
-    @inline(__always)
-    func prefetchEvents(_ count: UInt64) { ring.prefetch(count) }
-
-    /// Claims the numbers of the next `count` events and returns the first. Each must be published: followers wait for it
-    /// as long as for one whose writer may have died. One claim for all that a change tells, before it changes anything:
-    /// an atomic addition waits until all earlier stores have arrived.
-    @inline(__always)
-    func claimEvents(_ count: Int) -> UInt64 { ring.claim(count) }
-
     /// Notes an event; needs no lock. `key` may be empty where it is not at hand: readers then take it from
     /// the frame at `location`.
     @inline(__always)
@@ -164,7 +155,7 @@ extension IndexMemory {
         time: Int64, key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
     ) {
         publishEvent(
-            claimEvents(1), kind, cause, tag: tag, bytes: bytes, location: location, pid: pid, time: time,
+            ring.claim(1), kind, cause, tag: tag, bytes: bytes, location: location, pid: pid, time: time,
             key: key)
     }
 

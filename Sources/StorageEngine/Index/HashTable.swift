@@ -131,32 +131,14 @@ extension IndexMemory {
         return bucket < count ? bucket : bucket & (mask >> 1)
     }
 
-    @inline(__always) var bucketCount: UInt32 { word32(IndexLayout.bucketCountOffset) }
-
     @inline(__always)
     func bucket(of tag: UInt32) -> Bucket? { bucket(bucketNumber(of: tag, count: bucketCount)) }
-
-    /// Makes readers that are under way look again if they find nothing.
-    @inline(__always)
-    func beginStructureChange() {
-        let version = cp_relaxed64(base + IndexLayout.structureOffset)
-        cp_relaxed_store64(base + IndexLayout.structureOffset, version | 1)
-        cp_store_fence()
-    }
-
-    @inline(__always)
-    func endStructureChange() {
-        let version = cp_relaxed64(base + IndexLayout.structureOffset)
-        set64(IndexLayout.structureOffset, (version | 1) &+ 1)
-    }
 
     /// Sizes an empty table for about `count` entries.
     func prepare(forEntries count: Int) throws(StorageError) {
         guard count > IndexLayout.chunkEntries else { return }
         try grow(toHold: count)
-        set32(
-            IndexLayout.bucketCountOffset, UInt32(count * IndexLayout.chunkBuckets / IndexLayout.chunkEntries)
-        )
+        bucketCount = UInt32(count * IndexLayout.chunkBuckets / IndexLayout.chunkEntries)
     }
 
     // MARK: Entries in buckets. Each needs the lock, and a structure change around it.
@@ -225,15 +207,15 @@ extension IndexMemory {
     /// Makes sure that the next ``allocateEntry()`` finds room in the file.
     @inline(__always)
     func reserveEntry() throws(StorageError) {
-        let free = word32(IndexLayout.freeHeadOffset)
+        let free = freeHead
         if free != 0 {
             if let slot = entry(free), slot.location == .none { return }
             // An entry in use must not be given away. The free ones are lost until the index is built anew.
             declareDamaged()
-            set32(IndexLayout.freeHeadOffset, 0)
+            freeHead = 0
         }
-        let used = word32(IndexLayout.entryHighWaterOffset)
-        let capacity = word32(IndexLayout.entryCapacityOffset)
+        let used = entryHighWater
+        let capacity = entryCapacity
         if used >= capacity {
             // More in use than there is room for: what growing by such a number costs has no bound.
             guard used == capacity else { throw contradiction(IndexLayout.entryHighWaterOffset) }
@@ -255,13 +237,13 @@ extension IndexMemory {
     /// Takes an entry number after ``reserveEntry()``, and splits a bucket when there are many entries.
     @inline(__always)
     func allocateEntry() -> UInt32 {
-        let free = word32(IndexLayout.freeHeadOffset)
+        let free = freeHead
         if free != 0, let slot = entry(free) {
-            set32(IndexLayout.freeHeadOffset, slot.chainNext)
+            freeHead = slot.chainNext
             return free
         }
-        let next = word32(IndexLayout.entryHighWaterOffset) &+ 1
-        set32(IndexLayout.entryHighWaterOffset, next)
+        let next = entryHighWater &+ 1
+        entryHighWater = next
         let count = Int(bucketCount)
         if Int(next) * IndexLayout.chunkBuckets > count * IndexLayout.chunkEntries { splitNextBucket() }
         return next
@@ -273,8 +255,8 @@ extension IndexMemory {
         // Whoever finds the flag gone finds the location gone.
         cp_store_fence()
         slot.frameBytes = 0
-        slot.chainNext = word32(IndexLayout.freeHeadOffset)
-        set32(IndexLayout.freeHeadOffset, number)
+        slot.chainNext = freeHead
+        freeHead = number
     }
 
     /// Spreads the entries of one bucket over it and a new one.
@@ -309,7 +291,7 @@ extension IndexMemory {
         old.clear()
         new.clear()
         crashPoint(.bucketSplit)
-        set32(IndexLayout.bucketCountOffset, buckets &+ 1)
+        bucketCount = buckets &+ 1
         for _ in 0..<count + Bucket.cells {
             guard let slot = entry(chain) else { break }
             let number = chain

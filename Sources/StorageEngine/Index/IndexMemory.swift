@@ -87,33 +87,11 @@ final class IndexMemory: @unchecked Sendable {
     /// More than any honest index has: 2³² entries.
     private static let mostBytes = IndexLayout.fileBytes(chunks: 1 << 22)
 
-    // MARK: Header fields
-
-    @inline(__always) func word32(_ offset: Int) -> UInt32 { cp_load32(base + offset) }
-    @inline(__always) func word64(_ offset: Int) -> UInt64 { cp_load64(base + offset) }
-    @inline(__always) func set32(_ offset: Int, _ value: UInt32) { cp_store32(base + offset, value) }
-    @inline(__always) func set64(_ offset: Int, _ value: UInt64) { cp_store64(base + offset, value) }
-
-    @inline(__always) func add(_ counter: IndexLayout.Counter, _ amount: UInt64 = 1) {
-        _ = cp_add64(base + IndexLayout.countersOffset + 8 * counter.rawValue, amount)
-    }
-    /// As ``IndexMemory/add(_:_:)`` for a counter that only holders of the archive's lock change.
-    @inline(__always) func addLocked(_ counter: IndexLayout.Counter, _ amount: UInt64 = 1) {
-        let address = base + IndexLayout.countersOffset + 8 * counter.rawValue
-        cp_relaxed_store64(address, cp_relaxed64(address) &+ amount)
-    }
-    func count(_ counter: IndexLayout.Counter) -> UInt64 {
-        cp_relaxed64(base + IndexLayout.countersOffset + 8 * counter.rawValue)
-    }
-
-    /// A count or a sum of bytes. No honest one reaches 2⁴⁸; capped there, so that arithmetic on what a damaged
-    /// index says cannot overflow (F4).
-    @inline(__always)
-    func size(_ offset: Int) -> Int { Int(truncatingIfNeeded: min(word64(offset), 1 << 48)) }
+    // MARK: What is there
 
     /// Entry numbers that may be in use: 1 to this.
     var usedEntries: UInt32 {
-        let claimed = word32(IndexLayout.entryHighWaterOffset)
+        let claimed = entryHighWater
         return holds(claimed) ? claimed : knownCapacity.load(ordering: .relaxed)
     }
 
@@ -143,28 +121,14 @@ final class IndexMemory: @unchecked Sendable {
 
     var hasFile: Bool { file != nil }
 
-    /// How often entries have been given other numbers.
-    var renumberings: UInt64 { word64(IndexLayout.renumberingsOffset) }
-
-    /// The same, once nobody is about it: where it is the same after all lines were gone through, none was missed for that
-    /// reason. Waits some time at most, since whoever is about it may have been stopped.
+    /// How often entries have been given other numbers, once nobody is about it: where it is the same after all lines were
+    /// gone through, none was missed for that reason. Waits some time at most, since whoever is about it may have been
+    /// stopped.
     func settledRenumberings() -> UInt64 {
-        for attempt in 0..<1_000 where word64(IndexLayout.structureOffset) & 1 != 0 {
+        for attempt in 0..<1_000 where structureVersion & 1 != 0 {
             if attempt < 100 { cp_pause() } else { usleep(100) }
         }
         return renumberings
-    }
-
-    /// Marks the index as damaged: nobody changes the archive through it any more, and the next who opens the
-    /// archive builds a new one from the log. Needs the lock.
-    func declareDamaged() { set32(IndexLayout.stateOffset, IndexLayout.State.damaged.rawValue) }
-
-    /// Writes into the header which file this is: a copy of it is another (F3).
-    func identify(_ file: OpenFile) throws(StorageError) {
-        let status = try file.status()
-        set64(IndexLayout.deviceOffset, status.device)
-        set64(IndexLayout.inodeOffset, status.inode)
-        set64(IndexLayout.birthOffset, cp_birth_time(file.descriptor))
     }
 
     /// Copies the first bytes of an index that nobody changes meanwhile into this one, which nobody else has.
@@ -173,12 +137,6 @@ final class IndexMemory: @unchecked Sendable {
         try mapWhole(atMost: bytes)
         UnsafeMutableRawBufferPointer(start: base, count: bytes).copyMemory(
             from: UnsafeRawBufferPointer(start: other.base, count: bytes))
-    }
-
-    func setBytes(_ bytes: [UInt8], at offset: Int) {
-        bytes.withUnsafeBytes {
-            UnsafeMutableRawBufferPointer(start: base + offset, count: bytes.count).copyMemory(from: $0)
-        }
     }
 
     // MARK: Entries and buckets, numbered from 1 and 0
@@ -198,7 +156,7 @@ final class IndexMemory: @unchecked Sendable {
     /// Maps what the index has grown by. Believes the header's capacity only as far as the file really reaches, so that
     /// no access can meet the end of the file (F4).
     private func learnCapacity() throws(StorageError) {
-        var capacity = Int(word32(IndexLayout.entryCapacityOffset))
+        var capacity = Int(entryCapacity)
         if let file {
             // A file that was removed grows no more.
             guard let bytes = try file.status()?.bytes else { return }
@@ -245,7 +203,7 @@ final class IndexMemory: @unchecked Sendable {
     /// nothing. Costs two loads where nothing has grown.
     @inline(__always)
     func catchUp() throws(StorageError) {
-        if word32(IndexLayout.entryCapacityOffset) > knownCapacity.load(ordering: .acquiring) {
+        if entryCapacity > knownCapacity.load(ordering: .acquiring) {
             try learnCapacity()
         }
     }
@@ -318,14 +276,14 @@ final class IndexMemory: @unchecked Sendable {
         // Never zeros over what the capacity says is in use, whatever the other field says (a process may have
         // died between the two stores below).
         let present = IndexLayout.fileBytes(
-            chunks: Int(word32(IndexLayout.entryCapacityOffset)) / IndexLayout.chunkEntries)
-        let start = max(size(IndexLayout.indexBytesOffset), present)
+            chunks: Int(entryCapacity) / IndexLayout.chunkEntries)
+        let start = max(indexBytes, present)
         if let file { try file.opened(writable: true).extend(from: min(start, bytes), to: bytes) }
         // Before the header says so: what can't be mapped here can't be used.
         try map(bytes, upTo: knownCapacity.load(ordering: .relaxed))
         crashPoint(.indexExtended)
-        set32(IndexLayout.entryCapacityOffset, UInt32(chunks * IndexLayout.chunkEntries))
-        set64(IndexLayout.indexBytesOffset, UInt64(bytes))
+        entryCapacity = UInt32(chunks * IndexLayout.chunkEntries)
+        indexBytes = bytes
         _ = learnCapacity(atLeast: 0)
     }
 
@@ -336,11 +294,11 @@ final class IndexMemory: @unchecked Sendable {
     func shrink(toHold capacity: Int) {
         let chunks = max(1, (capacity + IndexLayout.chunkEntries - 1) / IndexLayout.chunkEntries)
         let least = IndexLayout.fileBytes(chunks: chunks)
-        let end = size(IndexLayout.indexBytesOffset)
-        guard end > least, Int(word32(IndexLayout.entryHighWaterOffset)) <= capacity else { return }
-        set32(IndexLayout.entryCapacityOffset, UInt32(chunks * IndexLayout.chunkEntries))
+        let end = indexBytes
+        guard end > least, Int(entryHighWater) <= capacity else { return }
+        entryCapacity = UInt32(chunks * IndexLayout.chunkEntries)
         crashPoint(.indexShrunk)
-        set64(IndexLayout.indexBytesOffset, UInt64(least))
+        indexBytes = least
         // A file that can't be opened now, or whose file system cannot do it, keeps the blocks; they are used when the
         // index grows again.
         if let file = try? file?.opened(writable: true), cp_holes_are_readable(file.descriptor) {

@@ -37,7 +37,7 @@ extension ArchiveEngine {
     /// One bit for each line whose process lives.
     var livingLines: UInt64 {
         let liveness = liveness
-        return index.attachedSlots.reduce(0) { liveness.isAlive($1) ? $0 | 1 << UInt64($1.line) : $0 }
+        return index.processes.attached.reduce(0) { liveness.isAlive($1) ? $0 | 1 << UInt64($1.line) : $0 }
     }
 }
 

@@ -120,8 +120,6 @@ struct ProcessTable {
 extension IndexMemory {
     var processes: ProcessTable { ProcessTable(self) }
 
-    var attachedSlots: [ProcessSlot] { processes.attached }
-
     /// Keeps a line's counts for the archive and gives the line back. Needs the lock.
     func detach(_ slot: ProcessSlot) {
         add(.hits, slot.hits)

@@ -18,7 +18,7 @@ struct Residency {
     private func word(_ number: UInt32) -> UnsafeMutableRawPointer? { index.residencyAddress(number) }
 
     /// Whether any process has ever held an object. Until then all words are 0.
-    @inline(__always) var isUsed: Bool { index.word32(IndexLayout.residencyUsedOffset) != 0 }
+    @inline(__always) var isUsed: Bool { index.isResidencyUsed }
 
     /// The lines whose processes hold the entry's object; 0 past the capacity.
     subscript(number: UInt32) -> UInt64 { word(number).map { cp_relaxed64($0) } ?? 0 }
@@ -29,7 +29,7 @@ struct Residency {
         // Not where no entry is any more: the place may be a hole by now, and writing there would take a block that
         // nobody has reserved (F4).
         guard let word = word(number), index.entry(number)?.location != Location.none else { return }
-        if !isUsed { index.set32(IndexLayout.residencyUsedOffset, 1) }
+        if !isUsed { index.isResidencyUsed = true }
         cp_or64(word, 1 << UInt64(line & 63))
     }
 
@@ -55,6 +55,7 @@ struct Residency {
 extension IndexMemory {
     @inline(__always) var residency: Residency { Residency(self) }
 
+    /// As ``Residency/forget(_:)``; asked of the index itself it takes no hold on it, which puts would notice.
     @inline(__always)
     func forgetResidency(_ number: UInt32) { residency.forget(number) }
 }

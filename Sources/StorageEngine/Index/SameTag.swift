@@ -6,9 +6,9 @@ extension IndexMemory {
     /// does not finish.
     func liveEntries(ofTag tag: UInt32) -> [UInt32] {
         for attempt in 0..<400 {
-            let before = word64(IndexLayout.structureOffset)
+            let before = structureVersion
             let found = chainedEntries(ofTag: tag)
-            if let found, before & 1 == 0, word64(IndexLayout.structureOffset) == before { return found }
+            if let found, before & 1 == 0, structureVersion == before { return found }
             if attempt < 100 { cp_pause() } else { cp_sleep(10_000) }
         }
         return (0..<usedEntries).map { $0 + 1 }.filter { isLive($0, tag) }

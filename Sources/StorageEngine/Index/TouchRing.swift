@@ -38,7 +38,11 @@ extension IndexMemory {
 
     @inline(__always) func nextStamp() -> UInt64 { cp_add64(base + IndexLayout.touchTailOffset, 1) }
     @inline(__always) var stampsTaken: UInt64 { cp_load64(base + IndexLayout.touchTailOffset) }
-    @inline(__always) var stampsDrained: UInt64 { cp_load64(base + IndexLayout.touchDrainedOffset) }
+    /// Uses with stamps below are applied.
+    @inline(__always) private(set) var stampsDrained: UInt64 {
+        get { cp_load64(base + IndexLayout.touchDrainedOffset) }
+        set { cp_store64(base + IndexLayout.touchDrainedOffset, newValue) }
+    }
 
     enum Touch {
         case published
@@ -75,11 +79,27 @@ extension IndexMemory {
         return stamp
     }
 
+    /// Stamps for as many changes, one behind another, as ``takeStampAndDrain()`` takes one.
+    func takeStampsAndDrain(_ count: Int) -> UInt64 {
+        let first = cp_add64(base + IndexLayout.touchTailOffset, UInt64(max(count, 1)))
+        drainTouches(before: first)
+        stampsDrained = first &+ UInt64(max(count, 1))
+        return first
+    }
+
+    /// Stamps that are taken from now on are above `recency`; nothing is pending.
+    func raiseStamps(above recency: UInt64) {
+        guard stampsTaken <= recency else { return }
+        let first = min(recency, Frame.latestStamp) + 1
+        cp_store64(base + IndexLayout.touchTailOffset, first)
+        stampsDrained = first
+    }
+
     /// Applies all that came before `stamp`, which the holder of the lock took and uses itself.
     @inline(__always)
     func finish(_ stamp: UInt64) {
         drainTouches(before: stamp)
-        set64(IndexLayout.touchDrainedOffset, stamp &+ 1)
+        stampsDrained = stamp &+ 1
     }
 
     /// Whether so little is pending that the use of `stamp` can wait as well.
@@ -103,12 +123,12 @@ extension IndexMemory {
         guard end <= IndexMemory.largestStamp else { return declareDamaged() }
         // Stamps further ahead than the ring is long belong to writers that found it full, and published nothing.
         if end &- stamp > UInt64(8 * IndexLayout.touchCells) {
-            set64(IndexLayout.touchDrainedOffset, end)
+            stampsDrained = end
             drain(stamp, before: stamp &+ UInt64(IndexLayout.touchCells))
             stamp = end &- UInt64(IndexLayout.touchCells)
         }
         drain(stamp, before: end)
-        set64(IndexLayout.touchDrainedOffset, end)
+        stampsDrained = end
     }
 
     private func drain(_ first: UInt64, before end: UInt64) {
@@ -130,7 +150,7 @@ extension IndexMemory {
                 apply(stamp)
                 stamp += 1
             }
-            set64(IndexLayout.touchDrainedOffset, stamp)
+            stampsDrained = stamp
         }
     }
 

@@ -4,7 +4,7 @@ import CPlatform
 extension ArchiveEngine {
     /// Events from `first` on; `nil`: all that the ring has.
     func events(from first: UInt64?) -> EventBatch {
-        let head = index.eventHead
+        let head = index.ring.head
         let oldest = head - min(head, UInt64(IndexLayout.events))
         // A number that is still to come is one of an index that has been replaced since.
         let wanted = first.map { $0 > head ? oldest : $0 } ?? oldest
@@ -46,7 +46,7 @@ extension ArchiveEngine {
         while true {
             let count = bell?.count ?? 0
             if bell != nil { index.ring.markAsAwaited() }
-            let head = index.eventHead
+            let head = index.ring.head
             let batch = events(from: first)
             let left = nanoseconds - (cp_monotonic_time() - start)
             guard batch.events.isEmpty, batch.lost == 0, left > 0 else { return batch }
@@ -56,7 +56,7 @@ extension ArchiveEngine {
             } else if let bell {
                 bell.wait(since: count, atMost: min(left, 1_000_000_000))
                 // More may follow at once: so a writer wakes a follower some hundred times a second at most.
-                if index.eventHead != first { cp_sleep(2_000_000) }
+                if index.ring.head != first { cp_sleep(2_000_000) }
             } else {
                 cp_sleep(min(left, 50_000_000))
             }
@@ -93,7 +93,7 @@ extension ArchiveEngine {
     func history(of key: UnsafeRawBufferPointer) -> KeyHistory {
         let tag = UInt32(truncatingIfNeeded: hash(key))
         let name = String(decoding: key, as: UTF8.self)
-        let head = index.eventHead
+        let head = index.ring.head
         let oldest = head - min(head, UInt64(IndexLayout.events))
         var events: [ArchiveEvent] = []
         var earliest: Int64?

@@ -93,12 +93,12 @@ extension ArchiveEngine {
         // Whoever holds the lock may have been stopped, and others need this thread.
         guard let section = tryAcquire() else { return 10_000_000 }
         section.drainTouches()
-        let before = index.word64(IndexLayout.appendedBytesOffset)
+        let before = index.appendedBytes
         let expired = try? section.expireSome()
         var isBusy = expired ?? 0 > 0
         if !isBusy { isBusy = section.forgetSetAside(most: ArchiveEngine.actionBatch) }
         if !isBusy, isQuiet { isBusy = section.giveRoomBack() }
-        let own = index.word64(IndexLayout.appendedBytesOffset) &- before
+        let own = index.appendedBytes &- before
         housekeeping.withLock { $0.appended &+= own }
         let pause = isBusy ? ArchiveEngine.shortestPause : section.untilNext(failed: expired == nil)
         // Others get at the archive while the medium is waited for.
@@ -109,7 +109,7 @@ extension ArchiveEngine {
 
     /// Whether others wrote little in the second before this one.
     private func lookAtWriting() -> Bool {
-        let appended = index.word64(IndexLayout.appendedBytesOffset)
+        let appended = index.appendedBytes
         return housekeeping.withLock { house in
             let now = cp_monotonic_time()
             guard now &- house.second >= ArchiveEngine.usualPause else { return house.isQuiet }
@@ -153,7 +153,7 @@ extension ArchiveSection {
             if line.endBytes != .max { left = min(left, ArchiveEngine.usualPause) }
         }
         guard left != .max else { return nil }
-        let isShared = index.attachedSlots.count > 1
+        let isShared = index.processes.attached.count > 1
         let longest = isShared ? ArchiveEngine.sharedPause : ArchiveEngine.longestPause
         return max(ArchiveEngine.shortestPause, min(left, longest))
     }

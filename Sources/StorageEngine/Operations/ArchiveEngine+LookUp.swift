@@ -47,10 +47,10 @@ extension ArchiveEngine {
     private func findFrame(
         _ key: UnsafeRawBufferPointer, tag: UInt32, forChange: Bool = false
     ) throws(StorageError) -> FoundEntry? {
-        let before = index.word64(IndexLayout.structureOffset)
+        let before = index.structureVersion
         switch walk(key, tag: tag, forChange: forChange) {
         case .found(let entry): return entry
-        case .absent where before & 1 == 0 && index.word64(IndexLayout.structureOffset) == before: return nil
+        case .absent where before & 1 == 0 && index.structureVersion == before: return nil
         default: return try findPatiently(key, tag: tag)
         }
     }
@@ -61,13 +61,13 @@ extension ArchiveEngine {
     @inline(__always)
     private func walk(_ key: UnsafeRawBufferPointer, tag: UInt32, forChange: Bool = false) -> Walk {
         // Not there as far as could be found out just now, which is not to be taken for "absent".
-        guard let bucket = index.bucket(of: tag) else { return .unreadable(head) }
+        guard let bucket = index.bucket(of: tag) else { return .unreadable(index.head) }
         let mark = Bucket.mark(tag)
         var unreadable: Location?
         for place in 0..<Bucket.cells {
             let cell = bucket.cell(place)
             guard Bucket.mark(in: cell) == mark, cell != 0 else { continue }
-            let location = Bucket.location(in: cell, near: head.segment)
+            let location = Bucket.location(in: cell, near: index.head.segment)
             let number = bucket.number(place)
             guard let slot = index.entry(number) else {
                 unreadable = location
@@ -159,10 +159,10 @@ extension ArchiveEngine {
     /// lock: looks again while chains are changing, and at every entry when whoever changes them does not finish.
     func number(ofTag tag: UInt32) -> UInt32? {
         for attempt in 0..<400 {
-            let before = index.word64(IndexLayout.structureOffset)
+            let before = index.structureVersion
             var isAstray = false
             if let number = walk(toTag: tag, &isAstray) { return number }
-            if before & 1 == 0, index.word64(IndexLayout.structureOffset) == before {
+            if before & 1 == 0, index.structureVersion == before {
                 guard isAstray else { return nil }
                 if attempt > 50 { break }
             }
@@ -202,10 +202,10 @@ extension ArchiveEngine {
     {
         var unreadable: Location?
         looks: for attempt in 0..<400 {
-            let before = index.word64(IndexLayout.structureOffset)
+            let before = index.structureVersion
             let result = walk(key, tag: tag)
             if case .found(let entry) = result { return entry }
-            if before & 1 == 0, index.word64(IndexLayout.structureOffset) == before {
+            if before & 1 == 0, index.structureVersion == before {
                 switch result {
                 case .unreadable(let location):
                     // Where index or segment just can't be reached now, that is the error.

@@ -111,7 +111,7 @@ extension ArchiveEngine {
     /// without closing it.
     func countOrphans() -> Int {
         guard index.residency.isUsed,
-            index.attachedSlots.contains(where: { !liveness.isAlive($0) })
+            index.processes.attached.contains(where: { !liveness.isAlive($0) })
         else { return 0 }
         let living = livingLines
         return (0..<index.usedEntries).count { place in

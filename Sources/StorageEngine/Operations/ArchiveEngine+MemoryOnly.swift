@@ -47,7 +47,7 @@ extension ArchiveEngine {
         let lines = index.residency[number]
         guard lines != 0 else { return [] }
         let liveness = liveness
-        return index.attachedSlots.filter { lines & 1 << UInt64($0.line) != 0 && liveness.isAlive($0) }
+        return index.processes.attached.filter { lines & 1 << UInt64($0.line) != 0 && liveness.isAlive($0) }
             .map(\.identity.pid)
     }
 

@@ -10,12 +10,6 @@ struct FoundMessage {
 
 /// Reading a log archive's messages, without the lock.
 extension ArchiveEngine {
-    /// The oldest message that remains; none while there is no message.
-    var firstMessage: Location {
-        get { Location(raw: index.word64(IndexLayout.firstMessageOffset)) }
-        set { index.set64(IndexLayout.firstMessageOffset, newValue.raw) }
-    }
-
     /// The first message that begins at or behind a place, and before another; what is damaged is passed over. That a
     /// segment can't be read just now is an error, and never that it holds none. What is there before `settled` (the head)
     /// doesn't change any more; a frame may reach over `end`, and what its value looks like is none.
@@ -23,7 +17,7 @@ extension ArchiveEngine {
         from place: Location, before end: Location, settled: Location? = nil
     ) throws(StorageError) -> FoundMessage? {
         var isDamaged = false
-        return try message(from: place, before: end, settled: settled ?? head, &isDamaged)
+        return try message(from: place, before: end, settled: settled ?? index.head, &isDamaged)
     }
 
     /// `isDamaged` becomes true where something before the message, or before `end` if there is none, is no frame.
@@ -85,14 +79,14 @@ extension ArchiveEngine {
     /// Whether the totals are those of the messages that are there.
     func messagesAddUp() throws(StorageError) -> Bool {
         let (count, bytes) = try countMessages()
-        return count == entryCount && bytes == Int(valueBytes)
+        return count == index.entryCount && bytes == Int(index.valueBytes)
     }
 
     func countMessages() throws(StorageError) -> (count: Int, bytes: Int) {
         var count = 0
         var bytes = 0
-        var place = firstMessage
-        while let found = try message(from: place, before: head) {
+        var place = index.firstMessage
+        while let found = try message(from: place, before: index.head) {
             count += 1
             bytes += found.bytes
             place = found.end
@@ -104,9 +98,9 @@ extension ArchiveEngine {
     func messages(
         from cursor: MessageCursor?, before last: MessageCursor? = nil, most: Int
     ) throws(StorageError) -> MessageBatch {
-        let head = head
+        let head = index.head
         let end = last.map { min(Location(raw: $0.place), head) } ?? head
-        let start = cursor.map { Location(raw: $0.place) } ?? firstMessage
+        let start = cursor.map { Location(raw: $0.place) } ?? index.firstMessage
         var place = start
         var expected = cursor?.expected
         // The ring has moved on past the place; whether a message was there, the next one's number tells.
@@ -115,7 +109,7 @@ extension ArchiveEngine {
         var isDamaged = false
         var messages: [LogMessage] = []
         while messages.count < most {
-            let first = firstMessage
+            let first = index.firstMessage
             if place < first {
                 isPassed = isPassed || place != .none
                 place = first
@@ -130,7 +124,7 @@ extension ArchiveEngine {
                 let pin = try log.pinIfPresent(found.place.segment)
             else {
                 // Dropped while it was looked for, or nothing is left that can be read.
-                if firstMessage > place { continue }
+                if index.firstMessage > place { continue }
                 isDamaged = isDamaged || hasDamage
                 break
             }
@@ -164,11 +158,11 @@ extension ArchiveEngine {
     func cursor(
         beforeLast count: Int, of last: MessageCursor? = nil
     ) throws(StorageError) -> MessageCursor {
-        let first = firstMessage
-        let head = head
+        let first = index.firstMessage
+        let head = index.head
         let end = last.map { min(Location(raw: $0.place), head) } ?? head
         guard first != .none, count > 0 else {
-            return MessageCursor(place: end.raw, expected: index.word64(IndexLayout.sequenceOffset) &+ 1)
+            return MessageCursor(place: end.raw, expected: index.sequence &+ 1)
         }
         var needed = count
         var segment = end.segment
@@ -204,7 +198,7 @@ extension ArchiveEngine {
         places = []
         offset = start
         var isDamaged = false
-        while let found = try message(in: segment, from: offset, before: end, head, &isDamaged) {
+        while let found = try message(in: segment, from: offset, before: end, index.head, &isDamaged) {
             places.append(found.place)
             offset = found.end.offset
         }

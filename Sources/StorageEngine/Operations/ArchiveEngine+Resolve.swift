@@ -2,7 +2,7 @@ import CPlatform
 
 /// What a reader does that meets a frame of a batch.
 extension ArchiveEngine {
-    private enum Standing {
+    private enum Resolution {
         case found(FoundEntry)
         case absent
         /// The batch has ended, or another has begun, while it was looked at.
@@ -38,8 +38,8 @@ extension ArchiveEngine {
     private static let batchPatience = 1000
 
     private func resolution(of entry: FoundEntry) throws(StorageError) -> Resolution {
-        let open = index.word64(IndexLayout.batchOpenOffset)
-        guard open != 0, entry.location.raw >= open else { return published(entry) }
+        let open = index.batchOpen
+        guard open != .none, entry.location >= open else { return published(entry) }
         guard let part = BatchPart(of: entry.frame), part.previous != .none else { return .absent }
         // The line is still that of the frame before.
         let deadline = entry.slot.deadline
@@ -53,7 +53,7 @@ extension ArchiveEngine {
             throw error
         }
         guard let frame = previous, frame.key.elementsEqual(entry.frame.key),
-            index.word64(IndexLayout.batchOpenOffset) == open
+            index.batchOpen == open
         else {
             log.unpin(pin)
             return .changed
@@ -70,8 +70,8 @@ extension ArchiveEngine {
     private func published(_ entry: FoundEntry) -> Resolution {
         if entry.frame.kind == .delete { return .absent }
         let deadline = entry.frame.traits.deadline
-        let done = index.word64(IndexLayout.batchDoneOffset)
-        let isFilled = done == 0 || entry.location.raw < done
+        let done = index.batchDone
+        let isFilled = done == .none || entry.location < done
         if isFilled, entry.standing == nil, deadline == Deadline.never { return .found(entry) }
         var found = entry
         // Asked again: when it was found, its line may still have been that of the frame before.
@@ -92,8 +92,8 @@ extension ArchiveEngine {
         guard let frame = try log.frameIfPresent(pin, at: location.offset), frame.isInBatch else {
             return location
         }
-        let open = index.word64(IndexLayout.batchOpenOffset)
-        if open != 0, location.raw >= open {
+        let open = index.batchOpen
+        if open != .none, location >= open {
             guard let previous = BatchPart(of: frame)?.previous, previous != .none else { return nil }
             return previous
         }
@@ -103,10 +103,10 @@ extension ArchiveEngine {
     /// Whether a line that names another place by now is still that of the frame at `location`, because the batch that
     /// changes it is not published.
     func isUnpublished(_ slot: EntrySlot, insteadOf location: Location) throws(StorageError) -> Bool {
-        let open = index.word64(IndexLayout.batchOpenOffset)
+        let open = index.batchOpen
         let present = slot.location
-        guard open != 0, present.raw >= open, !slot.isSetAside else { return false }
+        guard open != .none, present >= open, !slot.isSetAside else { return false }
         return try withFrameIfPresent(at: present) { BatchPart(of: $0)?.previous == location } == true
-            && index.word64(IndexLayout.batchOpenOffset) == open
+            && index.batchOpen == open
     }
 }

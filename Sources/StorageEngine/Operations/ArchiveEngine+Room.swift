@@ -9,18 +9,19 @@ extension ArchiveEngine {
     var grantedSegmentBytes: Int {
         let target = segmentTarget
         // The segment being written, the step it grows by, and a block of the file system's own for each file.
-        let files = index.size(IndexLayout.segmentBytesOffset) / target + 8
+        let files = index.segmentBytes / target + 8
         let margin = target + 2 * SegmentLayout.stepBytes(target: target) + 8192 * files
-        return boundBytes - index.size(IndexLayout.indexBytesOffset) - margin
+        return boundBytes - index.indexBytes - margin
     }
 
     /// What S3 grants the archive's files: what can be undone has room of its own beside the limit.
     @inline(__always) var boundBytes: Int {
+        let values = index.valueBytes
         let limit = Double(
-            diskLimit.map { min($0, ArchiveConfiguration.maximumDiskLimit) } ?? valueBytes + valueBytes / 2)
+            index.diskLimit.map { min($0, ArchiveConfiguration.maximumDiskLimit) } ?? values + values / 2)
         let undo = min(
-            index.size(IndexLayout.setAsideBytesOffset), Int(clamping: ArchiveConfiguration.maximumDiskLimit))
-        let entries = entryCount + Int(index.setAsideCount)
+            index.setAsideBytes, Int(clamping: ArchiveConfiguration.maximumDiskLimit))
+        let entries = index.entryCount + Int(index.setAsideCount)
         return Int(1.25 * (limit + Double(undo) + 128 * Double(entries)) + 1_048_576)
     }
 
@@ -28,14 +29,14 @@ extension ArchiveEngine {
     /// go round in circles.
     @inline(__always) var leastSegmentBytes: Int {
         let target = segmentTarget
-        let live = Double(index.size(IndexLayout.liveFrameBytesOffset))
+        let live = Double(index.liveFrameBytes)
         let unused = Double(2 * SegmentLayout.reserveBytes) / Double(target)
         return Int(live * (1.09 + unused)) + 2 * target
     }
 
     /// What the segments may take when nobody writes: half as much again as what lives in them, and some segments.
     var quietSegmentBytes: Int {
-        let live = index.size(IndexLayout.liveFrameBytesOffset)
+        let live = index.liveFrameBytes
         return max(live + live / 2 + 2 * segmentTarget + 65_536, leastSegmentBytes)
     }
 
@@ -44,7 +45,7 @@ extension ArchiveEngine {
         // A log's messages go by its own rule.
         guard kind != .log else { return false }
         return
-            (oldestSegment < head.segment && index.size(IndexLayout.segmentBytesOffset) > quietSegmentBytes)
+            (index.oldestSegment < index.head.segment && index.segmentBytes > quietSegmentBytes)
             || isIndexWasted
     }
 
@@ -56,7 +57,7 @@ extension ArchiveEngine {
 
     /// Whether the index has several times the lines that are used: given back when nobody writes.
     var isIndexWasted: Bool {
-        let used = Int(index.word32(IndexLayout.entryHighWaterOffset))
-        return used > 4 * (entryCount + Int(index.setAsideCount)) + 4 * IndexLayout.chunkEntries
+        let used = Int(index.entryHighWater)
+        return used > 4 * (index.entryCount + Int(index.setAsideCount)) + 4 * IndexLayout.chunkEntries
     }
 }

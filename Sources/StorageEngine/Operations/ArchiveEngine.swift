@@ -53,7 +53,7 @@ final class ArchiveEngine: Sendable {
         name = opening.descriptor.name
         kind = opening.descriptor.configuration.kind
         folder = opening.folder
-        hash = opening.descriptor.hash(salt: index.word64(IndexLayout.saltOffset))
+        hash = opening.descriptor.hash(salt: index.salt)
         self.index = index
         self.log = log
         self.lock = lock
@@ -106,7 +106,7 @@ final class ArchiveEngine: Sendable {
     /// The last writer that leaves says so in the index. Whoever is just opening the archive will see to it that
     /// the next mark is set.
     private func markAsClean() {
-        guard let attachment, index.word32(IndexLayout.stateOffset) == IndexLayout.State.ready.rawValue,
+        guard let attachment, index.isReady,
             let turn = try? OpeningTurn.take(in: folder, archive: name, nanoseconds: 0)
         else { return }
         defer { turn.pass() }
@@ -129,25 +129,6 @@ final class ArchiveEngine: Sendable {
 
     /// Whether the archive's folder was removed; then no file of it can be made any more.
     var isGone: Bool { (try? folder.status().links) == 0 }
-
-    // MARK: Header fields that several operations use
-
-    var head: Location {
-        get { Location(raw: index.word64(IndexLayout.headOffset)) }
-        set { index.set64(IndexLayout.headOffset, newValue.raw) }
-    }
-    var oldestSegment: UInt32 { index.word32(IndexLayout.oldestSegmentOffset) }
-    var valueBytes: UInt64 { UInt64(index.size(IndexLayout.valueBytesOffset)) }
-    var entryCount: Int { index.size(IndexLayout.entryCountOffset) }
-    /// No walk along a list of entries is longer, whatever number the index counts.
-    var listedEntries: Int { min(entryCount, Int(index.usedEntries)) }
-    /// `nil`: no limit.
-    var diskLimit: UInt64? {
-        let limit = index.word64(IndexLayout.diskLimitOffset)
-        return limit == .max ? nil : limit
-    }
-
-    var memoryLimit: UInt64 { index.word64(IndexLayout.memoryLimitOffset) }
 
     static func validate(key: UnsafeRawBufferPointer) throws(StorageError) {
         guard key.count > 0 else { throw .invalidKey(reason: "it is empty; use 1 to 1,024 bytes") }

@@ -62,7 +62,7 @@ extension ArchiveEngine {
         var outcome = PlanOutcome(entries: 0, bytes: 0, skipped: [], action: nil)
         try clearNextLine()
         let stamp = index.stampsTaken
-        let sequence = index.word64(IndexLayout.sequenceOffset)
+        let sequence = index.sequence
         var group: UInt32 = 0
         var next: UInt32 = 0
         var known: UInt32 = 0
@@ -103,7 +103,7 @@ extension ArchiveEngine {
     private func clearNextLine() throws(StorageError) {
         while true {
             let section = try acquire()
-            let group = max(1, index.word32(IndexLayout.nextGroupOffset))
+            let group = index.nextGroup
             let line = index.undo[UndoTable.place(of: group)]
             guard line.marked > 0 else { return }
             if line.state == .reversible { line.end = 0 }
@@ -151,8 +151,8 @@ extension ArchiveSection {
     }
 
     fileprivate func nextGroup() -> UInt32 {
-        let group = max(1, index.word32(IndexLayout.nextGroupOffset))
-        index.set32(IndexLayout.nextGroupOffset, group == .max ? 1 : group + 1)
+        let group = index.nextGroup
+        index.nextGroup = group == .max ? 1 : group + 1
         return group
     }
 }

@@ -6,7 +6,7 @@ extension ArchiveSection {
     @inline(__always)
     func append(_ content: FrameContent, inNewSegment: Bool = false) throws(StorageError) -> Location {
         let bytes = content.frameBytes
-        let place = engine.head
+        let place = index.head
         let target = engine.segmentTarget
         if inNewSegment || place == .none || place.offset + SegmentLayout.reserveBytes >= target
             || place.offset + bytes + SegmentLayout.reserveBytes > SegmentLayout.strideBytes
@@ -37,15 +37,14 @@ extension ArchiveSection {
     /// Makes the frame at `location` part of the log.
     @inline(__always)
     func commit(_ location: Location, bytes: Int) {
-        index.set64(IndexLayout.headOffset, location.advanced(by: bytes).raw)
-        index.set64(
-            IndexLayout.appendedBytesOffset, index.word64(IndexLayout.appendedBytesOffset) &+ UInt64(bytes))
+        index.head = location.advanced(by: bytes)
+        index.appendedBytes &+= UInt64(bytes)
     }
 
     @inline(__always)
     func nextSequence() -> UInt64 {
-        let sequence = index.word64(IndexLayout.sequenceOffset) &+ 1
-        index.set64(IndexLayout.sequenceOffset, sequence)
+        let sequence = index.sequence &+ 1
+        index.sequence = sequence
         return sequence
     }
 
@@ -63,7 +62,7 @@ extension ArchiveSection {
         try log.extend(pin, to: wanted)
         crashPoint(.segmentExtended)
         let view = log.view(pin)
-        adjust(IndexLayout.segmentBytesOffset, by: view.bytes - before)
+        index.adjust(.segmentBytes, by: view.bytes - before)
         return view
     }
 
@@ -82,7 +81,7 @@ extension ArchiveSection {
         let least = SegmentHeader.bytes + bytes + SegmentLayout.reserveBytes
         let size = (max(least, SegmentLayout.stepBytes(target: target)) + 4095) & ~4095
         let number = try nextSegmentNumber(forBytes: size)
-        let oldest = engine.oldestSegment == 0 ? number : engine.oldestSegment
+        let oldest = index.oldestSegment == 0 ? number : index.oldestSegment
         do throws(StorageError) {
             try log.create(number, oldest: oldest, bytes: size, room: target)
         } catch {
@@ -94,8 +93,8 @@ extension ArchiveSection {
                 path: log.path(of: number), offset: 0, reason: "the new segment cannot be read back")
         }
         index.setLiveFrames(ofSegment: number, 0)
-        adjust(IndexLayout.segmentBytesOffset, by: size)
-        if engine.oldestSegment == 0 { index.set32(IndexLayout.oldestSegmentOffset, number) }
+        index.adjust(.segmentBytes, by: size)
+        if index.oldestSegment == 0 { index.oldestSegment = number }
         engine.noteRoom()
         return pin
     }
@@ -103,7 +102,7 @@ extension ArchiveSection {
     /// Room for several frames of together `bytes`, one behind another in one segment, as ``append(_:inNewSegment:)``
     /// would find it for one. Nothing counts until ``commit(_:bytes:)``. The pin is the caller's to let go.
     func roomForFrames(bytes: Int) throws(StorageError) -> (place: Location, pin: SegmentLog.Pin) {
-        let place = engine.head
+        let place = index.head
         let target = engine.segmentTarget
         if place == .none || place.offset + SegmentLayout.reserveBytes >= target
             || place.offset + bytes + SegmentLayout.reserveBytes > SegmentLayout.strideBytes
@@ -130,7 +129,7 @@ extension ArchiveSection {
     /// The number after those that the newest segment takes up, and above that of any segment of this archive in the
     /// folder. All that it takes up lie in one round of the slots, as in all logs that were ever written.
     private func nextSegmentNumber(forBytes bytes: Int) throws(StorageError) -> UInt32 {
-        if let above = try log.highestSegment(above: engine.head.segment) {
+        if let above = try log.highestSegment(above: index.head.segment) {
             throw .corrupted(
                 path: log.path(of: above), offset: 0,
                 reason:
@@ -138,9 +137,9 @@ extension ArchiveSection {
                     + "repair it")
         }
         var number: UInt64 = 1
-        if engine.head != .none {
+        if index.head != .none {
             number =
-                UInt64(engine.head.segment) + UInt64(SegmentLayout.slots(forFramesTo: engine.head.offset))
+                UInt64(index.head.segment) + UInt64(SegmentLayout.slots(forFramesTo: index.head.offset))
         }
         let needed = UInt64(SegmentLayout.slots(forBytes: bytes))
         let slots = UInt64(SegmentLayout.slots)
@@ -149,7 +148,7 @@ extension ArchiveSection {
         guard let last = UInt32(exactly: number + needed - 1), last < .max else {
             throw .limitReached(operation: "append to", path: engine.folder.path, limit: .segmentNumbers)
         }
-        guard engine.oldestSegment == 0 || last - min(last, engine.oldestSegment) < SegmentLayout.slots else {
+        guard index.oldestSegment == 0 || last - min(last, index.oldestSegment) < SegmentLayout.slots else {
             throw .noSpace(path: engine.folder.path + " (more segments than an archive may have)")
         }
         return UInt32(number)
@@ -190,6 +189,6 @@ extension ArchiveSection {
 
 extension ArchiveEngine {
     var segmentTarget: Int {
-        SegmentLayout.targetBytes(forArchiveOf: diskLimit ?? valueBytes)
+        SegmentLayout.targetBytes(forArchiveOf: index.diskLimit ?? index.valueBytes)
     }
 }

@@ -16,18 +16,18 @@ extension ArchiveSection {
                 // after a death amid it, this finds what is left to be done.
                 removeMemoryOnly(of: content.key, tag: tag, sparing: number)
             }
-            adjust(IndexLayout.valueBytesOffset, by: content.value.count - Int(slot.valueBytes))
-            adjustLive(slot.location, by: -Int(slot.frameBytes))
+            index.adjust(.valueBytes, by: content.value.count - Int(slot.valueBytes))
+            index.adjustLive(slot.location, by: -Int(slot.frameBytes))
             fill(number, slot, content, frameBytes: frameBytes)
             index.setLocation(number, slot, location)
             index.forgetResidency(number)
             if isTouchPending {
                 index.noteStored(number, tag: tag, stamp: content.recency, time: content.time)
             } else {
-                index.order.unlinkFromRecency(number, slot)
+                index.unlinkFromRecency(number, slot)
                 crashPoint(.recencyUnlinked)
                 slot.recency = content.recency
-                index.order.linkAsMostRecent(number, slot)
+                index.linkAsMostRecent(number, slot)
             }
         } else {
             if supersedes, index.setAsideCount != 0 { supersede(content.key, tag: tag) }
@@ -42,13 +42,13 @@ extension ArchiveSection {
                 slot.location = location
                 index.forgetResidency(number)
                 index.insertIntoBucket(number, slot)
-                index.order.linkAsMostRecent(number, slot)
-                adjust(IndexLayout.valueBytesOffset, by: content.value.count)
-                adjust(IndexLayout.entryCountOffset, by: 1)
+                index.linkAsMostRecent(number, slot)
+                index.adjust(.valueBytes, by: content.value.count)
+                index.adjust(.entryCount, by: 1)
             }
             index.endStructureChange()
         }
-        adjustLive(location, by: frameBytes)
+        index.adjustLive(location, by: frameBytes)
         return number
     }
 
@@ -71,12 +71,12 @@ extension ArchiveSection {
         if !slot.isPlausible { index.declareDamaged() }
         index.beginStructureChange()
         index.removeFromBucket(number, slot)
-        index.order.unlinkFromRecency(number, slot)
+        index.unlinkFromRecency(number, slot)
         index.forgetResidency(number)
         crashPoint(.entryUnlinked)
-        adjust(IndexLayout.valueBytesOffset, by: -Int(slot.valueBytes))
-        adjust(IndexLayout.entryCountOffset, by: -1)
-        adjustLive(slot.location, by: -Int(slot.frameBytes))
+        index.adjust(.valueBytes, by: -Int(slot.valueBytes))
+        index.adjust(.entryCount, by: -1)
+        index.adjustLive(slot.location, by: -Int(slot.frameBytes))
         index.freeEntry(number, slot)
         index.endStructureChange()
     }

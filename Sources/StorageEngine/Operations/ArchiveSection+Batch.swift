@@ -31,12 +31,12 @@ extension ArchiveSection {
     fileprivate func apply(
         _ batch: PreparedBatch, _ bytes: UnsafeRawBufferPointer
     ) throws(StorageError) -> [BatchResult] {
-        if let limit = engine.diskLimit, batch.valueBytes > limit {
+        if let limit = index.diskLimit, batch.valueBytes > limit {
             engine.noteRejection(
                 UnsafeRawBufferPointer(start: nil, count: 0), tag: 0, bytes: batch.valueBytes, .tooLarge)
             throw .batchTooLarge(bytes: batch.valueBytes, limit: limit, archive: engine.name)
         }
-        let stamps = takeStampsAndDrain(batch.changes.count)
+        let stamps = index.takeStampsAndDrain(batch.changes.count)
         let changes = try lookUp(batch.changes, bytes)
         let results = results(of: changes, in: batch)
         let needed = changes.filter(\.isNeeded)
@@ -45,14 +45,6 @@ extension ArchiveSection {
             changes: needed, victims: try victims(for: needed), firstStamp: stamps, time: Clock.wall())
         try carryOut(plan, bytes)
         return results
-    }
-
-    /// Stamps for as many uses, after all that came before them, which are applied.
-    private func takeStampsAndDrain(_ count: Int) -> UInt64 {
-        let first = cp_add64(index.base + IndexLayout.touchTailOffset, UInt64(max(count, 1)))
-        index.drainTouches(before: first)
-        index.set64(IndexLayout.touchDrainedOffset, first &+ UInt64(max(count, 1)))
-        return first
     }
 
     /// What is there under the keys of a batch.
@@ -86,8 +78,8 @@ extension ArchiveSection {
 
     /// The least recent entries that must go so that the limit is kept, without those that the batch changes.
     private func victims(for changes: [BatchChange]) throws(StorageError) -> [UInt32] {
-        guard let limit = engine.diskLimit else { return [] }
-        var bytes = Int(engine.valueBytes)
+        guard let limit = index.diskLimit else { return [] }
+        var bytes = Int(index.valueBytes)
         var spared = Set<UInt32>(minimumCapacity: changes.count)
         for change in changes {
             bytes += change.value?.count ?? 0
@@ -103,11 +95,7 @@ extension ArchiveSection {
             bytes -= Int(slot.valueBytes)
         }
         guard bytes <= limit else {
-            index.declareDamaged()
-            throw .corrupted(
-                path: engine.folder.path + "/" + ArchiveOpening.indexName,
-                offset: IndexLayout.valueBytesOffset,
-                reason: "it counts more than it lists; it is built anew when all have closed the archive")
+            throw miscounted()
         }
         return victims
     }
@@ -154,10 +142,10 @@ extension ArchiveSection {
     func reserveEntries(_ count: Int) throws(StorageError) {
         guard count > 0 else { return }
         try index.reserveEntry()
-        let needed = Int(index.word32(IndexLayout.entryHighWaterOffset)) + count
+        let needed = Int(index.entryHighWater) + count
         // The free list is in the same file, so what it has can't be missing; how long it is nobody counts.
-        if needed > Int(index.word32(IndexLayout.entryCapacityOffset)),
-            Int(index.usedEntries) - engine.entryCount - Int(index.setAsideCount) < count
+        if needed > Int(index.entryCapacity),
+            Int(index.usedEntries) - index.entryCount - Int(index.setAsideCount) < count
         {
             try index.grow(toHold: needed)
         }

@@ -4,19 +4,19 @@ import CPlatform
 extension ArchiveSection {
     /// Whether the index has room for many more entries than there are, and the footprint suffers from it.
     private var isSparse: Bool {
-        let used = Int(index.word32(IndexLayout.entryHighWaterOffset))
-        let needed = engine.entryCount + Int(index.setAsideCount)
+        let used = Int(index.entryHighWater)
+        let needed = index.entryCount + Int(index.setAsideCount)
         // An eighth of them have gone since, so moving the rest is paid for.
         return used > needed + needed / 8 + 2 * IndexLayout.chunkEntries
-            && index.size(IndexLayout.indexBytesOffset) + engine.leastSegmentBytes > engine.boundBytes
+            && index.indexBytes + engine.leastSegmentBytes > engine.boundBytes
     }
 
     /// Whether the index was made for many more entries than it ever had, and the footprint suffers from it.
     private var isRoomy: Bool {
-        let used = Int(index.word32(IndexLayout.entryHighWaterOffset))
-        return Int(index.word32(IndexLayout.entryCapacityOffset)) > used + used / 8 + 2
+        let used = Int(index.entryHighWater)
+        return Int(index.entryCapacity) > used + used / 8 + 2
             * IndexLayout.chunkEntries
-            && index.size(IndexLayout.indexBytesOffset) + index.size(IndexLayout.segmentBytesOffset)
+            && index.indexBytes + index.segmentBytes
                 > engine.boundBytes
     }
 
@@ -42,13 +42,13 @@ extension ArchiveSection {
     /// Removes the oldest segments as long as nothing lives in them.
     func dropDeadSegments() throws(StorageError) {
         // Messages are not counted by segment.
-        guard engine.kind != .log else { return dropSegments(before: engine.firstMessage.segment) }
-        while engine.oldestSegment < engine.head.segment,
-            index.liveFrames(ofSegment: engine.oldestSegment) == 0
+        guard engine.kind != .log else { return dropSegments(before: index.firstMessage.segment) }
+        while index.oldestSegment < index.head.segment,
+            index.liveFrames(ofSegment: index.oldestSegment) == 0
         {
-            let before = engine.oldestSegment
-            dropSegments(before: try log.nextSegment(after: before, upTo: engine.head.segment))
-            guard engine.oldestSegment > before else { break }
+            let before = index.oldestSegment
+            dropSegments(before: try log.nextSegment(after: before, upTo: index.head.segment))
+            guard index.oldestSegment > before else { break }
         }
     }
 
@@ -58,18 +58,17 @@ extension ArchiveSection {
     @inline(never)
     func compact() {
         let used = index.usedEntries
-        let needed = UInt32(clamping: engine.entryCount + Int(index.setAsideCount))
+        let needed = UInt32(clamping: index.entryCount + Int(index.setAsideCount))
         guard needed < used || isRoomy else { return }
         index.beginStructureChange()
         // A snapshot that looked at lines meanwhile may have missed one, and begins anew.
-        index.set64(
-            IndexLayout.renumberingsOffset, index.word64(IndexLayout.renumberingsOffset) &+ 1)
+        index.renumberings &+= 1
         moveEntries(above: needed, of: used)
         for number in 0..<index.usedBuckets { index.bucket(number)?.clear() }
         crashPoint(.compactCleared)
-        index.set32(IndexLayout.entryHighWaterOffset, min(needed, used))
+        index.entryHighWater = min(needed, used)
         let buckets = Int(needed) * IndexLayout.chunkBuckets / IndexLayout.chunkEntries
-        index.set32(IndexLayout.bucketCountOffset, max(IndexMemory.firstBuckets, UInt32(buckets)))
+        index.bucketCount = max(IndexMemory.firstBuckets, UInt32(buckets))
         // Reads no frame: a file that can't be opened now must not stop it halfway.
         relink { $0.location != .none }
         crashPoint(.compactRelinked)

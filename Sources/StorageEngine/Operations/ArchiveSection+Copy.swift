@@ -57,7 +57,7 @@ extension ArchiveSection {
         try appendCopy(
             FrameContent(
                 kind: .message, sequence: frame.sequence, recency: frame.recency, time: frame.time,
-                created: Int64(bitPattern: engine.firstMessage.raw), key: none, value: frame.value,
+                created: Int64(bitPattern: index.firstMessage.raw), key: none, value: frame.value,
                 extensionBytes: none))
     }
 

@@ -45,7 +45,7 @@ extension ArchiveSection {
 
     fileprivate func deleteAll() throws(StorageError) -> Removal {
         drainTouches()
-        let removal = Removal(entries: engine.entryCount, bytes: engine.valueBytes)
+        let removal = Removal(entries: index.entryCount, bytes: index.valueBytes)
         guard removal.entries > 0 || index.setAsideCount > 0 else { return removal }
         // In a segment of its own, so that all older ones can be dropped at once.
         try appendBare(.deleteAll, inNewSegment: true) { location, time in
@@ -56,10 +56,11 @@ extension ArchiveSection {
             )
         }
         index.add(.deletes, UInt64(removal.entries))
-        dropSegments(before: engine.head.segment)
+        dropSegments(before: index.head.segment)
         index.shrink(toHold: 0)
         return removal
     }
+
     /// Empties the index.
     func clearEntries() {
         index.beginStructureChange()
@@ -72,20 +73,15 @@ extension ArchiveSection {
         index.deadlines.clear()
         crashPoint(.entriesCleared)
         for number in 0..<index.usedBuckets { index.bucket(number)?.clear() }
-        for offset in [
-            IndexLayout.entryHighWaterOffset, IndexLayout.freeHeadOffset, IndexLayout.recencyFirstOffset,
-            IndexLayout.recencyLastOffset, IndexLayout.leastVisibleOffset, IndexLayout.setAsideCountOffset,
-        ] {
-            index.set32(offset, 0)
-        }
-        engine.firstMessage = .none
-        index.set32(IndexLayout.bucketCountOffset, IndexMemory.firstBuckets)
-        for offset in [
-            IndexLayout.entryCountOffset, IndexLayout.valueBytesOffset, IndexLayout.liveFrameBytesOffset,
-            IndexLayout.setAsideBytesOffset,
-        ] {
-            index.set64(offset, 0)
-        }
+        index.entryHighWater = 0
+        index.clearLists()
+        index.setAsideCount = 0
+        index.firstMessage = .none
+        index.bucketCount = IndexMemory.firstBuckets
+        index.entryCount = 0
+        index.valueBytes = 0
+        index.liveFrameBytes = 0
+        index.setAsideBytes = 0
         for slot in 0..<UInt32(SegmentLayout.slots) { index.setLiveFrames(ofSegment: slot, 0) }
         index.undo.clear()
         index.endStructureChange()

@@ -4,11 +4,11 @@ extension ArchiveSection {
     /// Evicts entries until the values fit into `limit`; returns how many.
     @discardableResult
     func evict(downTo limit: UInt64) throws(StorageError) -> Int {
-        guard engine.valueBytes > limit else { return 0 }
-        let before = engine.entryCount
-        let count = try evictAllButLast(toFree: Int(engine.valueBytes - limit), sparing: 0)
+        guard index.valueBytes > limit else { return 0 }
+        let before = index.entryCount
+        let count = try evictAllButLast(toFree: Int(index.valueBytes - limit), sparing: 0)
         try evict(count, sparing: 0)
-        return before - engine.entryCount
+        return before - index.entryCount
     }
 
     /// How many of the next victims make up at least `bytes`, as far as one frame can name them; what
@@ -28,11 +28,7 @@ extension ArchiveSection {
         }
         guard freed >= bytes else {
             // The totals or the list are not what they were: nothing may be evicted for them.
-            index.declareDamaged()
-            throw .corrupted(
-                path: engine.folder.path + "/" + ArchiveOpening.indexName,
-                offset: IndexLayout.valueBytesOffset,
-                reason: "it counts more than it lists; it is built anew when all have closed the archive")
+            throw miscounted()
         }
         return count
     }
@@ -42,7 +38,7 @@ extension ArchiveSection {
         try withExtension(bytes: FrameExtension.evictionBytes(count)) { (writer) throws(StorageError) in
             nameVictims(count, sparing: sparing, in: &writer)
             try appendBare(.evict, extensionBytes: writer.written) { _, time in
-                removeVictims(count, sparing: sparing, time: time, events: index.claimEvents(count))
+                removeVictims(count, sparing: sparing, time: time, events: index.ring.claim(count))
             }
         }
     }

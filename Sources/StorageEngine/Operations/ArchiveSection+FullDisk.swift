@@ -44,17 +44,17 @@ extension ArchiveEngine {
     private func giveUpSome(for bytes: Int) throws(StorageError) -> Int {
         let section = try acquire()
         section.drainTouches()
-        let before = index.size(IndexLayout.segmentBytesOffset)
+        let before = index.segmentBytes
         if index.setAsideCount > 0 {
             try section.giveUpRoom()
-            return max(1, before - index.size(IndexLayout.segmentBytesOffset))
+            return max(1, before - index.segmentBytes)
         }
         try section.dropDeadSegments()
         // Whatever doesn't fit even then must not cost anything (S4).
-        if index.size(IndexLayout.segmentBytesOffset) == before, bytes < before {
+        if index.segmentBytes == before, bytes < before {
             guard try section.giveUpOldestSegment() else { return 0 }
         }
-        return before - index.size(IndexLayout.segmentBytesOffset)
+        return before - index.segmentBytes
     }
 }
 
@@ -62,9 +62,9 @@ extension ArchiveSection {
     /// Gives up the oldest segments of a cache or a log until that many bytes are free that weren't, as far as there are.
     /// Needs that pending uses are applied.
     func giveUpOldest(forBytes bytes: Int) throws(StorageError) {
-        let before = index.size(IndexLayout.segmentBytesOffset)
+        let before = index.segmentBytes
         try dropDeadSegments()
-        while before - index.size(IndexLayout.segmentBytesOffset) < bytes, try giveUpOldestSegment() {}
+        while before - index.segmentBytes < bytes, try giveUpOldestSegment() {}
     }
 
     /// Removes the oldest segment with what lives in it: the only eviction that needs no room for a frame that tells of it,
@@ -73,23 +73,23 @@ extension ArchiveSection {
     ///
     /// Costs a look-up for each frame of the segment, so no more a byte that is then stored than reclaiming.
     func giveUpOldestSegment() throws(StorageError) -> Bool {
-        let segment = engine.oldestSegment
-        guard engine.kind != .collection, segment != 0, segment < engine.head.segment, mayRemoveSegments()
+        let segment = index.oldestSegment
+        guard engine.kind != .collection, segment != 0, segment < index.head.segment, mayRemoveSegments()
         else {
             return false
         }
-        let next = try log.nextSegment(after: segment, upTo: engine.head.segment)
+        let next = try log.nextSegment(after: segment, upTo: index.head.segment)
         if engine.kind == .log { try giveUpMessages(before: next) }
         // Before its entries go: whoever dies from here on leaves some of which a repair sees that their segment is
         // forgotten.
-        index.set32(IndexLayout.oldestSegmentOffset, next)
+        index.oldestSegment = next
         crashPoint(.segmentGivenUp)
         if engine.kind != .log { try giveUpEntries(of: segment) }
         crashPoint(.segmentEmptied)
         let bytes = try log.removeFile(of: segment)
         crashPoint(.segmentUnlinked)
         index.setLiveFrames(ofSegment: segment, 0)
-        adjust(IndexLayout.segmentBytesOffset, by: -bytes)
+        index.adjust(.segmentBytes, by: -bytes)
         log.releaseSegments(before: next)
         return bytes > 0
     }
@@ -125,11 +125,11 @@ extension ArchiveSection {
     }
 
     private func giveUpMessages(before segment: UInt32) throws(StorageError) {
-        let bytes = engine.valueBytes
+        let bytes = index.valueBytes
         try dropMessages(before: Location(segment: segment, offset: SegmentHeader.bytes))
-        guard engine.valueBytes < bytes else { return }
+        guard index.valueBytes < bytes else { return }
         index.note(
-            .eviction, .noSpace, tag: 0, bytes: Int(clamping: bytes - engine.valueBytes), location: .none,
+            .eviction, .noSpace, tag: 0, bytes: Int(clamping: bytes - index.valueBytes), location: .none,
             pid: engine.pid,
             time: Clock.wall())
     }

@@ -15,7 +15,7 @@ extension ArchiveSection {
             guard case .noSpace = error, engine.kind != .log else { throw error }
         }
         try giveUpRoom()
-        while engine.valueBytes > limit {
+        while index.valueBytes > limit {
             do throws(StorageError) {
                 try fitPartly(into: limit)
             } catch {
@@ -29,7 +29,7 @@ extension ArchiveSection {
             try fit(into: limit)
         } catch {
             guard case .noSpace = error else { throw error }
-            try fit(into: max(limit, engine.valueBytes - min(engine.valueBytes, bytesOfNextVictims())))
+            try fit(into: max(limit, index.valueBytes - min(index.valueBytes, bytesOfNextVictims())))
             try dropDeadSegments()
         }
     }
@@ -59,7 +59,7 @@ extension ArchiveSection {
         } catch {
             guard case .corrupted = error else { throw error }
         }
-        guard let limit = engine.diskLimit, engine.valueBytes > limit else { return }
+        guard let limit = index.diskLimit, index.valueBytes > limit else { return }
         index.drainTouches(before: index.stampsTaken)
         do throws(StorageError) {
             try fitMakingRoom(into: limit)
@@ -80,7 +80,8 @@ extension ArchiveEngine {
         let section = try acquire()
         section.drainTouches()
         let hasOtherLimits =
-            configuration.diskLimit != diskLimit || configuration.memoryLimit ?? .max != memoryLimit
+            configuration.diskLimit != index.diskLimit
+            || configuration.memoryLimit ?? .max != index.memoryLimit
         if let limit = configuration.diskLimit { try section.fitMakingRoom(into: limit) }
         try publish()
         index.setConfiguration(configuration)
@@ -94,14 +95,5 @@ extension ArchiveEngine {
         section.reclaim(forAppended: 0)
         section.compactIfSparse()
         noteRoom()
-    }
-}
-
-extension IndexMemory {
-    /// Limits and durability, as the descriptor has them.
-    func setConfiguration(_ configuration: ArchiveConfiguration) {
-        set64(IndexLayout.memoryLimitOffset, configuration.memoryLimit ?? .max)
-        set64(IndexLayout.diskLimitOffset, configuration.diskLimit ?? .max)
-        setDurability(configuration.durability)
     }
 }

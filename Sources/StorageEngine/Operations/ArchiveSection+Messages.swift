@@ -27,7 +27,7 @@ extension ArchiveSection {
 
     fileprivate func append(_ message: UnsafeRawBufferPointer) throws(StorageError) -> UInt64 {
         let limit = min(
-            engine.diskLimit ?? UInt64(Frame.maximumValueBytes), ArchiveConfiguration.maximumDiskLimit)
+            index.diskLimit ?? UInt64(Frame.maximumValueBytes), ArchiveConfiguration.maximumDiskLimit)
         let now = Clock.wall()
         guard message.count <= min(limit, UInt64(Frame.maximumValueBytes)) else {
             index.add(.rejections)
@@ -38,8 +38,8 @@ extension ArchiveSection {
         }
         let stamp = drainTouches()
         // More than the limit when nothing was appended yet: a total that dropping must not go by.
-        if engine.valueBytes > limit { try recountMessages() }
-        let dropped = try oldestMessages { Int(engine.valueBytes) - $0.bytes + message.count > Int(limit) }
+        if index.valueBytes > limit { try recountMessages() }
+        let dropped = try oldestMessages { Int(index.valueBytes) - $0.bytes + message.count > Int(limit) }
         let content = FrameContent(
             kind: .message, sequence: nextSequence(), recency: stamp, time: now,
             created: Int64(bitPattern: dropped.first.raw),
@@ -47,17 +47,17 @@ extension ArchiveSection {
             extensionBytes: UnsafeRawBufferPointer(start: nil, count: 0))
         let location = try append(content)
         crashPoint(.messageWritten)
-        adjust(IndexLayout.valueBytesOffset, by: message.count - dropped.bytes)
-        adjust(IndexLayout.entryCountOffset, by: 1 - dropped.count)
+        index.adjust(.valueBytes, by: message.count - dropped.bytes)
+        index.adjust(.entryCount, by: 1 - dropped.count)
         crashPoint(.messageCounted)
-        engine.firstMessage = dropped.first == .none ? location : dropped.first
+        index.firstMessage = dropped.first == .none ? location : dropped.first
         commit(location, bytes: content.frameBytes)
         index.addLocked(.records)
         if dropped.count > 0 {
             crashPoint(.messagesDropped)
             index.addLocked(.evictions, UInt64(dropped.count))
-            if engine.firstMessage.segment > engine.oldestSegment {
-                dropSegments(before: engine.firstMessage.segment)
+            if index.firstMessage.segment > index.oldestSegment {
+                dropSegments(before: index.firstMessage.segment)
             }
         }
         index.note(
@@ -70,7 +70,7 @@ extension ArchiveSection {
     private func oldestMessages(while mustGoOn: (Dropped) -> Bool) throws(StorageError) -> Dropped {
         var isRecounted = false
         while true {
-            var dropped = Dropped(first: engine.firstMessage)
+            var dropped = Dropped(first: index.firstMessage)
             while mustGoOn(dropped), isRecounted || !dropped.isDoubtful, try dropOldest(&dropped) {}
             guard dropped.isDoubtful, !isRecounted else { return dropped }
             try recountMessages()
@@ -80,16 +80,16 @@ extension ArchiveSection {
 
     /// Leaves the oldest message out of account; `false` when there was none.
     private func dropOldest(_ dropped: inout Dropped) throws(StorageError) -> Bool {
-        guard let oldest = try engine.message(from: dropped.first, before: engine.head) else {
+        guard let oldest = try engine.message(from: dropped.first, before: index.head) else {
             dropped.first = .none
             dropped.isDoubtful = true
             return false
         }
         dropped.count += 1
         dropped.bytes += oldest.bytes
-        let next = try engine.message(from: oldest.end, before: engine.head)
+        let next = try engine.message(from: oldest.end, before: index.head)
         dropped.first = next?.place ?? .none
-        let totals = (count: engine.entryCount, bytes: Int(engine.valueBytes))
+        let totals = (count: index.entryCount, bytes: Int(index.valueBytes))
         let addsUp =
             next == nil
             ? (dropped.count, dropped.bytes) == totals
@@ -103,25 +103,25 @@ extension ArchiveSection {
     func replayMessage(_ frame: Frame, at location: Location) throws(StorageError) {
         let said = Location(raw: UInt64(bitPattern: frame.created))
         let oldest = said == .none ? location : min(said, location)
-        var dropped = Dropped(first: engine.firstMessage)
+        var dropped = Dropped(first: index.firstMessage)
         while let found = try engine.message(from: dropped.first, before: oldest, settled: location) {
             dropped.count += 1
             dropped.bytes += found.bytes
             dropped.first = found.end
         }
-        adjust(IndexLayout.valueBytesOffset, by: frame.valueBytes - dropped.bytes)
-        adjust(IndexLayout.entryCountOffset, by: 1 - dropped.count)
+        index.adjust(.valueBytes, by: frame.valueBytes - dropped.bytes)
+        index.adjust(.entryCount, by: 1 - dropped.count)
         // Looked at again only where it moved: the checksum of a large first message for each that follows is quadratic.
-        guard dropped.count > 0 || engine.firstMessage == .none else { return }
-        engine.firstMessage =
+        guard dropped.count > 0 || index.firstMessage == .none else { return }
+        index.firstMessage =
             try engine.message(from: dropped.first, before: location, settled: location)?.place ?? location
     }
 
     /// After a limit was lowered: the oldest messages go.
     func dropMessages(downTo limit: UInt64) throws(StorageError) {
-        forget(try oldestMessages { Int(engine.valueBytes) - $0.bytes > Int(clamping: limit) })
-        if engine.firstMessage.segment > engine.oldestSegment {
-            dropSegments(before: engine.firstMessage.segment)
+        forget(try oldestMessages { Int(index.valueBytes) - $0.bytes > Int(clamping: limit) })
+        if index.firstMessage.segment > index.oldestSegment {
+            dropSegments(before: index.firstMessage.segment)
         }
     }
 
@@ -131,11 +131,11 @@ extension ArchiveSection {
     }
 
     private func forget(_ dropped: Dropped) {
-        guard dropped.first != engine.firstMessage else { return }
-        adjust(IndexLayout.valueBytesOffset, by: -dropped.bytes)
-        adjust(IndexLayout.entryCountOffset, by: -dropped.count)
+        guard dropped.first != index.firstMessage else { return }
+        index.adjust(.valueBytes, by: -dropped.bytes)
+        index.adjust(.entryCount, by: -dropped.count)
         crashPoint(.messagesShortened)
-        engine.firstMessage = dropped.first
+        index.firstMessage = dropped.first
         index.addLocked(.evictions, UInt64(dropped.count))
     }
 
@@ -143,7 +143,7 @@ extension ArchiveSection {
     /// and what was damaged since it was counted takes no room. Costs reading all messages.
     func recountMessages() throws(StorageError) {
         let (count, bytes) = try engine.countMessages()
-        index.set64(IndexLayout.entryCountOffset, UInt64(count))
-        index.set64(IndexLayout.valueBytesOffset, UInt64(bytes))
+        index.entryCount = count
+        index.valueBytes = UInt64(bytes)
     }
 }

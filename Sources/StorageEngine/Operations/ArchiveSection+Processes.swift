@@ -4,7 +4,7 @@ extension ArchiveSection {
     /// nobody else has the archive open.
     func cleanUpAfterTheDead(isAlone: Bool) {
         let liveness = engine.liveness
-        for slot in index.attachedSlots where isAlone || !liveness.isAlive(slot) { leave(slot) }
+        for slot in index.processes.attached where isAlone || !liveness.isAlive(slot) { leave(slot) }
     }
 
     /// Gives a line of the process table back, with what only that process held.

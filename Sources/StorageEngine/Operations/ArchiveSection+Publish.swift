@@ -28,7 +28,7 @@ extension ArchiveSection {
     func publish(_ batch: BatchPublication, _ pin: SegmentLog.Pin) {
         var steps = batch.steps
         // From here on whoever meets one of its frames goes by the frame before.
-        index.set64(IndexLayout.batchOpenOffset, batch.first.raw)
+        index.batchOpen = batch.first
         crashPoint(.batchMarked)
         for place in steps.indices {
             if let slot = index.entry(steps[place].number) {
@@ -40,9 +40,9 @@ extension ArchiveSection {
             crashPoint(.batchEntryChanged)
         }
         // Before the next store: whoever takes the batch for decided must not go by lines that still are the old ones'.
-        index.set64(IndexLayout.batchDoneOffset, batch.first.raw)
+        index.batchDone = batch.first
         crashPoint(.batchDecided)
-        index.set64(IndexLayout.batchOpenOffset, 0)
+        index.batchOpen = .none
         crashPoint(.batchCommitted)
         for step in steps {
             fillPublished(step, pin)
@@ -54,7 +54,7 @@ extension ArchiveSection {
         }
         commit(batch.first, bytes: batch.bytes)
         crashPoint(.batchHeadMoved)
-        index.set64(IndexLayout.batchDoneOffset, 0)
+        index.batchDone = .none
     }
 
     /// What a frame of the log says of its entry.
@@ -89,17 +89,17 @@ extension ArchiveSection {
     /// Brings line, order and totals in line with a frame that is published.
     private func fillPublished(_ step: BatchStep, _ pin: SegmentLog.Pin) {
         guard let slot = index.entry(step.number) else { return }
-        if step.old != .none { adjustLive(step.old, by: -Int(slot.frameBytes)) }
+        if step.old != .none { index.adjustLive(step.old, by: -Int(slot.frameBytes)) }
         guard let content = content(at: step, pin) else { return index.declareDamaged() }
         // What is on disk, or deleted, ends what any process has of its own.
         if slot.isMemoryOnly { removeMemoryOnly(of: content.key, tag: step.tag, sparing: step.number) }
         guard step.isPut else {
-            adjustLive(step.location, by: Int(slot.frameBytes))
+            index.adjustLive(step.location, by: Int(slot.frameBytes))
             return remove(step.number)
         }
         let bytes = content.frameBytes
         if step.old != .none {
-            adjust(IndexLayout.valueBytesOffset, by: content.value.count - Int(slot.valueBytes))
+            index.adjust(.valueBytes, by: content.value.count - Int(slot.valueBytes))
             fill(step.number, slot, content, frameBytes: bytes)
             // Its cell says whether the line has to be looked at.
             index.setLocation(step.number, slot, step.location)
@@ -108,10 +108,10 @@ extension ArchiveSection {
             slot.recency = content.recency
         } else {
             if index.setAsideCount != 0 { supersede(content.key, tag: step.tag) }
-            adjust(IndexLayout.valueBytesOffset, by: content.value.count)
-            adjust(IndexLayout.entryCountOffset, by: 1)
+            index.adjust(.valueBytes, by: content.value.count)
+            index.adjust(.entryCount, by: 1)
         }
         index.order.linkAsMostRecent(step.number, slot)
-        adjustLive(step.location, by: bytes)
+        index.adjustLive(step.location, by: bytes)
     }
 }

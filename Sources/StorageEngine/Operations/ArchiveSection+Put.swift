@@ -61,13 +61,13 @@ extension ArchiveSection {
         _ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32
     ) throws(StorageError) -> HeldEntry {
         let value = request.value
-        let limit = engine.diskLimit
+        let limit = index.diskLimit
         if let limit, value.count > limit {
             throw engine.reject(key, tag: tag, bytes: value.count, limit: limit)
         }
         let recency = index.nextStamp()
-        if let limit, engine.valueBytes + UInt64(value.count) > limit { index.order.prefetchVictim() }
-        index.prefetchEvents(2)
+        if let limit, index.valueBytes + UInt64(value.count) > limit { index.order.prefetchVictim() }
+        index.ring.prefetch(2)
         let now = Clock.wall()
         var content = FrameContent(
             kind: .put, encoding: request.encoding, sequence: 0, recency: recency, time: now, created: now,
@@ -92,7 +92,7 @@ extension ArchiveSection {
             try index.reserveEntry()
         }
         let replacedBytes = replaced.map { Int($0.valueBytes) } ?? 0
-        let bytes = Int(engine.valueBytes) - replacedBytes + value.count
+        let bytes = Int(index.valueBytes) - replacedBytes + value.count
         // Where nothing has to go and nothing comes, the order can wait.
         let isTouchPending =
             replaced != nil && bytes <= limit ?? .max && request.traits.isPlain && index.mayWait(recency)
@@ -110,7 +110,7 @@ extension ArchiveSection {
         } else if request.traits.isPlain {
             content.sequence = nextSequence()
             location = try append(content)
-            event = index.claimEvents(1)
+            event = index.ring.claim(1)
             crashPoint(.putFrameWritten)
             number = applyPut(
                 content, tag: tag, number: replacedNumber, at: location, isTouchPending: isTouchPending)
@@ -147,7 +147,7 @@ extension ArchiveSection {
             content.extensionBytes = writer.written
             content.sequence = nextSequence()
             location = try append(content)
-            events = index.claimEvents(count + 1)
+            events = index.ring.claim(count + 1)
             removeVictims(count, sparing: replaced, time: content.time, events: events)
             number = applyPut(content, tag: tag, number: replaced, at: location)
             // Before it is the archive's: nobody may find an entry that no process seems to hold.

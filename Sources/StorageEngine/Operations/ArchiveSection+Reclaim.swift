@@ -9,7 +9,7 @@ extension ArchiveSection {
     /// Does the share of reclaiming that appending `bytes` owes.
     @inline(__always)
     func reclaim(forAppended bytes: Int) {
-        let used = index.size(IndexLayout.segmentBytesOffset)
+        let used = index.segmentBytes
         if used > engine.grantedSegmentBytes, used > engine.leastSegmentBytes {
             reclaimSlowly(share: 8 * bytes + 1024)
         }
@@ -18,20 +18,20 @@ extension ArchiveSection {
     @inline(never)
     private func reclaimSlowly(share: Int) {
         // What an index that contradicts itself says is dead may be alive.
-        guard index.word32(IndexLayout.stateOffset) == IndexLayout.State.ready.rawValue else { return }
+        guard index.isReady else { return }
         if index.setAsideCount > 0 { forgetSetAside(most: 64) }
         let allowed = engine.allowedSegmentBytes
         let hard = allowed + engine.segmentTarget
         // Going once over the whole log frees all that can be freed.
-        let last = engine.head.segment
+        let last = index.head.segment
         var work = 0
         var isRecounted = false
         while true {
-            let used = index.size(IndexLayout.segmentBytesOffset)
-            guard used > allowed, work < share || used > hard, engine.oldestSegment < engine.head.segment
+            let used = index.segmentBytes
+            guard used > allowed, work < share || used > hard, index.oldestSegment < index.head.segment
             else { return }
             if work >= share {
-                guard engine.oldestSegment < last else { return }
+                guard index.oldestSegment < last else { return }
                 if !isRecounted {
                     // Before one change pays for a whole lap: the sum may not be what it was.
                     guard (try? recountSegments()) != nil else { return }
@@ -46,27 +46,27 @@ extension ArchiveSection {
 
     /// Goes on reclaiming the oldest segment; bytes of work, or `nil` when that can't be done now.
     private func reclaimStep(share: Int) -> Int? {
-        let segment = engine.oldestSegment
+        let segment = index.oldestSegment
         guard index.liveFrames(ofSegment: segment) == 0 else {
             return reclaimNextFrames(of: segment, share: share)
         }
         // Looked at once a segment, and with each change only while it holds one back.
         guard !engine.isNeededToUndo(segment),
-            let next = try? log.nextSegment(after: segment, upTo: engine.head.segment)
+            let next = try? log.nextSegment(after: segment, upTo: index.head.segment)
         else { return nil }
         dropSegments(before: next)
-        return engine.oldestSegment > segment ? 4096 : nil
+        return index.oldestSegment > segment ? 4096 : nil
     }
 
     // MARK: When nobody writes
 
     /// Reclaims a slice; `true` when it did something.
     func giveRoomBack() -> Bool {
-        guard engine.kind != .log, index.word32(IndexLayout.stateOffset) == IndexLayout.State.ready.rawValue
+        guard engine.kind != .log, index.isReady
         else { return false }
         var work = 0
-        while work < 1 << 17, engine.oldestSegment < engine.head.segment,
-            index.size(IndexLayout.segmentBytesOffset) > engine.quietSegmentBytes
+        while work < 1 << 17, index.oldestSegment < index.head.segment,
+            index.segmentBytes > engine.quietSegmentBytes
         {
             guard let done = reclaimStep(share: 65_536) else { break }
             work += max(done, 1)
@@ -101,7 +101,7 @@ extension ArchiveSection {
             return abandon(segment) ? 4096 : nil
         }
         defer { log.unpin(pin) }
-        var place = Location(raw: index.word64(IndexLayout.cleanerOffset))
+        var place = index.cleaner
         if place.segment != segment { place = Location(segment: segment, offset: SegmentHeader.bytes) }
         let start = place.offset
         return withUnsafeTemporaryAllocation(of: Candidate.self, capacity: 16) { candidates -> Int? in
@@ -142,7 +142,7 @@ extension ArchiveSection {
                     guard isKept else { return nil }
                 }
                 let end = candidate.offset + candidate.frame.bytes
-                index.set64(IndexLayout.cleanerOffset, Location(segment: segment, offset: end).raw)
+                index.cleaner = Location(segment: segment, offset: end)
             }
             return offset - start
         }
@@ -166,7 +166,7 @@ extension ArchiveSection {
         guard let next = found else {
             return abandon(pin.segment) ? 4096 : nil
         }
-        index.set64(IndexLayout.cleanerOffset, Location(segment: pin.segment, offset: next).raw)
+        index.cleaner = Location(segment: pin.segment, offset: next)
         return next - offset
     }
 
@@ -177,6 +177,7 @@ extension ArchiveSection {
         for place in 0..<Bucket.cells where bucket.cell(place) & ~Bucket.look == cell {
             return bucket.number(place)
         }
+        guard bucket.overflow != 0 else { return nil }
         var chain = ChainWalk(index, from: bucket.overflow)
         while let slot = chain.next() { if slot.location == location { return chain.number } }
         return nil
@@ -207,18 +208,18 @@ extension ArchiveSection {
 
     @inline(__always)
     private func move(_ content: FrameContent, _ number: UInt32, _ slot: EntrySlot) -> Bool {
-        guard index.word32(IndexLayout.stateOffset) == IndexLayout.State.ready.rawValue else { return false }
+        guard index.isReady else { return false }
         guard let location = try? append(content) else { return false }
         crashPoint(content.kind == .kept ? .keptWritten : .moveWritten)
         let bytes = content.frameBytes
-        adjustLive(slot.location, by: -Int(slot.frameBytes))
+        index.adjustLive(slot.location, by: -Int(slot.frameBytes))
         if slot.isSetAside {
             index.resizeSetAside(number, slot, to: UInt32(bytes))
         } else {
             slot.frameBytes = UInt32(bytes)
         }
         index.setLocation(number, slot, location)
-        adjustLive(location, by: bytes)
+        index.adjustLive(location, by: bytes)
         crashPoint(content.kind == .kept ? .keptApplied : .moveApplied)
         commit(location, bytes: bytes)
         return true
@@ -273,7 +274,7 @@ extension ArchiveSection {
             }
         }
         index.setLiveFrames(ofSegment: segment, 0)
-        guard let next = try? log.nextSegment(after: segment, upTo: engine.head.segment) else { return false }
+        guard let next = try? log.nextSegment(after: segment, upTo: index.head.segment) else { return false }
         dropSegments(before: next)
         return true
     }
@@ -281,20 +282,20 @@ extension ArchiveSection {
     /// Removes the files of all segments older than `segment`, oldest first: a younger file must not go
     /// while an older one, whose frames it may hide, is still there.
     func dropSegments(before segment: UInt32) {
-        var oldest = engine.oldestSegment
+        var oldest = index.oldestSegment
         guard oldest < segment, mayRemoveSegments() else { return }
         while oldest < segment {
             guard let next = try? log.nextSegment(after: oldest, upTo: segment) else { return }
             // Readers that miss the file find that it is no longer part of the log.
-            index.set32(IndexLayout.oldestSegmentOffset, next)
+            index.oldestSegment = next
             crashPoint(.segmentForgotten)
             guard let bytes = try? log.removeFile(of: oldest) else {
-                index.set32(IndexLayout.oldestSegmentOffset, oldest)
+                index.oldestSegment = oldest
                 return
             }
             crashPoint(.segmentUnlinked)
             index.setLiveFrames(ofSegment: oldest, 0)
-            adjust(IndexLayout.segmentBytesOffset, by: -bytes)
+            index.adjust(.segmentBytes, by: -bytes)
             oldest = next
         }
         log.releaseSegments(before: oldest)

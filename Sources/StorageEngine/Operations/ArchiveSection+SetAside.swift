@@ -9,8 +9,8 @@ extension ArchiveSection {
         note(removal, first: location, bytes: UInt64(slot.valueBytes))
         index.forgetResidency(number)
         index.setAside(number, slot, by: index.undo[UndoTable.place(of: removal.group)])
-        adjust(IndexLayout.valueBytesOffset, by: -Int(slot.valueBytes))
-        adjust(IndexLayout.entryCountOffset, by: -1)
+        index.adjust(.valueBytes, by: -Int(slot.valueBytes))
+        index.adjust(.entryCount, by: -1)
         crashPoint(.setAsideLinked)
     }
 
@@ -32,7 +32,7 @@ extension ArchiveSection {
     private func begin(_ line: UndoLine, _ removal: RemovalNote, first: Location) {
         let now = Clock.read()
         let past = min(max(0, now.wall.subtractingSaturating(removal.time)), ArchiveEngine.graceMicroseconds)
-        let appended = index.word64(IndexLayout.appendedBytesOffset)
+        let appended = index.appendedBytes
         line.group = 0
         line.clearSums()
         line.state = .reversible
@@ -48,8 +48,8 @@ extension ArchiveSection {
         line.kind = (removal.kind ?? .delete).rawValue
         line.first = first
         line.group = removal.group
-        if index.word32(IndexLayout.nextGroupOffset) <= removal.group {
-            index.set32(IndexLayout.nextGroupOffset, removal.group &+ 1)
+        if index.nextGroup <= removal.group {
+            index.nextGroup = removal.group &+ 1
         }
     }
 
@@ -59,13 +59,13 @@ extension ArchiveSection {
         of group: UInt32, _ body: () throws(StorageError) -> Result
     ) throws(StorageError) -> Result {
         guard group != 0 else { return try body() }
-        let before = index.word64(IndexLayout.appendedBytesOffset)
+        let before = index.appendedBytes
         let left = index.undo.line(of: group).flatMap { $0.endBytes == .max ? nil : $0.endBytes &- before }
         // Nor does it end meanwhile: reclaiming may move far more than that.
         if left != nil { index.undo.line(of: group)?.endBytes = .max }
         defer {
             if let line = index.undo.line(of: group) {
-                let after = index.word64(IndexLayout.appendedBytesOffset)
+                let after = index.appendedBytes
                 line.lastAppended = after
                 if let left {
                     line.endBytes = left &+ after
@@ -86,7 +86,7 @@ extension ArchiveSection {
         let used = index.undo.lines.filter { engine.isReversible($0) && $0.endBytes == .max }
             .reduce(0) { $0 &+ engine.cost($1) }
         guard used > engine.undoBudget else { return }
-        let room = max(ArchiveEngine.leastGraceBytes, (engine.diskLimit ?? engine.valueBytes) / 20)
+        let room = max(ArchiveEngine.leastGraceBytes, (index.diskLimit ?? index.valueBytes) / 20)
         line.endBytes = line.lastAppended &+ room
     }
 
@@ -101,7 +101,7 @@ extension ArchiveSection {
                 used &+= engine.cost(line)
                 continue
             }
-            let room = max(ArchiveEngine.leastGraceBytes, (engine.diskLimit ?? engine.valueBytes) / 20)
+            let room = max(ArchiveEngine.leastGraceBytes, (index.diskLimit ?? index.valueBytes) / 20)
             line.endBytes = line.lastAppended &+ room
         }
     }
@@ -155,7 +155,7 @@ extension ArchiveSection {
         var left = most
         // Some hundred bytes of marks for each entry that may be handled.
         var words = most > 1 << 20 ? UInt32.max : UInt32(most) * 512
-        var number = index.word32(IndexLayout.undoSweepOffset)
+        var number = index.undoSweep
         var isSecondLap = false
         while left > 0, words > 0 {
             let (found, seen) = index.nextMarked(above: number, lines: lines, most: words)
@@ -171,7 +171,7 @@ extension ArchiveSection {
             if !index.settle(found, slot) { forget(found, slot) }
             left -= 1
         }
-        index.set32(IndexLayout.undoSweepOffset, number >= index.usedEntries ? 0 : number)
+        index.undoSweep = number >= index.usedEntries ? 0 : number
         if evenReversible { for line in index.undo.lines where line.marked == 0 { line.group = 0 } }
         return true
     }
@@ -183,7 +183,7 @@ extension ArchiveSection {
         index.order.unlinkFromRecency(number, slot)
         index.unmark(number, slot)
         crashPoint(.setAsideForgotten)
-        adjustLive(slot.location, by: -Int(slot.frameBytes))
+        index.adjustLive(slot.location, by: -Int(slot.frameBytes))
         index.freeEntry(number, slot)
         index.endStructureChange()
     }
@@ -242,7 +242,8 @@ extension ArchiveEngine {
     /// holds, what is set aside included, stand in its place.
     var undoBudget: UInt64 {
         let setAside = index.undo.lines.reduce(0) { $0 &+ $1.pendingBytes }
-        let limit = min(diskLimit ?? valueBytes &+ setAside, ArchiveConfiguration.maximumDiskLimit)
+        let limit = min(
+            index.diskLimit ?? index.valueBytes &+ setAside, ArchiveConfiguration.maximumDiskLimit)
         return max(4 << 20, min(limit, 64 << 20), limit / 8)
     }
 

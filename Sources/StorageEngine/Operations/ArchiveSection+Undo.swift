@@ -9,12 +9,12 @@ extension ArchiveEngine {
     /// Whether an action can still be undone. What deadlines were before is in the log alone.
     func isReversible(_ line: UndoLine) -> Bool {
         line.group != 0 && (line.state == .reversible || line.state == .returning) && Clock.boot() < line.end
-            && (line.endBytes == .max || index.word64(IndexLayout.appendedBytesOffset) < line.endBytes)
-            && (!line.isOfDeadlines || line.first.segment >= oldestSegment)
+            && (line.endBytes == .max || index.appendedBytes < line.endBytes)
+            && (!line.isOfDeadlines || line.first.segment >= index.oldestSegment)
     }
 
     func describe(_ line: UndoLine) -> ReversibleAction {
-        let appended = index.word64(IndexLayout.appendedBytesOffset)
+        let appended = index.appendedBytes
         return ReversibleAction(
             id: line.group, kind: ReversibleAction.Kind(rawValue: line.kind) ?? .delete,
             time: Timestamp(microseconds: line.time), entries: Int(clamping: line.entries), bytes: line.bytes,
@@ -47,7 +47,7 @@ extension ArchiveEngine {
     /// A `restore` frame leaves out what was recorded anew before it. If a power loss kept the frame without those
     /// records, replaying it would bring back what was deleted for good.
     func synchronizeBeforeRestoring() throws(StorageError) {
-        if level != .process { try synchronize(upTo: head) }
+        if index.durability != .process { try synchronize(upTo: index.head) }
     }
 
     // MARK: What was removed
@@ -97,8 +97,8 @@ extension ArchiveEngine {
             let section = try acquire()
             section.drainTouches()
             guard line.group == group, line.state == .reversible, isReversible(line) else { return false }
-            let wanted = valueBytes &+ line.pendingBytes
-            if let limit = diskLimit, wanted > limit {
+            let wanted = index.valueBytes &+ line.pendingBytes
+            if let limit = index.diskLimit, wanted > limit {
                 isOrderWanted = order.map { index.usedEntries < $0.used } ?? true
                 guard !isOrderWanted, let known = order else { continue }
                 order = try section.makeRoom(wanted - limit, for: line, known, &outcome)
@@ -181,8 +181,8 @@ extension ArchiveSection {
         line.undone = time
         line.undoer = UInt32(bitPattern: engine.pid)
         line.state = isAll ? .undone : .returning
-        adjust(IndexLayout.valueBytesOffset, by: Int(clamping: line.pendingBytes))
-        adjust(IndexLayout.entryCountOffset, by: Int(clamping: line.pendingEntries))
+        index.adjust(.valueBytes, by: Int(clamping: line.pendingBytes))
+        index.adjust(.entryCount, by: Int(clamping: line.pendingEntries))
         line.pendingBytes = 0
         line.pendingEntries = 0
         index.endReturn()
@@ -240,11 +240,7 @@ extension ArchiveSection {
         }
         guard !victims.isEmpty else {
             // The totals are not what they were.
-            index.declareDamaged()
-            throw .corrupted(
-                path: engine.folder.path + "/" + ArchiveOpening.indexName,
-                offset: IndexLayout.valueBytesOffset,
-                reason: "it counts more than it lists; it is built anew when all have closed the archive")
+            throw miscounted()
         }
         try giveUpForRoom(victims, &outcome)
         return order

@@ -94,8 +94,8 @@ extension ArchiveEngine {
     fileprivate func deadlineChanges(of line: UndoLine) throws(StorageError) -> [DeadlineChange] {
         var changes: [DeadlineChange] = []
         var place = line.first
-        let end = head
-        while place < end, place.segment >= oldestSegment {
+        let end = index.head
+        while place < end, place.segment >= index.oldestSegment {
             guard let pin = try log.pinIfPresent(place.segment) else { break }
             defer { log.unpin(pin) }
             try log.learnSize(pin)
@@ -149,7 +149,7 @@ extension ArchiveSection {
             let isUndone = try undo(change, &outcome)
             if !isUndone { outcome.skip(change.key) }
         }
-        if let limit = engine.diskLimit { outcome.evicted += try evict(downTo: limit) }
+        if let limit = index.diskLimit { outcome.evicted += try evict(downTo: limit) }
         giveUp(line)
         try restore(line, isAll: true)
         crashPoint(.restoreCommitted)

@@ -25,13 +25,13 @@ struct ArchiveSection: ~Copyable {
     fileprivate init(locked engine: ArchiveEngine) {
         self.engine = engine
         holdsLock = true
-        engine.index.set64(IndexLayout.sectionOwnerOffset, UInt64(UInt32(bitPattern: engine.pid)))
+        engine.index.sectionOwner = UInt64(UInt32(bitPattern: engine.pid))
     }
 
     @inline(__always)
     deinit {
         guard holdsLock else { return }
-        engine.index.set64(IndexLayout.sectionOwnerOffset, 0)
+        engine.index.sectionOwner = 0
         engine.lock.release()
     }
 
@@ -42,37 +42,18 @@ struct ArchiveSection: ~Copyable {
     @discardableResult
     func drainTouches() -> UInt64 { index.takeStampAndDrain() }
 
+    /// Declares an index damaged whose totals are more than what it lists.
+    func miscounted() -> StorageError {
+        index.declareDamaged()
+        return .corrupted(
+            path: engine.folder.path + "/" + ArchiveOpening.indexName, offset: IndexLayout.valueBytesOffset,
+            reason: "it counts more than it lists; it is built anew when all have closed the archive")
+    }
+
     /// Marks the index as no longer in use, for all processes, and wakes those who wait for events.
     func closeForAll(_ doorbell: Doorbell?) {
-        index.set32(IndexLayout.stateOffset, IndexLayout.State.building.rawValue)
+        index.state = .building
         index.ring.callWaiters(doorbell)
-    }
-
-    // MARK: Totals
-
-    @inline(__always)
-    func adjust(_ offset: Int, by amount: Int) {
-        let sum = Int64(bitPattern: index.word64(offset)) &+ Int64(amount)
-        if sum < 0 { fallBelowNothing(offset) } else { index.set64(offset, UInt64(bitPattern: sum)) }
-    }
-
-    /// A total can't be negative: some entry's size is not what it was, and evicting for such a total would remove
-    /// what is intact. The sum of the files' sizes may be off after a failed extension, and decides only how much is
-    /// reclaimed.
-    @inline(never)
-    private func fallBelowNothing(_ offset: Int) {
-        if offset != IndexLayout.segmentBytesOffset { index.declareDamaged() }
-        index.set64(offset, 0)
-    }
-
-    /// Counts a frame that becomes live, or, with negative `bytes`, one that no longer is. A segment's word is 0 only
-    /// when as many have gone as had come: a wrong size in a damaged entry can't make it so.
-    @inline(__always)
-    func adjustLive(_ location: Location, by bytes: Int) {
-        let live = index.liveFrames(ofSegment: location.segment)
-        let change = (bytes < 0 ? -1 : 1) << IndexLayout.liveCountShift + bytes
-        index.setLiveFrames(ofSegment: location.segment, live &+ UInt64(bitPattern: Int64(change)))
-        adjust(IndexLayout.liveFrameBytesOffset, by: bytes)
     }
 }
 
@@ -88,8 +69,8 @@ extension ArchiveEngine {
         do throws(StorageError) {
             // What another process has added must be within reach before anything changes.
             try index.catchUp()
-            if index.word64(IndexLayout.sectionOwnerOffset) != 0
-                || index.word32(IndexLayout.stateOffset) != IndexLayout.State.ready.rawValue
+            if index.sectionOwner != 0
+                || !index.isReady
             {
                 try recoverSection()
             }
@@ -99,15 +80,15 @@ extension ArchiveEngine {
             throw error
         }
         let section = ArchiveSection(locked: self)
-        log.releaseSegments(before: index.word32(IndexLayout.oldestSegmentOffset))
+        log.releaseSegments(before: index.oldestSegment)
         return section
     }
 
     /// Takes the lock if nobody holds it and nothing has to be repaired first: for what can wait.
     func tryAcquire() -> ArchiveSection? {
         guard processSlot != nil, lock.tryAcquire() else { return nil }
-        guard index.word64(IndexLayout.sectionOwnerOffset) == 0,
-            index.word32(IndexLayout.stateOffset) == IndexLayout.State.ready.rawValue,
+        guard index.sectionOwner == 0,
+            index.isReady,
             (try? index.catchUp()) != nil
         else {
             lock.release()
@@ -129,7 +110,7 @@ extension ArchiveEngine {
         }
         return .busy(
             archive: name,
-            process: Int32(truncatingIfNeeded: index.word64(IndexLayout.sectionOwnerOffset)),
+            process: Int32(truncatingIfNeeded: index.sectionOwner),
             reason:
                 "it did not let go within \(nanoseconds / 1_000_000_000) s; resume or end it"
         )
@@ -138,16 +119,16 @@ extension ArchiveEngine {
     /// For the holder of the lock, whose marker isn't set yet.
     @inline(never)
     private func recoverSection() throws(StorageError) {
-        let state = index.word32(IndexLayout.stateOffset)
-        guard state == IndexLayout.State.ready.rawValue else {
-            if state == IndexLayout.State.building.rawValue { throw .closed(name: name) }
-            if state == IndexLayout.State.syncFailed.rawValue { throw .syncFailed(path: folder.path) }
+        switch index.state {
+        case .ready: try ArchiveSection(unshared: self).repair()
+        case .building: throw .closed(name: name)
+        case .syncFailed: throw .syncFailed(path: folder.path)
+        case .damaged, nil:
             throw .corrupted(
                 path: folder.path + "/" + ArchiveOpening.indexName, offset: 0,
                 reason:
                     "the index contradicts itself; it is built anew when all processes have closed the archive"
             )
         }
-        try ArchiveSection(unshared: self).repair()
     }
 }

@@ -11,16 +11,17 @@ extension ArchiveEngine {
         guard try chunksAddUp() else { return false }
         // Stamps and sequences never come near this; sums with them must not overflow.
         guard index.stampsTaken < IndexMemory.largestStamp, index.stampsDrained <= index.stampsTaken,
-            index.word64(IndexLayout.sequenceOffset) < 1 << 62
+            index.sequence < 1 << 62
         else { return false }
-        guard head != .none else { return numbers.isEmpty && index.usedEntries == 0 }
-        let oldest = oldestSegment
+        guard index.head != .none else { return numbers.isEmpty && index.usedEntries == 0 }
+        let oldest = index.oldestSegment
         // A removal goes file by file, so at most one that no longer counts is left by an interrupted one.
-        guard oldest > 0, oldest <= head.segment, numbers.contains(oldest), numbers.contains(head.segment),
+        guard oldest > 0, oldest <= index.head.segment, numbers.contains(oldest),
+            numbers.contains(index.head.segment),
             numbers.count(where: { $0 < oldest }) <= (wasInterrupted ? 1 : 0), try newestNames(oldest)
         else { return false }
         // What was stored in a segment that the index does not know would be found by nobody.
-        if !wasInterrupted, try log.highestSegment(above: head.segment) != nil { return false }
+        if !wasInterrupted, try log.highestSegment(above: index.head.segment) != nil { return false }
         guard try headIsBehindAFrame(wasInterrupted: wasInterrupted) else { return false }
         return entriesAreWithin(oldest, wasInterrupted: wasInterrupted)
     }
@@ -28,7 +29,7 @@ extension ArchiveEngine {
     /// Whether the newest segment's header is right, and does not say that the log begins behind `oldest`.
     private func newestNames(_ oldest: UInt32) throws(StorageError) -> Bool {
         do throws(StorageError) {
-            return try log.checkHeader(of: head.segment).oldest <= oldest
+            return try log.checkHeader(of: index.head.segment).oldest <= oldest
         } catch {
             guard case .corrupted = error else { throw error }
             return false
@@ -36,26 +37,26 @@ extension ArchiveEngine {
     }
 
     private func chunksAddUp() throws(StorageError) -> Bool {
-        let capacity = Int(index.word32(IndexLayout.entryCapacityOffset))
+        let capacity = Int(index.entryCapacity)
         let bytes = IndexLayout.fileBytes(chunks: capacity / IndexLayout.chunkEntries)
         let fileBytes = try index.fileBytes()
         return capacity % IndexLayout.chunkEntries == 0 && bytes <= fileBytes
-            && index.size(IndexLayout.indexBytesOffset) <= bytes
+            && index.indexBytes <= bytes
             && index.bucketCount >= IndexMemory.firstBuckets
     }
 
     /// A head inside a frame or before one would have the next operation write over it.
     private func headIsBehindAFrame(wasInterrupted: Bool) throws(StorageError) -> Bool {
-        guard let pin = try log.pinIfPresent(head.segment) else { return false }
+        guard let pin = try log.pinIfPresent(index.head.segment) else { return false }
         defer { log.unpin(pin) }
         try log.learnSize(pin)
         var offset = SegmentHeader.bytes
         var sequence: UInt64 = 0
-        while offset < head.offset, let frame = log.frame(pin, at: offset), frame.rawKind != 0 {
+        while offset < index.head.offset, let frame = log.frame(pin, at: offset), frame.rawKind != 0 {
             sequence = max(sequence, min(frame.sequence, Frame.latestStamp))
             offset += frame.bytes
         }
-        guard offset == head.offset, sequence <= index.word64(IndexLayout.sequenceOffset) else {
+        guard offset == index.head.offset, sequence <= index.sequence else {
             return false
         }
         return wasInterrupted || log.validFrame(pin, at: offset) == nil
@@ -63,7 +64,7 @@ extension ArchiveEngine {
 
     private func entriesAreWithin(_ oldest: UInt32, wasInterrupted: Bool) -> Bool {
         let first = Location(segment: oldest, offset: SegmentHeader.bytes)
-        let end = wasInterrupted ? Location(raw: .max) : head
+        let end = wasInterrupted ? Location(raw: .max) : index.head
         for number in 0..<index.usedEntries {
             guard let location = index.entry(number + 1)?.location, location != .none else { continue }
             if location < first || location >= end { return false }
@@ -76,7 +77,7 @@ extension ArchiveEngine {
     /// Entries against totals, segments' counts, recency list, buckets and free list.
     func addsUp() throws(StorageError) -> Bool {
         if kind == .log {
-            guard index.word64(IndexLayout.structureOffset) & 1 == 0 else { return false }
+            guard index.structureVersion & 1 == 0 else { return false }
             return try messagesAddUp()
         }
         return IndexChecker(self, most: 1).found.isEmpty

@@ -38,7 +38,7 @@ extension ArchiveOpening {
             if let limit = descriptor.configuration.diskLimit {
                 try ArchiveSection(unshared: engine).fitMakingRoom(into: limit)
             }
-            index.set32(IndexLayout.stateOffset, IndexLayout.State.ready.rawValue)
+            index.state = .ready
             crashPoint(.indexBuilt)
             try folder.rename(ArchiveOpening.newIndexName, to: ArchiveOpening.indexName)
             crashPoint(.indexRenamed)
@@ -79,11 +79,11 @@ extension ArchiveOpening {
         let index = try memoryForIndex(mayGrow: true)
         let engine = try fill(
             index, file: nil, as: .writer(attachment: attachment, slot: nil), witness: witness)
-        guard engine.head != .none else { throw refusal }
-        index.set32(IndexLayout.stateOffset, IndexLayout.State.ready.rawValue)
+        guard engine.index.head != .none else { throw refusal }
+        index.state = .ready
         let section = ArchiveSection(unshared: engine)
         if let limit = descriptor.configuration.diskLimit { try section.fitMakingRoom(into: limit) }
-        try section.giveUpOldest(forBytes: index.size(IndexLayout.indexBytesOffset))
+        try section.giveUpOldest(forBytes: index.indexBytes)
         do throws(StorageError) {
             return (try buildIndexFile(attachment: attachment, witness: witness, isRoomy: false), true)
         } catch {
@@ -111,7 +111,7 @@ extension ArchiveOpening {
         let engine = try engine(on: index, as: role)
         crashPoint(.indexFileMade)
         _ = try ArchiveSection(unshared: engine).rebuild(isRoomy: isRoomy)
-        index.loss = witness?.loss(logEndsAt: engine.head, messages: engine.entryCount)
+        index.loss = witness?.loss(logEndsAt: engine.index.head, messages: engine.index.entryCount)
         return engine
     }
 
@@ -129,35 +129,27 @@ extension ArchiveOpening {
 
     func hasFailedToSync() throws(StorageError) -> Bool {
         guard let index = try openIfPresent(ArchiveOpening.indexName, writable: false) else { return false }
-        var header = ByteReader(try index.read(atMost: 16))
-        _ = header.take(IndexLayout.stateOffset)
-        return header.uint32() == IndexLayout.State.syncFailed.rawValue
+        return try IndexHeader(index)?.state == .syncFailed
     }
 
     private func initialize(_ index: IndexMemory, file: OpenFile?) throws(StorageError) {
         // A lock that nobody else sees needs no namespace.
         let mode = file == nil ? LockingMode.automatic.resolved : lockingForNewIndex
-        index.set64(IndexLayout.magicOffset, IndexLayout.magic)
-        index.set32(IndexLayout.versionOffset, IndexLayout.version)
-        index.set32(IndexLayout.stateOffset, IndexLayout.State.building.rawValue)
-        index.setBytes(descriptor.identity, at: IndexLayout.identityOffset)
-        index.setBytes(BootIdentity.current, at: IndexLayout.bootOffset)
-        if let file { try index.identify(file) }
         var salt = ByteReader(try RandomSource.bytes(8, for: folder.path))
-        index.set64(IndexLayout.saltOffset, salt.uint64())
-        index.set32(IndexLayout.lockingOffset, mode.rawValue)
+        index.beginBuilding(archive: descriptor.identity, salt: salt.uint64())
+        if let file { try index.identify(file) }
+        index.locking = mode
         if mode == .robustMutex {
-            index.set32(IndexLayout.lockNamespaceOffset, Namespaces.processes)
-            let failure = cp_mutex_init(index.base + IndexLayout.mutexOffset)
+            index.lockNamespace = Namespaces.processes
+            let failure = cp_mutex_init(index.mutex)
             guard failure == 0 else {
                 throw .system(operation: "make the lock of", path: folder.path, code: failure)
             }
         }
-        index.set32(IndexLayout.bucketCountOffset, IndexMemory.firstBuckets)
-        index.set64(IndexLayout.touchTailOffset, 1)
-        index.set64(IndexLayout.touchDrainedOffset, 1)
+        index.bucketCount = IndexMemory.firstBuckets
+        index.raiseStamps(above: 0)
         index.setConfiguration(descriptor.configuration)
-        index.set64(IndexLayout.indexBytesOffset, UInt64(IndexLayout.fileBytes(chunks: 1)))
+        index.indexBytes = IndexLayout.fileBytes(chunks: 1)
         try index.grow(toHold: IndexLayout.chunkEntries)
     }
 }

@@ -17,26 +17,26 @@ extension ArchiveOpening {
     }
 
     func makeLock(_ index: IndexMemory) throws(StorageError) -> ArchiveLock {
-        if index.word32(IndexLayout.lockingOffset) == LockingMode.fileLock.rawValue {
+        if index.locking == .fileLock {
             return ArchiveLock(file: try folder.fileMakingIfMissing(named: ArchiveOpening.lockName))
         }
-        return ArchiveLock(robustMutexAt: index.base + IndexLayout.mutexOffset)
+        return ArchiveLock(robustMutexAt: index.mutex)
     }
 
     /// Whoever is alone makes the lock one that it may take; others are refused where it is another namespace's mutex.
     func adaptLock(of index: IndexMemory, isAlone: Bool) throws(StorageError) {
-        guard index.word32(IndexLayout.lockingOffset) == LockingMode.robustMutex.rawValue else { return }
-        let namespace = index.word32(IndexLayout.lockNamespaceOffset)
+        guard index.locking == .robustMutex else { return }
+        let namespace = index.lockNamespace
         let own = Namespaces.processes
         if isAlone {
             if lockingForNewIndex == .fileLock {
-                index.set32(IndexLayout.lockingOffset, LockingMode.fileLock.rawValue)
+                index.locking = .fileLock
             } else if namespace != own {
-                let failure = cp_mutex_init(index.base + IndexLayout.mutexOffset)
+                let failure = cp_mutex_init(index.mutex)
                 guard failure == 0 else {
                     throw .system(operation: "make the lock of", path: folder.path, code: failure)
                 }
-                index.set32(IndexLayout.lockNamespaceOffset, own)
+                index.lockNamespace = own
             }
             return
         }
@@ -52,14 +52,14 @@ extension ArchiveOpening {
 
     /// Whether somebody who died is in the index's critical section.
     func isLeftInterrupted(_ index: IndexMemory) -> Bool {
-        let owner = index.word64(IndexLayout.sectionOwnerOffset)
+        let owner = index.sectionOwner
         guard owner != 0 else { return false }
-        let namespace = index.word32(IndexLayout.lockNamespaceOffset)
+        let namespace = index.lockNamespace
         if namespace != 0, namespace == Namespaces.processes {
             var start: UInt64 = 0
             return cp_process_look_up(pid_t(truncatingIfNeeded: owner), &start) == ESRCH
         }
         let liveness = Liveness(folder: folder, attachment: nil, ownLine: nil)
-        return !index.attachedSlots.contains { UInt64($0.pid) == owner && liveness.isAlive($0) }
+        return !index.processes.attached.contains { UInt64($0.pid) == owner && liveness.isAlive($0) }
     }
 }

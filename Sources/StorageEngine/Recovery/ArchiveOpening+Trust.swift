@@ -31,7 +31,7 @@ extension ArchiveOpening {
         guard let (file, _) = try? ownIndex(),
             let index = try? IndexMemory(file, as: .open(file), writable: false)
         else { return nil }
-        return index.attachedSlots.first(
+        return index.processes.attached.first(
             where: Liveness(folder: folder, attachment: nil, ownLine: nil).isAlive)?
             .identity.pid
     }
@@ -45,18 +45,8 @@ extension ArchiveOpening {
     }
 
     private func isOwn(_ header: IndexHeader, of file: OpenFile, _ status: OpenFile.Status) -> Bool {
-        let capacity = header.word32(IndexLayout.entryCapacityOffset)
-        return status.bytes >= IndexLayout.fileBytes(chunks: 1)
-            && header.word64(IndexLayout.magicOffset) == IndexLayout.magic
-            && header.word32(IndexLayout.versionOffset) == IndexLayout.version
-            && header.word32(IndexLayout.stateOffset) == IndexLayout.State.ready.rawValue
-            && header.identity(IndexLayout.identityOffset) == descriptor.identity
-            && header.isOfThisBoot && header.isOf(file, status)
-            && Int(capacity) <= IndexLayout.chunks(inFileOf: status.bytes) * IndexLayout.chunkEntries
-            && header.word32(IndexLayout.entryHighWaterOffset) <= capacity
-            && Int(header.word32(IndexLayout.bucketCountOffset)) <= Int(capacity) / IndexLayout.chunkEntries
-                * IndexLayout.chunkBuckets
-            && header.word32(IndexLayout.bucketCountOffset) > 0
+        header.isOf(descriptor.identity) && header.state == .ready && header.isOfThisBoot
+            && header.isOf(file, status) && header.fits(fileOf: status.bytes)
     }
 
     private func log(reaches head: Location) throws(StorageError) -> Bool {
@@ -87,7 +77,7 @@ extension ArchiveOpening {
         _ index: IndexMemory, mark: IndexMemory.CleanMark, attachment: OpenFile
     ) throws(StorageError) -> Bool {
         index.removeCleanMark()
-        let wasInterrupted = index.word64(IndexLayout.sectionOwnerOffset) != 0
+        let wasInterrupted = index.sectionOwner != 0
         // Whoever died while changing them left them to whoever takes the lock next.
         guard wasInterrupted || index.hasLimits(of: descriptor.configuration) else { return false }
         switch mark {
@@ -95,12 +85,11 @@ extension ArchiveOpening {
         case .wrong: return false
         case .none: break
         }
-        let mode = index.word32(IndexLayout.lockingOffset)
-        if mode == LockingMode.robustMutex.rawValue {
-            // Nobody can hold it, and what is there may be no mutex.
-            guard cp_mutex_init(index.base + IndexLayout.mutexOffset) == 0 else { return false }
-        } else if mode != LockingMode.fileLock.rawValue {
-            return false
+        switch index.locking {
+        // Nobody can hold it, and what is there may be no mutex.
+        case .robustMutex: guard cp_mutex_init(index.mutex) == 0 else { return false }
+        case .fileLock: break
+        case .automatic, nil: return false
         }
         let engine = try engine(on: index, as: .writer(attachment: attachment, slot: nil))
         guard try engine.headerIsSound(wasInterrupted: wasInterrupted) else { return false }
@@ -114,14 +103,7 @@ extension ArchiveOpening {
     /// Whether the index knows of all segments: what was stored in one above its head would be found by nobody.
     private func knowsAllSegments(_ index: IndexMemory) throws(StorageError) -> Bool {
         let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: true)
-        let head = Location(raw: index.word64(IndexLayout.headOffset))
+        let head = index.head
         return try log.highestSegment(above: head.segment) == nil
-    }
-}
-
-extension IndexMemory {
-    fileprivate func hasLimits(of configuration: ArchiveConfiguration) -> Bool {
-        word64(IndexLayout.diskLimitOffset) == configuration.diskLimit ?? .max
-            && word64(IndexLayout.memoryLimitOffset) == configuration.memoryLimit ?? .max
     }
 }

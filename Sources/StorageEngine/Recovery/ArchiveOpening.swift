@@ -41,7 +41,7 @@ struct ArchiveOpening {
         let isWriter = role.attachment != nil
         let lock =
             isWriter
-            ? try makeLock(index) : ArchiveLock(robustMutexAt: index.base + IndexLayout.mutexOffset)
+            ? try makeLock(index) : ArchiveLock(robustMutexAt: index.mutex)
         let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: isWriter)
         return ArchiveEngine(self, index: index, log: log, lock: lock, role: role)
     }
@@ -175,7 +175,7 @@ struct ArchiveOpening {
         let witness = try IndexWitness(folder, descriptor)
         let index = try memoryForIndex(mayGrow: false)
         let engine = try fill(index, file: nil, as: .copy, witness: witness)
-        index.set32(IndexLayout.stateOffset, IndexLayout.State.ready.rawValue)
+        index.state = .ready
         return engine
     }
 }

@@ -134,8 +134,8 @@ struct ArchiveRepair {
     ) throws(StorageError) -> RepairReport {
         // Without the witness: what it knows is said here, and from then on the log is whole as it is.
         let (index, _) = try opening.buildIndex(attachment: attachment, witness: nil)
-        let entries = index.size(IndexLayout.entryCountOffset)
-        let end = Location(raw: index.word64(IndexLayout.headOffset))
+        let entries = index.entryCount
+        let end = index.head
         if let loss = witness?.loss(logEndsAt: end, messages: entries) {
             note(loss.description(in: folder) + "; from now on the log counts as whole without it")
         }
@@ -151,7 +151,7 @@ struct ArchiveRepair {
         try index.setCleanMark()
         return RepairReport(
             entries: entries,
-            valueBytes: UInt64(index.size(IndexLayout.valueBytesOffset)), damaged: damaged,
+            valueBytes: index.valueBytes, damaged: damaged,
             salvaged: salvaged,
             problems: problems)
     }

@@ -5,8 +5,8 @@ extension ArchiveSection {
     /// totals are made anew from the entries, each of which names a frame, and frames that were written
     /// behind the committed head are replayed. Idempotent.
     func repair() throws(StorageError) {
-        let isDecided = index.word64(IndexLayout.batchDoneOffset) != 0
-        if isDecided { index.set64(IndexLayout.batchOpenOffset, 0) }
+        let isDecided = index.batchDone != .none
+        if isDecided { index.batchOpen = .none }
         index.beginStructureChange()
         crashPoint(.repairBegun)
         try relink { (slot) throws(StorageError) in try restore(slot) }
@@ -17,15 +17,15 @@ extension ArchiveSection {
         try recountDeadlineActions()
         try replayBehindHead()
         // Of a batch that is still open not all frames are there any more: nothing names one of them.
-        index.set64(IndexLayout.batchOpenOffset, 0)
+        index.batchOpen = .none
         crashPoint(.repairReplayed)
         index.drainTouches(before: index.stampsTaken)
         // Last: what was replayed is younger than uses that were still pending.
-        index.order.sort(entries: engine.entryCount + Int(index.setAsideCount))
+        index.order.sort(entries: index.entryCount + Int(index.setAsideCount))
         crashPoint(.repairSorted)
         // Whoever died may have been changing the configuration.
         try followDescriptor()
-        index.set64(IndexLayout.batchDoneOffset, 0)
+        index.batchDone = .none
         try recountSegments()
     }
 
@@ -37,13 +37,8 @@ extension ArchiveSection {
         var valueBytes = 0
         for number in 0..<index.usedBuckets { index.bucket(number)?.clear() }
         for slot in 0..<UInt32(SegmentLayout.slots) { index.setLiveFrames(ofSegment: slot, 0) }
-        for offset in [
-            IndexLayout.freeHeadOffset, IndexLayout.recencyFirstOffset, IndexLayout.recencyLastOffset,
-            IndexLayout.leastVisibleOffset,
-        ] {
-            index.set32(offset, 0)
-        }
-        index.set64(IndexLayout.liveFrameBytesOffset, 0)
+        index.clearLists()
+        index.liveFrameBytes = 0
         index.deadlines.clear()
         beginRecountOfSetAside()
         for number in (0..<highWater).reversed() {
@@ -57,7 +52,7 @@ extension ArchiveSection {
                 continue
             }
             if slot.deadline != Deadline.never { index.deadlines.expect(slot.deadline, of: number + 1) }
-            adjustLive(slot.location, by: Int(slot.frameBytes))
+            index.adjustLive(slot.location, by: Int(slot.frameBytes))
             index.insertIntoBucket(number + 1, slot)
             linked.append((slot.recency, number + 1))
             guard !slot.isSetAside else {
@@ -71,9 +66,9 @@ extension ArchiveSection {
         for item in linked {
             if let slot = index.entry(item.number) { index.order.linkAsMostRecent(item.number, slot) }
         }
-        index.set64(IndexLayout.entryCountOffset, UInt64(live))
-        index.set64(IndexLayout.valueBytesOffset, UInt64(valueBytes))
-        if let newest = linked.last { raiseStamps(above: newest.recency) }
+        index.entryCount = live
+        index.valueBytes = UInt64(valueBytes)
+        if let newest = linked.last { index.raiseStamps(above: newest.recency) }
         for line in index.undo.lines where line.state == .returning { line.state = .reversible }
         index.endReturn()
     }
@@ -81,8 +76,8 @@ extension ArchiveSection {
     // MARK: What is set aside, and how many entries each action has there
 
     private func beginRecountOfSetAside() {
-        index.set32(IndexLayout.setAsideCountOffset, 0)
-        index.set64(IndexLayout.setAsideBytesOffset, 0)
+        index.setAsideCount = 0
+        index.setAsideBytes = 0
         for line in index.undo.lines {
             line.pendingEntries = 0
             line.pendingBytes = 0
@@ -116,10 +111,8 @@ extension ArchiveSection {
         let line = index.undo[mark.place]
         line.marked += 1
         line.frameBytes &+= UInt64(slot.frameBytes)
-        index.set32(IndexLayout.setAsideCountOffset, index.setAsideCount &+ 1)
-        index.set64(
-            IndexLayout.setAsideBytesOffset,
-            index.word64(IndexLayout.setAsideBytesOffset) &+ UInt64(slot.frameBytes))
+        index.setAsideCount &+= 1
+        index.setAsideBytes += Int(slot.frameBytes)
         if !mark.isSuperseded {
             line.pendingEntries += 1
             line.pendingBytes &+= UInt64(slot.valueBytes)
@@ -133,7 +126,7 @@ extension ArchiveSection {
     private func restore(_ slot: EntrySlot) throws(StorageError) -> Bool {
         try takeBack(slot)
         let location = slot.location
-        guard location.segment >= max(engine.oldestSegment, 1),
+        guard location.segment >= max(index.oldestSegment, 1),
             let pin = try log.pinIfPresent(location.segment)
         else {
             return false
@@ -159,9 +152,9 @@ extension ArchiveSection {
     /// Lets a line name the frame before, where it names one of a batch that is not published; readers took it for that
     /// already.
     private func takeBack(_ slot: EntrySlot) throws(StorageError) {
-        let open = index.word64(IndexLayout.batchOpenOffset)
+        let open = index.batchOpen
         let location = slot.location
-        guard open != 0, location.raw >= open, let pin = try log.pinIfPresent(location.segment) else {
+        guard open != .none, location >= open, let pin = try log.pinIfPresent(location.segment) else {
             return
         }
         defer { log.unpin(pin) }
@@ -172,30 +165,30 @@ extension ArchiveSection {
 
     /// Files that a killed removal left behind.
     private func dropLeftovers() throws(StorageError) {
-        for number in try log.segmentNumbers() where number < engine.oldestSegment {
+        for number in try log.segmentNumbers() where number < index.oldestSegment {
             _ = try log.removeFile(of: number)
         }
     }
 
     private func replayBehindHead() throws(StorageError) {
-        for number in try log.segmentNumbers() where number >= max(engine.head.segment, 1) {
+        for number in try log.segmentNumbers() where number >= max(index.head.segment, 1) {
             guard let pin = try log.pinIfPresent(number) else { continue }
             defer { log.unpin(pin) }
             try log.learnSize(pin)
-            let start = number == engine.head.segment ? engine.head.offset : SegmentHeader.bytes
+            let start = number == index.head.segment ? index.head.offset : SegmentHeader.bytes
             var offset = start
-            if number > engine.head.segment {
+            if number > index.head.segment {
                 // Begun and still empty. It is used and never made anew: whoever has it mapped would go on with the
                 // old file (F7).
-                if engine.oldestSegment == 0 { index.set32(IndexLayout.oldestSegmentOffset, number) }
-                engine.head = Location(segment: number, offset: start)
+                if index.oldestSegment == 0 { index.oldestSegment = number }
+                index.head = Location(segment: number, offset: start)
             }
             // Only an unbroken run of valid frames: what is behind a torn one was never acknowledged.
             while let frame = log.validFrame(pin, at: offset) {
                 if frame.kind == .batch, engine.kind != .log {
                     guard let end = log.endOfBatch(pin, at: offset) else { break }
                     let first = Location(segment: number, offset: offset)
-                    if index.word64(IndexLayout.batchDoneOffset) != first.raw {
+                    if index.batchDone != first {
                         try republish(from: first, to: end, pin)
                         offset = end
                         continue
@@ -205,7 +198,7 @@ extension ArchiveSection {
                     frame, at: Location(segment: number, offset: offset),
                     tag: UInt32(truncatingIfNeeded: engine.hash(frame.key)))
                 offset += frame.bytes
-                engine.head = Location(segment: number, offset: offset)
+                index.head = Location(segment: number, offset: offset)
             }
             if !log.isBlank(pin, from: offset) { log.view(pin).blank(from: offset) }
         }
@@ -235,13 +228,13 @@ extension ArchiveSection {
         try reserveEntries(batch.steps.count { $0.isPut && $0.number == 0 })
         publish(batch, pin)
         // Counted with each frame already.
-        adjust(IndexLayout.appendedBytesOffset, by: -batch.bytes)
+        index.adjust(.appendedBytes, by: -batch.bytes)
     }
 
     /// The sum of the files' sizes decides how much is reclaimed, and nothing else.
     func recountSegments() throws(StorageError) {
         var bytes = 0
         for number in try log.segmentNumbers() { bytes += try log.fileBytes(of: number) }
-        index.set64(IndexLayout.segmentBytesOffset, UInt64(bytes))
+        index.segmentBytes = bytes
     }
 }

@@ -24,7 +24,7 @@ extension ArchiveEngine {
 
     /// Whether the index is being made from the log, and nobody else has the archive.
     var isRebuilding: Bool {
-        index.word32(IndexLayout.stateOffset) == IndexLayout.State.building.rawValue
+        index.state == .building
     }
 
     func content(of frame: Frame) -> FrameContent {
@@ -101,23 +101,15 @@ extension ArchiveSection {
             let line = index.undo.line(of: note.group)
         {
             // What an action itself wrote doesn't shorten its grace.
-            line.lastAppended = index.word64(IndexLayout.appendedBytesOffset) &+ UInt64(frame.bytes)
+            line.lastAppended = index.appendedBytes &+ UInt64(frame.bytes)
             if line.endBytes != .max { line.endBytes &+= UInt64(frame.bytes) }
         }
-        adjust(IndexLayout.appendedBytesOffset, by: frame.bytes)
+        index.adjust(.appendedBytes, by: frame.bytes)
         let sequence = min(frame.sequence, Frame.latestStamp)
-        if sequence > index.word64(IndexLayout.sequenceOffset) {
-            index.set64(IndexLayout.sequenceOffset, sequence)
+        if sequence > index.sequence {
+            index.sequence = sequence
         }
-        raiseStamps(above: frame.recency)
-    }
-
-    /// Stamps that are taken from now on are above `recency`.
-    func raiseStamps(above recency: UInt64) {
-        guard index.stampsTaken <= recency else { return }
-        let recency = min(recency, Frame.latestStamp)
-        index.set64(IndexLayout.touchTailOffset, recency + 1)
-        index.set64(IndexLayout.touchDrainedOffset, recency + 1)
+        index.raiseStamps(above: frame.recency)
     }
 
     /// Removes the entry whose frame is at `location`, or sets it aside if the note says that this can be undone.
@@ -125,7 +117,7 @@ extension ArchiveSection {
         throws(StorageError)
     {
         // Nearly always nothing lives there any more, and that is known without opening a file.
-        guard location < place, location.segment >= engine.oldestSegment,
+        guard location < place, location.segment >= index.oldestSegment,
             index.liveFrames(ofSegment: location.segment) != 0,
             let number = try number(at: location), let slot = index.entry(number)
         else { return }
@@ -246,7 +238,7 @@ extension ArchiveSection {
             if let excess = try log.excess(of: number) { findings.note(excess) }
             try log.learnSize(pin)
             segmentBytes += log.view(pin).bytes
-            if engine.oldestSegment == 0 { index.set32(IndexLayout.oldestSegmentOffset, number) }
+            if index.oldestSegment == 0 { index.oldestSegment = number }
             let result = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
                 if case .damage(let from, let to) = item {
                     findings.note("\(log.path(of: number)): bytes \(from) to \(to) hold no valid entry")
@@ -263,14 +255,14 @@ extension ArchiveSection {
                     log.view(pin).blank(from: result.end)
                 }
             }
-            engine.head = Location(segment: number, offset: result.end)
+            index.head = Location(segment: number, offset: result.end)
             crashPoint(.rebuildSegmentDone)
         }
         let cut = try sieve.endLog(replaySoon)
         try replayWaiting()
         try noteDropped(sieve.dropped, cut: cut, &findings)
-        index.set64(IndexLayout.segmentBytesOffset, UInt64(segmentBytes))
-        index.order.sort(entries: engine.entryCount + Int(index.setAsideCount))
+        index.segmentBytes = segmentBytes
+        index.order.sort(entries: index.entryCount + Int(index.setAsideCount))
         judgeGraces()
         forgetSetAside(most: .max)
         compactAfterRebuild()
@@ -288,7 +280,7 @@ extension ArchiveSection {
                     + "medium as a whole and is left out")
         }
         guard let cut else { return }
-        if cut.segment == engine.head.segment { engine.head = cut }
+        if cut.segment == index.head.segment { index.head = cut }
         guard engine.attachment != nil, let pin = try log.pinIfPresent(cut.segment) else { return }
         defer { log.unpin(pin) }
         log.view(pin).blank(from: cut.offset)

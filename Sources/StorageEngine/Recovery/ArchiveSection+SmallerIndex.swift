@@ -6,7 +6,7 @@ extension ArchiveSection {
     /// little to gain. Observers notice and open it. Needs that nobody else has the archive open for writing, and that
     /// nobody is opening it.
     func leaveSmallerIndex() throws(StorageError) -> Bool {
-        let needed = index.size(IndexLayout.indexBytesOffset)
+        let needed = index.indexBytes
         guard let status = try index.fileStatus(), needed >= IndexLayout.fileBytes(chunks: 1),
             needed <= status.bytes, status.allocatedBytes > needed + ArchiveEngine.leastSurplus
         else { return false }
@@ -17,8 +17,8 @@ extension ArchiveSection {
             let copy = try IndexMemory(file, as: .open(file), writable: true)
             try copy.takeContent(of: index, bytes: needed)
             try copy.identify(file)
-            if copy.word32(IndexLayout.lockingOffset) == LockingMode.robustMutex.rawValue,
-                cp_mutex_init(copy.base + IndexLayout.mutexOffset) != 0
+            if copy.locking == .robustMutex,
+                cp_mutex_init(copy.mutex) != 0
             {
                 throw .system(operation: "make the lock of", path: file.path, code: 0)
             }

@@ -29,23 +29,20 @@ struct IndexWitness {
         guard let file = found else { return nil }
         let status = try file.status()
         guard status.bytes >= IndexLayout.fileBytes(chunks: 1), let header = try IndexHeader(file),
-            header.word64(IndexLayout.magicOffset) == IndexLayout.magic,
-            header.word32(IndexLayout.versionOffset) == IndexLayout.version,
-            header.identity(IndexLayout.identityOffset) == descriptor.identity
+            header.isOf(descriptor.identity)
         else { return nil }
         let index = try IndexMemory(file, as: .open(file), writable: false)
-        noted = LogLoss(
-            from: header.location(IndexLayout.lossFromOffset), to: header.location(IndexLayout.lossToOffset))
-        let state = IndexLayout.State(rawValue: header.word32(IndexLayout.stateOffset))
+        noted = header.loss
+        let state = header.state
         let mark = if let knownMark { knownMark } else { try index.cleanMark() }
         let isTrustworthy = mark == .right || (mark == .none && header.isOf(file, status))
-        let head = header.location(IndexLayout.headOffset)
+        let head = header.head
         guard isTrustworthy, state == .ready || state == .syncFailed else {
             (end, missing, gaps, messages) = (.none, [], [], 0)
             return
         }
         guard header.isOfThisBoot, state == .ready else {
-            let synced = header.location(IndexLayout.syncedHeadOffset)
+            let synced = header.syncedHead
             (end, missing, gaps, messages) = (synced <= head ? synced : .none, [], [], 0)
             return
         }
@@ -53,15 +50,15 @@ struct IndexWitness {
         let numbers = header.olderSegments
         let present = try Set(folder.names().compactMap(SegmentHeader.number(ofFileName:)))
         // A segment that was reclaimed meanwhile is older than the oldest is now (the index says so first).
-        let oldest = index.word32(IndexLayout.oldestSegmentOffset)
+        let oldest = index.oldestSegment
         let absent = numbers.filter { !present.contains($0) && $0 >= oldest }
         missing = absent.filter {
             $0 == oldest || index.liveFrames(ofSegment: $0) >> IndexLayout.liveCountShift != 0
         }
         let isLog = descriptor.configuration.kind == .log
-        let isQuiet = index.word64(IndexLayout.sectionOwnerOffset) == 0
+        let isQuiet = index.sectionOwner == 0
         gaps = isLog && isQuiet ? absent : []
-        messages = gaps.isEmpty ? 0 : index.size(IndexLayout.entryCountOffset)
+        messages = gaps.isEmpty ? 0 : index.entryCount
     }
 
     /// What the log lacks, by this witness, when it ends at `end` and, of a log archive, has that many messages.
@@ -78,55 +75,5 @@ struct IndexWitness {
                     to: Location(segment: number &+ 1, offset: SegmentHeader.bytes)))
         }
         return loss
-    }
-}
-
-/// Fields of an index's header, as they are in its file.
-struct IndexHeader: Equatable {
-    private let bytes: [UInt8]
-
-    init?(_ file: OpenFile) throws(StorageError) {
-        bytes = try file.read(atMost: 4096)
-        guard bytes.count == 4096 else { return nil }
-    }
-
-    func word32(_ offset: Int) -> UInt32 {
-        var reader = ByteReader(Array(bytes[offset..<offset + 4]))
-        return reader.uint32()
-    }
-
-    func word64(_ offset: Int) -> UInt64 {
-        var reader = ByteReader(Array(bytes[offset..<offset + 8]))
-        return reader.uint64()
-    }
-
-    func identity(_ offset: Int) -> [UInt8] { Array(bytes[offset..<offset + 16]) }
-
-    func location(_ offset: Int) -> Location { Location(raw: word64(offset)) }
-
-    var head: Location { location(IndexLayout.headOffset) }
-
-    var isOfThisBoot: Bool {
-        let boot = BootIdentity.current
-        return boot.contains(where: { $0 != 0 }) && identity(IndexLayout.bootOffset) == boot
-    }
-
-    /// Whether the file is the one that it says it is, and no copy.
-    func isOf(_ file: OpenFile, _ status: OpenFile.Status) -> Bool {
-        word64(IndexLayout.deviceOffset) == status.device && word64(IndexLayout.inodeOffset) == status.inode
-            // The number of a removed file is used again, perhaps by its own copy.
-            && word64(IndexLayout.birthOffset) == cp_birth_time(file.descriptor)
-    }
-
-    /// Numbers that the log's segments may have, those that were skipped included; none where it says something
-    /// that can't be.
-    fileprivate var olderSegments: Range<UInt32> {
-        let oldest = word32(IndexLayout.oldestSegmentOffset)
-        let newest = head.segment
-        guard oldest > 0, oldest <= newest, newest - oldest < UInt32(SegmentLayout.slots) else {
-            return 0..<0
-        }
-        // The head's own is seen by where the log ends.
-        return oldest..<newest
     }
 }

@@ -23,18 +23,3 @@ struct LogLoss: Equatable {
             + "last is lost"
     }
 }
-
-extension IndexMemory {
-    /// The note of a loss. Written while nobody else has the index, so it needs no lock; only read from then on.
-    var loss: LogLoss? {
-        get {
-            LogLoss(
-                from: Location(raw: word64(IndexLayout.lossFromOffset)),
-                to: Location(raw: word64(IndexLayout.lossToOffset)))
-        }
-        set {
-            set64(IndexLayout.lossFromOffset, newValue?.from.raw ?? 0)
-            set64(IndexLayout.lossToOffset, newValue?.to.raw ?? 0)
-        }
-    }
-}

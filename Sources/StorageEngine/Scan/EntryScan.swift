@@ -136,10 +136,10 @@ package final class EntryScan {
         for _ in 0..<patience {
             let used = index.usedEntries
             let returns = index.returns
-            let isChanging = index.word64(IndexLayout.structureOffset) & 1 != 0 || returns & 1 != 0
+            let isChanging = index.structureVersion & 1 != 0 || returns & 1 != 0
             let items = look(at: engine, order)
             // What an undo brings back is there as a whole or not at all.
-            if !isChanging, index.word64(IndexLayout.structureOffset) & 1 == 0, index.returns == returns,
+            if !isChanging, index.structureVersion & 1 == 0, index.returns == returns,
                 index.usedEntries >= used
             {
                 return items
@@ -159,7 +159,7 @@ package final class EntryScan {
         let pending = order == .recency ? index.pendingTouches() : nil
         var items: [ScanItem] = []
         var stamps: [UInt64] = []
-        let count = min(engine.entryCount, Int(index.usedEntries))
+        let count = min(engine.index.entryCount, Int(index.usedEntries))
         items.reserveCapacity(count)
         if order == .recency { stamps.reserveCapacity(count) }
         for number in 0..<index.usedEntries {

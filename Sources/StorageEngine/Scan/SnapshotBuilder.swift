@@ -61,19 +61,19 @@ struct SnapshotBuilder {
     private func attemptOnce() throws(StorageError) -> Result? {
         let renumberings = index.renumberings
         let segments = PinnedSegments(log)
-        let first = engine.firstMessage
-        let begin = engine.head
+        let first = engine.index.firstMessage
+        let begin = engine.index.head
         guard try pin(segments, upTo: begin) else { return nil }
         if engine.kind == .log { return try messages(segments, from: first, upTo: begin) }
         let found = try look()
         // What was in older segments was moved, of which the log tells, or given up on a full disk, of which it doesn't.
-        let oldest = engine.oldestSegment
+        let oldest = engine.index.oldestSegment
         guard let end = try end(behind: found.last) else { return nil }
         guard index.renumberings == renumberings else { return nil }
         // What was begun behind the first end is all there, or the log has gone round; where there was no log yet, nobody
         // can tell.
         guard try pin(segments, upTo: end),
-            begin == end || begin != .none && engine.oldestSegment <= begin.segment
+            begin == end || begin != .none && engine.index.oldestSegment <= begin.segment
         else { return nil }
         var overlay = SnapshotOverlay(engine, found.items, segments)
         guard try overlay.apply(from: begin, to: end) else { return nil }
@@ -89,7 +89,7 @@ struct SnapshotBuilder {
     /// Pins all segments up to the one in which `end` is, as long as they are by now; `false` when one went meanwhile.
     private func pin(_ segments: PinnedSegments, upTo end: Location) throws(StorageError) -> Bool {
         guard end != .none else { return true }
-        let oldest = engine.oldestSegment
+        let oldest = engine.index.oldestSegment
         for number in try log.segmentNumbers() where number >= oldest && number <= end.segment {
             guard try segments.add(number) else { return false }
         }
@@ -101,9 +101,9 @@ struct SnapshotBuilder {
     private func look() throws(StorageError) -> (items: [SnapshotItem], last: Location) {
         try index.catchUp()
         var items: [SnapshotItem] = []
-        items.reserveCapacity(min(engine.entryCount, Int(index.usedEntries)))
+        items.reserveCapacity(min(engine.index.entryCount, Int(index.usedEntries)))
         var last = Location.none
-        let settled = engine.head
+        let settled = engine.index.head
         let pending = index.pendingTouches()
         for number in 0..<index.usedEntries {
             guard let slot = index.entry(number + 1) else { break }
@@ -111,7 +111,7 @@ struct SnapshotBuilder {
                 guard !slot.isSetAside, !slot.isMemoryOnly else { return nil }
                 // A batch that isn't published doesn't count, and one that is does as a whole.
                 guard let location = named < settled ? named : try engine.resolve(named) else {
-                    if index.word64(IndexLayout.batchOpenOffset) == 0 { last = max(last, named) }
+                    if index.batchOpen == .none { last = max(last, named) }
                     return nil
                 }
                 last = max(last, location)
@@ -130,8 +130,8 @@ struct SnapshotBuilder {
         var isSettled = true
         // Else whoever has the lock was stopped, or takes long over something else.
         _ = isSoon {
-            let isQuiet = index.word64(IndexLayout.sectionOwnerOffset) == 0
-            isSettled = engine.head == end
+            let isQuiet = index.sectionOwner == 0
+            isSettled = engine.index.head == end
             return isQuiet || !isSettled
         }
         return isSettled
@@ -155,16 +155,16 @@ struct SnapshotBuilder {
     /// Where the log ends for this snapshot: behind everything that was found in the index.
     private func end(behind last: Location) throws(StorageError) -> Location? {
         // A line may be found half changed by the operation that is under way; when that is over, the log tells of it.
-        let before = engine.head
+        let before = engine.index.head
         var head = before
         let isOver = isSoon {
-            let isQuiet = index.word64(IndexLayout.sectionOwnerOffset) == 0
-            head = engine.head
+            let isQuiet = index.sectionOwner == 0
+            head = engine.index.head
             return (isQuiet || head != before) && (last < head || last == .none)
         }
         if isOver { return head }
         // Whoever changes the index was stopped or killed, or takes long. What the index names is whole in the log.
-        var end = engine.head
+        var end = engine.index.head
         if last == .none { return end }
         while end <= last {
             if end.segment < last.segment {
