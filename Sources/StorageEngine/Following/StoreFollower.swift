@@ -219,7 +219,9 @@ final class StoreFollower: Sendable {
         do throws(StorageError) {
             let engine = try archive.engine()
             // A removed archive's index is marked; of a folder that somebody removed only the file system knows.
-            if engine.isRebuilding || isCheck && engine.isGone { throw .closed(name: archive.name) }
+            if engine.index.state == .building || isCheck && engine.isGone {
+                throw .closed(name: archive.name)
+            }
             if engine.processSlot != nil, !numbers.isEmpty { engine.index.ring.markAsAwaited() }
             let head = engine.index.ring.head
             var findings = Findings()

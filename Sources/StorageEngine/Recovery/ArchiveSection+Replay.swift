@@ -22,11 +22,6 @@ extension ArchiveEngine {
         }
     }
 
-    /// Whether the index is being made from the log, and nobody else has the archive.
-    var isRebuilding: Bool {
-        index.state == .building
-    }
-
     func content(of frame: Frame) -> FrameContent {
         FrameContent(
             kind: .put, encoding: frame.encoding, sequence: frame.sequence, recency: frame.recency,
