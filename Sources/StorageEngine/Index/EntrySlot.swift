@@ -104,6 +104,13 @@ struct EntrySlot {
         }
     }
 
+    /// Makes it the line of no entry. Whoever finds the flag of what is set aside gone finds the location gone.
+    func clear() {
+        location = .none
+        cp_store_fence()
+        frameBytes = 0
+    }
+
     /// Takes everything over but the location.
     func copy(_ other: EntrySlot) {
         cp_relaxed_store64(base, cp_relaxed64(other.base))

@@ -251,10 +251,7 @@ extension IndexMemory {
 
     @inline(__always)
     func freeEntry(_ number: UInt32, _ slot: EntrySlot) {
-        slot.location = .none
-        // Whoever finds the flag gone finds the location gone.
-        cp_store_fence()
-        slot.frameBytes = 0
+        slot.clear()
         slot.chainNext = freeHead
         freeHead = number
     }

@@ -65,8 +65,7 @@ extension ArchiveSection {
     func clearEntries() {
         index.beginStructureChange()
         for number in 0..<index.usedEntries {
-            index.entry(number + 1)?.location = .none
-            index.entry(number + 1)?.frameBytes = 0
+            index.entry(number + 1)?.clear()
             index.forgetResidency(number + 1)
             index.setMark(number + 1, .none)
         }
