@@ -59,7 +59,7 @@ struct SnapshotBuilder {
     }
 
     private func attemptOnce() throws(StorageError) -> Result? {
-        let renumberings = index.renumberings
+        let (renumberings, returns) = (index.renumberings, index.returns)
         let segments = PinnedSegments(log)
         let first = engine.index.firstMessage
         let begin = engine.index.head
@@ -69,7 +69,9 @@ struct SnapshotBuilder {
         // What was in older segments was moved, of which the log tells, or given up on a full disk, of which it doesn't.
         let oldest = engine.index.oldestSegment
         guard let end = try end(behind: found.last) else { return nil }
-        guard index.renumberings == renumberings else { return nil }
+        guard index.renumberings == renumberings, index.returns == returns, returns & 1 == 0 else {
+            return nil
+        }
         // What was begun behind the first end is all there, or the log has gone round; where there was no log yet, nobody
         // can tell.
         guard try pin(segments, upTo: end),
@@ -108,7 +110,7 @@ struct SnapshotBuilder {
         for number in 0..<index.usedEntries {
             guard let slot = index.entry(number + 1) else { break }
             let found = try slot.read { (named) throws(StorageError) -> SnapshotItem? in
-                guard !slot.isSetAside, !slot.isMemoryOnly else { return nil }
+                guard !index.isHidden(number + 1, slot), !slot.isMemoryOnly else { return nil }
                 // A batch that isn't published doesn't count, and one that is does as a whole.
                 guard let location = named < settled ? named : try engine.resolve(named) else {
                     if index.batchOpen == .none { last = max(last, named) }

@@ -48,6 +48,28 @@ import Testing
         #expect(said == ["nothing"])
     }
 
+    /// What broke: what an undo had brought back was in no snapshot, and so in no backup, until all of it was settled.
+    @Test func whatCameBackIsInASnapshot() async throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try archive(folder)
+        for number in 0..<600 { try archive.put([1, 2, 3], forKey: "\(number)") }
+        let plan = try (0..<500).map { number in
+            PlannedEntry(
+                key: "\(number)", sequence: try #require(try archive.metadata("\(number)")?.sequence))
+        }
+        #expect(try archive.carryOut(.delete, on: plan).action != nil)
+        #expect(try archive.snapshot().count == 100)
+        let worker = try Worker(
+            ["undo", folder.store, "A", "1", CrashPoint.restoreCommitted.rawValue], in: folder)
+        try #require(try await worker.process.isStopped(within: 30), "\(worker.linesSoFar())")
+        #expect(try archive.entries().count == 600)
+        #expect(try archive.snapshot().count == 600)
+        worker.signal(SIGKILL)
+        _ = try await worker.finish()
+        #expect(try archive.snapshot().count == 600)
+        #expect(try archive.check().clean)
+    }
+
     /// An entry that was stored anew is found, old or new.
     @Test func whatWasStoredAnewIsFound() async throws {
         let folder = try TemporaryFolder(inMemory: true)

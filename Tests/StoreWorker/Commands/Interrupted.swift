@@ -29,6 +29,14 @@ extension WorkerCommand {
         say(found.map { "found \($0.count)" } ?? "nothing")
     }
 
+    /// `undo STORE ARCHIVE SEED POINT`: says how many entries came back.
+    func undo(_ arguments: WorkerArguments) throws {
+        guard let point = CrashPoint(rawValue: arguments.word(4)) else { exit(2) }
+        let archive = try arguments.open()
+        CrashPoint.arm(point, passing: 1, signal: SIGSTOP)
+        say("\(try archive.undo(nil)?.entries ?? 0)")
+    }
+
     /// `resize STORE ARCHIVE SEED LIMIT POINT PASSING`: dies at that point, if it comes past.
     func resize(_ arguments: WorkerArguments) throws {
         guard let point = CrashPoint(rawValue: arguments.word(5)) else { exit(2) }

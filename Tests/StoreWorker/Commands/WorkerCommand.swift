@@ -35,6 +35,8 @@ enum WorkerCommand: String {
     case stop
     /// Looks a key up, and is stopped at a named point.
     case peek
+    /// Undoes the latest action, and is stopped at a named point.
+    case undo
     /// Changes a limit, and dies at a named point.
     case resize
     /// Lives on a small file system that it mounts for itself.
@@ -62,6 +64,7 @@ enum WorkerCommand: String {
             case .reorder: try reorder(arguments)
             case .stop: try stop(arguments)
             case .peek: try peek(arguments)
+            case .undo: try undo(arguments)
             case .resize: try resize(arguments)
             case .smallDisk: try liveOnASmallDisk(arguments)
             case .batches: try applyBatches(arguments)
