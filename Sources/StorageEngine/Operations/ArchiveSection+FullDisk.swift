@@ -108,7 +108,11 @@ extension ArchiveSection {
         guard index.liveFrames(ofSegment: segment) >> IndexLayout.liveCountShift != 0 else { return }
         for number in 0..<index.usedEntries {
             guard let slot = index.entry(number + 1), slot.location.segment == segment else { continue }
-            if slot.isSetAside { forget(number + 1, slot) } else { giveUp(number + 1) }
+            if slot.isSetAside, !index.settle(number + 1, slot) {
+                forget(number + 1, slot)
+            } else {
+                giveUp(number + 1)
+            }
         }
     }
 
