@@ -48,10 +48,12 @@ import Testing
         var ended = 0
         for round in 0..<100 {
             let backup = try store.start("backup", copy)
-            usleep(UInt32(round * round) * 10_000)
+            try await Task.sleep(for: .milliseconds(round * round * 10))
             backup.signal(signal)
             guard try await backup.finish() != 0 else { break }
             ended += 1
+            // Killed when all was done but the telling.
+            if signal == SIGKILL, FileManager.default.fileExists(atPath: copy) { break }
             #expect(!FileManager.default.fileExists(atPath: copy), "round \(round)")
             if signal == SIGINT { #expect(!FileManager.default.fileExists(atPath: copy + ".partial")) }
         }

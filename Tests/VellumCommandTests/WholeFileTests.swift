@@ -61,7 +61,7 @@ import Testing
         var interrupted = 0
         for round in 0..<100 {
             let export = try store.start("export", "B", file)
-            usleep(UInt32(round * round) * 10_000)
+            try await Task.sleep(for: .milliseconds(round * round * 10))
             export.signal(SIGTERM)
             let isDone = try await export.finish() == 0
             let left = try FileManager.default.contentsOfDirectory(atPath: store.folder.path)
