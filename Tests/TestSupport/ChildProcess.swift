@@ -175,11 +175,13 @@ package final class ChildProcess {
     /// Waits until it is stopped by itself; `false` when it ends, or doesn't stop within this time.
     package func isStopped(within seconds: Double) async throws -> Bool {
         let end = Date().addingTimeInterval(seconds)
-        while Date() < end {
+        while true {
+            // The look comes after the time, as above.
+            let isOver = Date() >= end
             if let report = look(WNOHANG | WUNTRACED) { return report == .stopped }
+            if isOver { return false }
             try await Task.sleep(for: .milliseconds(1))
         }
-        return false
     }
 
     /// What `waitpid` says now; nil if that is nothing.
