@@ -1,5 +1,6 @@
 import Foundation
 import StorageEngine
+import Synchronization
 import Testing
 
 /// The marker of a store: another version is told from damage, and what is damaged can be mended.
@@ -103,5 +104,25 @@ import Testing
             }
         }
         #expect(try String(contentsOfFile: folder.path + "/vellum-store", encoding: .utf8) == "hello")
+    }
+
+    /// What broke: who had found no marker, and then what others had made after theirs, called it no store.
+    @Test func allWhoMakeAStoreAtOnceGetIt() async throws {
+        for round in 0..<150 {
+            let folder = try TemporaryFolder(inMemory: true)
+            let path = folder.store
+            let failures = Mutex<[String]>([])
+            try await onThreads(4) { thread in
+                do {
+                    let store = try Store.open(at: path)
+                    _ = try store.archive(named: "A\(thread)", orCreate: ArchiveConfiguration())
+                    store.close()
+                } catch {
+                    failures.withLock { $0.append("\(error)") }
+                }
+            }
+            #expect(failures.withLock { $0 } == [], "round \(round)")
+            #expect(try Store.open(at: path).archiveNames().count == 4)
+        }
     }
 }
