@@ -91,8 +91,9 @@ struct EntrySlot {
         deadline != Deadline.never || isMemoryOnly || isSetAside
     }
 
-    /// What `body` takes from the line, all of it of one entry and one frame: it is called anew when others have changed
-    /// that meanwhile. `nil` where there is no entry.
+    /// What `body` takes from the line while it names one frame: it is called anew when it names another one afterwards. (Who
+    /// stores a key anew fills the line and then names the frame: in that instant sizes and deadline are the next
+    /// version's.) `nil` where there is no entry.
     @inline(__always)
     func read<Value, Failure>(_ body: (Location) throws(Failure) -> Value?) throws(Failure) -> Value? {
         while true {

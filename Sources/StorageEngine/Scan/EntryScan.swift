@@ -16,7 +16,8 @@ import Darwin
 ///
 /// - One that is there all the time is visited once. Where reclaiming has moved it, its line says so (F7).
 /// - One that was stored anew is visited once, as it is now, whole: its value, size and times are of one version, except
-///   that an access between two questions shows.
+///   that an access between two questions shows, and that size and deadline may be the next version's for the instant in
+///   which its writer has filled the line and not yet named the new frame.
 /// - One that was deleted, evicted, set aside or has expired is skipped (S8, S9), and so is one whose line another entry
 ///   has taken, whose tag is another. What was added since the snapshot isn't visited.
 ///
@@ -43,7 +44,7 @@ package final class EntryScan {
     /// Those that were found by another number than they had.
     private var renumbered: Set<Location> = []
 
-    /// What an entry's line says, all of it of one frame.
+    /// What an entry's line says while it names that frame.
     private struct Line {
         let number: UInt32
         let slot: EntrySlot
