@@ -92,6 +92,11 @@ extension ArchiveEngine {
         guard let frame = try log.frameIfPresent(pin, at: location.offset), frame.isInBatch else {
             return location
         }
+        return resolve(frame, at: location)
+    }
+
+    /// The same for a frame of a batch that was read already.
+    func resolve(_ frame: Frame, at location: Location) -> Location? {
         let open = index.batchOpen
         if open != .none, location >= open {
             guard let previous = BatchPart(of: frame)?.previous, previous != .none else { return nil }

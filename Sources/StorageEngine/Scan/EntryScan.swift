@@ -45,40 +45,13 @@ package final class EntryScan {
     private var renumbered: Set<Location> = []
 
     /// What an entry's line says while it names that frame.
-    private struct Line {
+    fileprivate struct Line {
         let number: UInt32
         let slot: EntrySlot
         let location: Location
         let deadline: Int64
         let bytes: UInt32
         let isMemoryOnly: Bool
-
-        /// `nil` where look-ups don't find the entry, or where it is another one than that of the tag.
-        @inline(__always)
-        init?(_ number: UInt32, tag: UInt32, in index: IndexMemory) {
-            guard let slot = index.entry(number) else { return nil }
-            let found = slot.read { (location) -> Line? in
-                guard slot.tag == tag, !index.isHidden(number, slot) else { return nil }
-                return Line(
-                    number: number, slot: slot, location: location, deadline: slot.deadline,
-                    bytes: slot.shownBytes, isMemoryOnly: slot.isMemoryOnly)
-            }
-            guard let found else { return nil }
-            self = found
-        }
-
-        @inline(__always)
-        private init(
-            number: UInt32, slot: EntrySlot, location: Location, deadline: Int64, bytes: UInt32,
-            isMemoryOnly: Bool
-        ) {
-            self.number = number
-            self.slot = slot
-            self.location = location
-            self.deadline = deadline
-            self.bytes = bytes
-            self.isMemoryOnly = isMemoryOnly
-        }
     }
 
     // The entry that is visited. `frame` is valid while `pin` is held.
@@ -282,25 +255,30 @@ package final class EntryScan {
         guard var known = line else { return .gone }
         // Each time round the entry was moved or replaced since the last look; that can't go on for ever.
         for _ in 0..<EntryScan.patience {
-            if let frame = validFrame(at: known.location) {
-                if frame.isInBatch {
-                    // What is not published yet is not there yet.
-                    guard let standing = try engine.resolve(known.location) else { return .gone }
-                    guard let frame = validFrame(at: standing) else { continue }
-                    self.frame = frame
-                    return .present
+            var place = known.location
+            var found = validFrame(at: place)
+            if let frame = found, frame.isInBatch {
+                // What is not published yet is not there yet.
+                guard let standing = engine.resolve(frame, at: place) else { return .gone }
+                if standing != place {
+                    place = standing
+                    found = validFrame(at: place)
                 }
-                self.frame = frame
+            }
+            if let found {
+                frame = found
                 return .present
             }
+            // Published meanwhile, and what it replaced is gone.
+            if place != known.location, try engine.resolve(known.location) != place { continue }
             guard let present = present(items[next - 1]) else { return .gone }
             if present.location == known.location {
                 if let pin {
                     // Unless it can't be told just now whether there is a frame.
-                    _ = try log.frameIfPresent(pin, at: known.location.offset)
+                    _ = try log.frameIfPresent(pin, at: place.offset)
                     return .damaged
                 }
-                guard let pin = try log.pinIfPresent(known.location.segment) else { return .damaged }
+                guard let pin = try log.pinIfPresent(place.segment) else { return .damaged }
                 self.pin = pin
             }
             known = present
@@ -387,5 +365,21 @@ extension Archive {
     /// A way through the entries of these keys, found by look-up.
     package func scan(keys: [String]) throws(StorageError) -> EntryScan {
         try EntryScan(engine: try engine(), keys: keys)
+    }
+}
+
+extension EntryScan.Line {
+    /// `nil` where look-ups don't find the entry, or where it is another one than that of the tag.
+    @inline(__always)
+    fileprivate init?(_ number: UInt32, tag: UInt32, in index: IndexMemory) {
+        guard let slot = index.entry(number) else { return nil }
+        let found = slot.read { (location) -> EntryScan.Line? in
+            guard slot.tag == tag, !index.isHidden(number, slot) else { return nil }
+            return EntryScan.Line(
+                number: number, slot: slot, location: location, deadline: slot.deadline,
+                bytes: slot.shownBytes, isMemoryOnly: slot.isMemoryOnly)
+        }
+        guard let found else { return nil }
+        self = found
     }
 }
