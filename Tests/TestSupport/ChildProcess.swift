@@ -103,10 +103,16 @@ package final class ChildProcess {
         /// The exit status, or the negative number of the signal that ended it.
         package let status: Int32
         package let output: Data
-        package let errors: Data
+        package let errors: String
+
+        package init(status: Int32, output: Data, errors: String) {
+            self.status = status
+            self.output = output
+            self.errors = errors
+        }
 
         package var text: String { String(decoding: output, as: UTF8.self) }
-        package var errorText: String { String(decoding: errors, as: UTF8.self) }
+        package var lines: [String] { text.split(separator: "\n").map(String.init) }
     }
 
     /// Runs a program to its end. What it says goes through files: the other end of a pipe may be in the hands of whatever
@@ -126,7 +132,7 @@ package final class ChildProcess {
         process.waitForEnd()
         return Outcome(
             status: process.code ?? -SIGKILL, output: try Data(contentsOf: files[1]),
-            errors: try Data(contentsOf: files[2]))
+            errors: String(decoding: try Data(contentsOf: files[2]), as: UTF8.self))
     }
 
     package func signal(_ number: Int32) { kill(pid, number) }

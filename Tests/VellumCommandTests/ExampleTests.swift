@@ -39,7 +39,7 @@ import Testing
 
     @Test func aProgramThatUsesTheLibrary() throws {
         let built = try build()
-        let said = built.text + built.errorText
+        let said = built.text + built.errors
         try #require(built.status == 0, "\(said)")
         #expect(!said.contains("warning:"), "\(said)")
         #expect(!said.contains("TerminalKit") && !said.contains("ArgumentParser"))

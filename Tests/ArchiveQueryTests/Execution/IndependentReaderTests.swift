@@ -28,7 +28,7 @@ struct IndependentReaderTests {
             script.path, try file("documents", documents).path, try file("queries", queries).path,
         ]
         let outcome = try ChildProcess.run(String(try #require(Self.python)), words)
-        try #require(outcome.status == 0, "\(outcome.errorText)")
+        try #require(outcome.status == 0, "\(outcome.errors)")
         return try outcome.output.split(separator: UInt8(ascii: "\n")).map {
             try #require(try JSONSerialization.jsonObject(with: $0) as? NSArray)
         }

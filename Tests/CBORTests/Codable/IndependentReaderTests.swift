@@ -16,7 +16,7 @@ struct IndependentReaderTests {
         let lines = encodings.map { hex($0) + "\n" }.joined()
         let outcome = try ChildProcess.run(
             String(try #require(Self.python)), [script.path], input: Data(lines.utf8))
-        try #require(outcome.status == 0, "\(outcome.errorText)")
+        try #require(outcome.status == 0, "\(outcome.errors)")
         return try outcome.output.split(separator: UInt8(ascii: "\n")).map {
             try JSONSerialization.jsonObject(with: $0, options: .fragmentsAllowed)
         }

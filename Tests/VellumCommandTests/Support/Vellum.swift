@@ -4,14 +4,7 @@ import Testing
 
 /// The built program, run as a shell would run it.
 enum Vellum {
-    struct Result {
-        let status: Int32
-        let output: Data
-        let errors: String
-
-        var text: String { String(decoding: output, as: UTF8.self) }
-        var lines: [String] { text.split(separator: "\n").map(String.init) }
-    }
+    typealias Result = ChildProcess.Outcome
 
     /// The folder of the package.
     static let root = URL(fileURLWithPath: #filePath)
@@ -46,9 +39,8 @@ enum Vellum {
 
     /// Runs a script in which `$0` is the program, and the words behind it are `$1` and so on.
     static func shell(_ script: String, _ words: String...) throws -> Result {
-        let outcome = try ChildProcess.run(
+        try ChildProcess.run(
             "/bin/sh", ["-c", script, executable.path] + words, environment: environment([:]))
-        return Result(status: outcome.status, output: outcome.output, errors: outcome.errorText)
     }
 }
 

@@ -57,7 +57,7 @@ import Vellum
         let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         let outcome = try ChildProcess.run(
             folder.appending(path: "vellum").path, arguments + ["--store", store.path])
-        #expect(outcome.status == 0, "\(arguments): \(outcome.errorText)")
+        #expect(outcome.status == 0, "\(arguments): \(outcome.errors)")
         return outcome.text
     }
 

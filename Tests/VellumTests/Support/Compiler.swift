@@ -41,6 +41,6 @@ struct Compiler {
 
     private static func run(_ arguments: [String]) throws -> String {
         let outcome = try ChildProcess.run("/usr/bin/env", ["swiftc"] + arguments)
-        return outcome.text + outcome.errorText
+        return outcome.text + outcome.errors
     }
 }
