@@ -168,7 +168,7 @@ private final class QueryExecution {
     private func goThroughEntries() throws {
         let first = sinks[0]
         var untilProgress = 1000
-        while cursor.advance() {
+        while try cursor.advance() {
             reader.next()
             guard try first.push(reader) else { return }
             untilProgress -= 1

@@ -50,7 +50,7 @@ public protocol QueryCursor: AnyObject, QueryEntry {
     /// How many of them are behind or at the cursor.
     var visited: Int { get }
     /// Goes on to the next entry, without reading it; false at the end.
-    func advance() -> Bool
+    func advance() throws -> Bool
     /// Reads the entry, unless that was done.
     func load() throws -> QueryCursorReading
     /// The same, with what it gave: one call for what is asked of nearly every entry.

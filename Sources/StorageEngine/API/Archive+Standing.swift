@@ -21,15 +21,15 @@ extension Archive {
 
 extension ArchiveEngine {
     fileprivate func standing(of key: UnsafeRawBufferPointer) throws(StorageError) -> EntryStanding? {
-        guard let entry = try find(key, tag: UInt32(truncatingIfNeeded: hash(key))) else { return nil }
-        defer { letGo(entry) }
-        var numbers = [entry.number]
-        if entry.slot.isMemoryOnly { numbers = memoryOnlyNumbers(of: key, tag: entry.slot.tag) }
-        let holders = numbers.flatMap(holders(of:))
-        return EntryStanding(
-            isExpired: entry.slot.isMemoryOnly
-                ? !numbers.contains(where: isPresent) : isExpired(entry),
-            expires: deadline(of: entry.slot),
-            holders: processes().filter { holders.contains($0.pid) })
+        let tag = UInt32(truncatingIfNeeded: hash(key))
+        var standing: EntryStanding?
+        try withLine(of: key, tag: tag) { entry, line in
+            let numbers = line.isMemoryOnly ? memoryOnlyNumbers(of: key, tag: tag) : [entry.number]
+            let holders = numbers.flatMap(holders(of:))
+            standing = EntryStanding(
+                isExpired: line.isMemoryOnly ? !numbers.contains(where: isPresent) : isExpired(entry),
+                expires: line.expires, holders: processes().filter { holders.contains($0.pid) })
+        }
+        return standing
     }
 }

@@ -52,18 +52,11 @@ extension ArchiveEngine {
         var deadline: Int64?
         var memoryInterval: Int64?
         if !kept.isEmpty {
-            var isOnDisk = false
-            func keep(_ entry: FoundEntry) {
-                if kept.contains(.lifetime) { deadline = entry.slot.deadline }
+            try withPresentLine(of: key.bytes, tag: key.tag) { entry, line in
+                if kept.contains(.lifetime) { deadline = line.deadline }
                 if kept.contains(.memoryLifetime) { memoryInterval = entry.frame.memoryInterval }
                 if kept.contains(.owner) { attributes.owner = ownerName(in: entry.frame) }
             }
-            try withPeek(key.bytes, tag: key.tag) { entry in
-                isOnDisk = true
-                keep(entry)
-            }
-            // Several processes may have one in their memories: this one's own is meant, or any.
-            if !isOnDisk { try withMemoryOnly(key.bytes, keep) }
         }
         if attributes.lifetime != nil || deadline ?? Deadline.never != Deadline.never {
             try beginHousekeeping()

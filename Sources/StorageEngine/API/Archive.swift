@@ -234,18 +234,17 @@ public final class Archive: Sendable {
         if let failure { throw failure }
     }
 
-    /// What is known of an entry, without any trace; its rank is unknown.
+    /// What is known of an entry, without any trace; its rank is unknown. All of it is of one version of the entry.
     public func metadata(_ key: String) throws(StorageError) -> EntryMetadata? {
         let engine = try engine()
         let pending = engine.index.pendingTouches()
         var metadata: EntryMetadata?
         try withBytes(of: key) { (key) throws(StorageError) in
-            try engine.withPeek(key, evenInMemoryOnly: true) {
-                metadata = engine.metadata(of: $0, pending: pending, rank: nil)
+            try ArchiveEngine.validate(key: key)
+            let tag = UInt32(truncatingIfNeeded: engine.hash(key))
+            try engine.withPresentLine(of: key, tag: tag, uses: pending) {
+                metadata = engine.metadata(of: $0, $1)
             }
-            guard metadata == nil || metadata?.tier == .memory else { return }
-            // Several processes may have one in their memories: this one's own is meant, or any.
-            try engine.withMemoryOnly(key) { metadata = engine.metadata(of: $0, pending: pending, rank: nil) }
         }
         return metadata
     }

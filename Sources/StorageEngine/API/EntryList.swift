@@ -30,16 +30,14 @@ public struct EntryReference: Sendable, Hashable {
     /// When it expires; `nil`: never.
     public var expires: Timestamp? { expiry == 0 ? nil : Timestamp(microseconds: expiry) }
 
-    init(
-        _ slot: EntrySlot, number: UInt32, location: Location, tier: Tier, expiry: Int64, use: LastUse
-    ) {
+    init(_ line: EntryLine, tier: Tier, expiry: Int64, use: LastUse) {
         recency = use.recency
         accessed = Timestamp(microseconds: use.accessed)
         hits = use.hits
         self.expiry = expiry
-        self.location = location
-        valueBytes = slot.shownBytes
-        self.number = number
+        location = line.location
+        valueBytes = line.bytes
+        number = line.number
         self.tier = tier
     }
 }
@@ -98,12 +96,15 @@ public struct EntryList: Sendable, RandomAccessCollection {
     /// - Throws: when that can't be told now, for want of descriptors or addresses.
     public func metadata(at index: Int) throws(StorageError) -> EntryMetadata? {
         let reference = references[index]
-        guard isCurrent(at: index), let slot = engine.index.entry(reference.number) else { return nil }
+        guard let slot = engine.index.entry(reference.number),
+            let line = try engine.line(reference.number, slot, settled: .none),
+            line.location == reference.location
+        else { return nil }
         return try engine.withFrameIfPresent(at: reference.location) { frame in
             EntryMetadata(
                 key: String(decoding: frame.key, as: UTF8.self), valueBytes: Int(reference.valueBytes),
                 encoding: frame.encoding, created: Timestamp(microseconds: frame.created),
-                accessed: reference.accessed, expires: engine.deadline(of: slot), hits: reference.hits,
+                accessed: reference.accessed, expires: line.expires, hits: reference.hits,
                 owner: engine.ownerName(in: frame), rank: rank(at: index), recency: reference.recency,
                 sequence: frame.sequence, tier: reference.tier)
         }
@@ -166,28 +167,16 @@ extension ArchiveEngine {
         references.reserveCapacity(min(index.entryCount, Int(index.usedEntries)))
         var tags: [UInt32] = []
         tags.reserveCapacity(references.capacity)
-        let settled = index.head
-        for number in 0..<index.usedEntries {
-            guard let slot = index.entry(number + 1) else { break }
-            var tag: UInt32 = 0
-            let found = try slot.read { (named) throws(StorageError) -> EntryReference? in
-                tag = slot.tag
-                guard !index.isHidden(number + 1, slot) else { return nil }
-                // What is being changed by a batch may still be what it was.
-                guard let location = named < settled ? named : try resolve(named) else { return nil }
-                let deadline = slot.deadline
-                if deadline != Deadline.never, now >= deadline, !all { return nil }
-                let isHeld = living != 0 && index.residency[number + 1] & living != 0
-                if slot.isMemoryOnly, !isHeld, !all { return nil }
-                return EntryReference(
-                    slot, number: number + 1, location: location,
-                    tier: slot.isMemoryOnly ? .memory : isHeld ? .both : .disk,
-                    expiry: deadline == Deadline.never ? 0 : deadline.addingSaturating(offset),
-                    use: index.lastUse(of: number + 1, slot, pending))
-            }
-            guard let found else { continue }
-            references.append(found)
-            tags.append(tag)
+        try forEachLine(uses: pending) { line in
+            if line.deadline != Deadline.never, now >= line.deadline, !all { return }
+            let isHeld = living != 0 && index.residency[line.number] & living != 0
+            guard !line.isMemoryOnly || isHeld || all, let use = line.use else { return }
+            references.append(
+                EntryReference(
+                    line, tier: line.isMemoryOnly ? .memory : isHeld ? .both : .disk,
+                    expiry: line.deadline == Deadline.never ? 0 : line.deadline.addingSaturating(offset),
+                    use: use))
+            tags.append(line.tag)
         }
         // What was deleted since its line was looked at may have been stored again, and been found on another.
         var kept = 0
@@ -219,29 +208,19 @@ extension ArchiveEngine {
         return log.frame(pin, at: location.offset).map(body)
     }
 
-    func deadline(of slot: EntrySlot) -> Timestamp? {
-        let deadline = slot.deadline
-        guard deadline != Deadline.never else { return nil }
-        return Timestamp(microseconds: Clock.wall(atBoot: deadline))
-    }
-
     func ownerName(in frame: Frame) -> String? {
         let owner = frame.owner
         return owner.isEmpty ? nil : String(decoding: owner, as: UTF8.self)
     }
 
-    func metadata(
-        of entry: FoundEntry, pending: PendingTouches, rank: Int?
-    ) -> EntryMetadata {
-        let slot = entry.slot
-        let use = index.lastUse(of: entry.number, slot, pending)
-        return EntryMetadata(
-            key: String(decoding: entry.frame.key, as: UTF8.self), valueBytes: Int(slot.shownBytes),
+    func metadata(of entry: FoundEntry, _ line: EntryLine) -> EntryMetadata {
+        EntryMetadata(
+            key: String(decoding: entry.frame.key, as: UTF8.self), valueBytes: Int(line.bytes),
             encoding: entry.frame.encoding, created: Timestamp(microseconds: entry.frame.created),
-            accessed: Timestamp(microseconds: use.accessed), expires: deadline(of: slot), hits: use.hits,
-            owner: ownerName(in: entry.frame), rank: rank, recency: use.recency,
-            sequence: entry.frame.sequence,
-            tier: slot.isMemoryOnly ? .memory : isHeld(entry.number) ? .both : .disk)
+            accessed: Timestamp(microseconds: line.use?.accessed ?? 0), expires: line.expires,
+            hits: line.use?.hits ?? 0, owner: ownerName(in: entry.frame), rank: nil,
+            recency: line.use?.recency ?? 0, sequence: entry.frame.sequence,
+            tier: line.isMemoryOnly ? .memory : isHeld(entry.number) ? .both : .disk)
     }
 
     func status(configuration: ArchiveConfiguration) throws(StorageError) -> ArchiveStatus {

@@ -1,7 +1,7 @@
 /// Where things are in an index file. The meaning of each field: OnDiskFormat, "The index".
 enum IndexLayout {
     static let magic: UInt64 = 0x5845_444E_494D_4C56  // "VLMINDEX" read as a little-endian integer
-    static let version: UInt32 = 3
+    static let version: UInt32 = 4
 
     // Header page
     static let magicOffset = 0

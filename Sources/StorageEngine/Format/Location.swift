@@ -6,6 +6,8 @@ struct Location: Hashable, Comparable, Sendable {
     let raw: UInt64
 
     static let none = Location(raw: 0)
+    /// Above all others.
+    static let last = Location(raw: .max)
 
     @inline(__always)
     init(raw: UInt64) { self.raw = raw }

@@ -60,7 +60,7 @@ extension IndexMemory {
     /// Whether look-ups find the entry. Needs no lock.
     @inline(__always)
     func isVisible(_ number: UInt32, _ slot: EntrySlot) -> Bool {
-        slot.read { _ in !isHidden(number, slot) } ?? false
+        slot.read { (_, _) in !isHidden(number, slot) } ?? false
     }
 
     /// The same for the holder of the lock, who is to change it: settles it first.

@@ -21,10 +21,22 @@ struct EntrySlot {
         get { cp_load32(base + 4) }
         nonmutating set { cp_store32(base + 4, newValue) }
     }
+    /// The frame that the line names. Setting it says that all of the line is that frame's.
     @inline(__always) var location: Location {
-        get { Location(raw: cp_load64(base + 8)) }
+        get { Location(raw: cp_load64(base + 8) & ~EntrySlot.unfilled) }
         nonmutating set { cp_store64(base + 8, newValue.raw) }
     }
+    /// Names a frame before the rest of the line is brought in line with it: until ``location`` is set again, what the
+    /// line says beyond its place, tag and links is the frame before's or the new one's, and nobody goes by it.
+    @inline(__always)
+    func name(_ location: Location) {
+        cp_store64(base + 8, location.raw | EntrySlot.unfilled)
+        cp_store_fence()
+    }
+    /// Whether the line names that frame and all that it says is of it.
+    @inline(__always)
+    func tells(of location: Location) -> Bool { cp_load64(base + 8) == location.raw }
+    @inline(__always) var isFilled: Bool { cp_load64(base + 8) & EntrySlot.unfilled == 0 }
     /// The stamp of the last use. What a use changes is `recency`, `hits` and `accessed`, in that order, so whoever reads
     /// them in it, and the first again, knows whether all are of one use.
     @inline(__always) var recency: UInt64 {
@@ -91,17 +103,19 @@ struct EntrySlot {
         deadline != Deadline.never || isMemoryOnly || isSetAside
     }
 
-    /// What `body` takes from the line while it names one frame: it is called anew when it names another one afterwards. (Who
-    /// stores a key anew fills the line and then names the frame: in that instant sizes and deadline are the next
-    /// version's.) `nil` where there is no entry.
+    /// What `body` takes from the line while it names one frame, and is filled or not: it is called anew when that changed
+    /// meanwhile. `nil` where there is no entry.
     @inline(__always)
-    func read<Value, Failure>(_ body: (Location) throws(Failure) -> Value?) throws(Failure) -> Value? {
+    func read<Value, Failure>(
+        _ body: (Location, _ isFilled: Bool) throws(Failure) -> Value?
+    ) throws(Failure) -> Value? {
         while true {
-            let named = location
-            guard named != .none else { return nil }
-            let value = try body(named)
+            let word = cp_load64(base + 8)
+            guard word != 0 else { return nil }
+            let value = try body(
+                Location(raw: word & ~EntrySlot.unfilled), word & EntrySlot.unfilled == 0)
             cp_load_fence()
-            if location == named { return value }
+            if cp_load64(base + 8) == word { return value }
         }
     }
 
@@ -128,4 +142,6 @@ struct EntrySlot {
     }
 
     private static let flag: UInt32 = 1 << 31
+    /// In the word of the location, where no frame's offset reaches: a frame begins in the first 64 MiB.
+    private static let unfilled: UInt64 = 1 << 31
 }

@@ -194,12 +194,19 @@ extension IndexMemory {
     /// Lets the entry name another frame; readers see the old or the new one, so this is no structure change.
     @inline(__always)
     func setLocation(_ number: UInt32, _ slot: EntrySlot, _ location: Location) {
-        let before = Bucket.cell(tag: slot.tag, location: slot.location)
+        let before = slot.location
         slot.location = location
-        if let bucket = bucket(of: slot.tag), let place = bucket.place(of: number) {
-            if bucket.cell(place) & ~Bucket.look != before { declareDamaged() }
-            bucket.setCell(place, Bucket.cell(of: slot, at: location))
+        setCell(of: number, slot, location, replacing: before)
+    }
+
+    /// Brings an entry's cell in line with what it names, and with whether its line has to be looked at.
+    @inline(__always)
+    func setCell(of number: UInt32, _ slot: EntrySlot, _ location: Location, replacing before: Location) {
+        guard let bucket = bucket(of: slot.tag), let place = bucket.place(of: number) else { return }
+        if bucket.cell(place) & ~Bucket.look != Bucket.cell(tag: slot.tag, location: before) {
+            declareDamaged()
         }
+        bucket.setCell(place, Bucket.cell(of: slot, at: location))
     }
 
     // MARK: Entry numbers

@@ -214,6 +214,11 @@ extension IndexMemory {
         // Whoever applies them was stopped amid it.
         return LastUse(slot).adding(touches, tag: slot.tag)
     }
+
+    /// The same of an entry whose line is not filled yet.
+    func lastUse(of number: UInt32, _ frame: Frame, tag: UInt32, _ pending: PendingTouches) -> LastUse {
+        LastUse(frame).adding(pending[number] ?? [], tag: tag)
+    }
 }
 
 /// A use of an entry that waits to be applied.
@@ -251,6 +256,13 @@ struct LastUse {
         recency = slot.recency
         hits = slot.hits
         accessed = slot.accessed
+    }
+
+    /// That in which the frame was written.
+    fileprivate init(_ frame: Frame) {
+        recency = frame.recency
+        hits = 0
+        accessed = frame.time
     }
 
     /// With those of the uses that its line doesn't count yet.

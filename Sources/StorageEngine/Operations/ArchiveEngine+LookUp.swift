@@ -78,6 +78,9 @@ extension ArchiveEngine {
             if var found = compare(key, number, slot, location, &unreadable) {
                 if cell & Bucket.look == 0 || standsVisibly(&found, &unreadable) { return .found(found) }
                 log.unpin(found.pin)
+                if let found = renamed(key, number, slot, tag: tag, from: location, &unreadable) {
+                    return .found(found)
+                }
             }
         }
         if bucket.overflow != 0 {
@@ -114,15 +117,26 @@ extension ArchiveEngine {
     @inline(never)
     private func standsVisibly(_ found: inout FoundEntry, _ unreadable: inout Location?) -> Bool {
         crashPoint(.frameFound)
-        switch standing(of: found.number, found.slot, at: found.location) {
-        case .hidden?: return false
-        case nil:
-            unreadable = found.location
-            return false
-        case let standing?:
-            found.standing = standing
-            return true
-        }
+        found.standing = presentStanding(of: found.number, found.slot, at: found.location, found.frame)
+        if found.standing == nil { unreadable = found.location }
+        return found.standing != nil && found.standing != .hidden
+    }
+
+    /// The entry whose line names another frame by now than its cell did: whoever changes it may have been stopped before it
+    /// came to the cell.
+    @inline(never)
+    private func renamed(
+        _ key: UnsafeRawBufferPointer, _ number: UInt32, _ slot: EntrySlot, tag: UInt32,
+        from before: Location,
+        _ unreadable: inout Location?
+    ) -> FoundEntry? {
+        let location = slot.location
+        guard location != before, location != .none, slot.tag == tag,
+            var found = compare(key, number, slot, location, &unreadable)
+        else { return nil }
+        if standsVisibly(&found, &unreadable) { return found }
+        log.unpin(found.pin)
+        return nil
     }
 
     /// The entry with its segment pinned, if the frame at `location` has this key.
@@ -259,28 +273,24 @@ extension ArchiveEngine {
     /// during the call only. An entry that only a process' memory holds has no value to show.
     @inline(__always)
     func withPeek(
-        _ key: UnsafeRawBufferPointer, evenInMemoryOnly: Bool = false, _ body: (FoundEntry) -> Void
+        _ key: UnsafeRawBufferPointer, _ body: (FoundEntry) -> Void
     ) throws(StorageError) {
         try ArchiveEngine.validate(key: key)
-        try withPeek(
-            key, tag: UInt32(truncatingIfNeeded: hash(key)), evenInMemoryOnly: evenInMemoryOnly, body)
+        try withPeek(key, tag: UInt32(truncatingIfNeeded: hash(key)), body)
     }
 
     /// The same for a key that was validated and hashed.
     @inline(__always)
     func withPeek(
-        _ key: UnsafeRawBufferPointer, tag: UInt32, evenInMemoryOnly: Bool = false,
-        _ body: (FoundEntry) -> Void
+        _ key: UnsafeRawBufferPointer, tag: UInt32, _ body: (FoundEntry) -> Void
     ) throws(StorageError) {
         guard let entry = try find(key, tag: tag) else { return }
         defer { letGo(entry) }
         try verify(entry)
         switch entry.standing {
-        case nil, .valid: break
-        case .memoryOnly where evenInMemoryOnly: break
+        case nil, .valid: body(entry)
         default: return
         }
-        body(entry)
     }
 
     /// What an entry's line says of it beyond its frame.
@@ -293,18 +303,35 @@ extension ArchiveEngine {
         case hidden
     }
 
-    /// What the line says of the entry whose frame is at `location`; `nil`: it names another frame by now. Needs no lock.
+    /// What the line says of the entry whose frame is at `location`; `nil`: it names another frame by now, or isn't filled
+    /// yet. Needs no lock.
     func standing(of number: UInt32, _ slot: EntrySlot, at location: Location) -> Standing? {
         let deadline = slot.deadline
         let isMemoryOnly = slot.isMemoryOnly
         let isHidden = index.isHidden(number, slot)
         // Last: a line that is free, or another entry's, is neither hidden nor expired.
         cp_load_fence()
-        guard slot.location == location else { return nil }
+        guard slot.tells(of: location) else { return nil }
         if isHidden { return .hidden }
         if deadline != Deadline.never, Clock.boot() >= deadline { return .expired }
         if isMemoryOnly { return isHeld(number) ? .memoryOnly : .expired }
         return .valid
+    }
+
+    /// The same, from the frame while the line is being filled; `nil`: it names another frame by now.
+    func presentStanding(
+        of number: UInt32, _ slot: EntrySlot, at location: Location, _ frame: Frame
+    ) -> Standing? {
+        if let standing = standing(of: number, slot, at: location) { return standing }
+        return slot.location == location ? standing(of: number, frame) : nil
+    }
+
+    /// What a frame says of its entry, whose line isn't filled yet.
+    func standing(of number: UInt32, _ frame: Frame) -> Standing {
+        let deadline = frame.traits.deadline
+        if deadline != Deadline.never, Clock.boot() >= deadline { return .expired }
+        guard frame.kind == .resident else { return .valid }
+        return isHeld(number) ? .memoryOnly : .expired
     }
 
     @inline(__always)

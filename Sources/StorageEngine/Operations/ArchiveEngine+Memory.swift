@@ -31,7 +31,7 @@ extension ArchiveEngine {
         guard let slot = index.entry(held.number) else { return .gone }
         let deadline = slot.deadline
         // The location last: the line may have been given to another entry while it was read.
-        guard slot.isLive, slot.location == held.location || mayBeUnpublished(slot, insteadOf: held.location)
+        guard slot.isLive, slot.tells(of: held.location) || mayBeUnpublished(slot, insteadOf: held.location)
         else { return .gone }
         return deadline != Deadline.never && Clock.boot() >= deadline ? .gone : .current
     }

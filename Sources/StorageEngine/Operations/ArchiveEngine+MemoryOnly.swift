@@ -36,10 +36,16 @@ extension ArchiveEngine {
         return found
     }
 
-    /// Whether an entry that is only in memory is held by a living process, and not expired.
+    /// Whether an entry that is only in memory is held by a living process, and not expired. Where that can't be told just
+    /// now it isn't expired.
     func isPresent(_ number: UInt32) -> Bool {
-        guard let slot = index.entry(number), slot.isLive else { return false }
-        return isHeld(number) && (slot.deadline == Deadline.never || Clock.boot() < slot.deadline)
+        guard isHeld(number), let slot = index.entry(number) else { return false }
+        let deadline = slot.read { (named, isFilled) -> Int64? in
+            guard !slot.isSetAside else { return nil }
+            return isFilled ? slot.deadline : withFrame(at: named) { $0.traits.deadline } ?? Deadline.never
+        }
+        guard let deadline else { return false }
+        return deadline == Deadline.never || Clock.boot() < deadline
     }
 
     /// The living processes that hold an entry's object.
@@ -51,25 +57,20 @@ extension ArchiveEngine {
             .map(\.identity.pid)
     }
 
-    /// Calls `body` with the entry of `key` that this process has only in memory, or else with another's.
+    /// The entry of `key` that this process has only in memory, or else another's, with its line.
     func withMemoryOnly(
-        _ key: UnsafeRawBufferPointer, _ body: (FoundEntry) -> Void
+        _ key: UnsafeRawBufferPointer, tag: UInt32, uses pending: PendingTouches?,
+        _ body: (FoundEntry, EntryLine) -> Void
     ) throws(StorageError) {
-        let tag = UInt32(truncatingIfNeeded: hash(key))
         let numbers = memoryOnlyNumbers(of: key, tag: tag).filter(isPresent)
         let own = processSlot.flatMap { slot in
             numbers.first { index.residency.isMarked($0, line: slot.line) }
         }
-        guard let number = own ?? numbers.first, let slot = index.entry(number) else { return }
-        let location = slot.location
-        guard let pin = try log.pinIfPresent(location.segment) else { return }
-        defer { log.unpin(pin) }
-        guard let frame = try log.frameIfPresent(pin, at: location.offset),
-            let standing = standing(of: number, slot, at: location), standing != .hidden
+        guard let number = own ?? numbers.first, let slot = index.entry(number),
+            let line = try line(number, slot, settled: .none, uses: pending), let entry = try entry(on: line)
         else { return }
-        body(
-            FoundEntry(
-                number: number, slot: slot, location: location, frame: frame, pin: pin, standing: standing))
+        defer { letGo(entry) }
+        body(entry, line)
     }
 
     /// Where the version that was held is now; `nil` if it is gone.

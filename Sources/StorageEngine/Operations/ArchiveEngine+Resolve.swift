@@ -34,8 +34,8 @@ extension ArchiveEngine {
         throw .busy(archive: name, process: 0, reason: "it changes faster than it can be read; try again")
     }
 
-    /// How often a reader looks again; each time a whole batch has come or gone.
-    private static let batchPatience = 1000
+    /// How often a reader looks again; each time a whole operation has come or gone.
+    static let batchPatience = 1000
 
     private func resolution(of entry: FoundEntry) throws(StorageError) -> Resolution {
         let open = index.batchOpen
@@ -69,19 +69,15 @@ extension ArchiveEngine {
 
     private func published(_ entry: FoundEntry) -> Resolution {
         if entry.frame.kind == .delete { return .absent }
-        let deadline = entry.frame.traits.deadline
-        let done = index.batchDone
-        let isFilled = done == .none || entry.location < done
-        if isFilled, entry.standing == nil, deadline == Deadline.never { return .found(entry) }
+        if entry.standing == nil, entry.frame.traits.deadline == Deadline.never { return .found(entry) }
         var found = entry
-        // Asked again: when it was found, its line may still have been that of the frame before.
-        if isFilled, let standing = standing(of: entry.number, entry.slot, at: entry.location) {
+        if let standing = standing(of: entry.number, entry.slot, at: entry.location) {
             if standing == .hidden { return .absent }
             found.standing = standing
-            return .found(found)
+        } else {
+            // Its line is still that of the frame before, or by now that of the next.
+            found.standing = standing(of: entry.number, entry.frame)
         }
-        // Its line is still that of the frame before, or by now that of the next.
-        found.standing = deadline != Deadline.never && Clock.boot() >= deadline ? .expired : .valid
         return .found(found)
     }
 

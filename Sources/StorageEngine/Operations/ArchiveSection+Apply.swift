@@ -17,9 +17,13 @@ extension ArchiveSection {
                 removeMemoryOnly(of: content.key, tag: tag, sparing: number)
             }
             index.adjust(.valueBytes, by: content.value.count - Int(slot.valueBytes))
-            index.adjustLive(slot.location, by: -Int(slot.frameBytes))
+            let before = slot.location
+            index.adjustLive(before, by: -Int(slot.frameBytes))
+            slot.name(location)
+            crashPoint(.entryNamed)
             fill(number, slot, content, frameBytes: frameBytes)
-            index.setLocation(number, slot, location)
+            slot.location = location
+            index.setCell(of: number, slot, location, replacing: before)
             index.forgetResidency(number)
             if isTouchPending {
                 index.noteStored(number, tag: tag, stamp: content.recency, time: content.time)

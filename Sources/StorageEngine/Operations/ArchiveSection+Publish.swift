@@ -32,8 +32,10 @@ extension ArchiveSection {
         crashPoint(.batchMarked)
         for place in steps.indices {
             if let slot = index.entry(steps[place].number) {
-                steps[place].old = slot.location
-                index.setLocation(steps[place].number, slot, steps[place].location)
+                let (old, new) = (slot.location, steps[place].location)
+                steps[place].old = old
+                slot.name(new)
+                index.setCell(of: steps[place].number, slot, new, replacing: old)
             } else if steps[place].isPut {
                 steps[place].number = addUnpublished(steps[place], pin)
             }
@@ -101,7 +103,6 @@ extension ArchiveSection {
         if step.old != .none {
             index.adjust(.valueBytes, by: content.value.count - Int(slot.valueBytes))
             fill(step.number, slot, content, frameBytes: bytes)
-            // Its cell says whether the line has to be looked at.
             index.setLocation(step.number, slot, step.location)
             index.forgetResidency(step.number)
             index.order.unlinkFromRecency(step.number, slot)

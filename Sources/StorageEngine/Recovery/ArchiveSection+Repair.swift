@@ -122,7 +122,7 @@ extension ArchiveSection {
         line.bytes &+= UInt64(slot.valueBytes)
     }
 
-    /// Sizes and tag of an entry from its frame; `false` when it names none.
+    /// Sizes and tag of an entry from its frame, and all of its line where that was not filled; `false` when it names none.
     private func restore(_ slot: EntrySlot) throws(StorageError) -> Bool {
         try takeBack(slot)
         let location = slot.location
@@ -146,6 +146,14 @@ extension ArchiveSection {
         } else {
             slot.frameBytes = UInt32(frame.bytes)
         }
+        guard !slot.isFilled else { return true }
+        let traits = frame.traits
+        slot.deadline = traits.deadline
+        slot.owner = engine.ownerTag(traits.owner)
+        slot.recency = frame.recency
+        slot.accessed = frame.time
+        slot.hits = 0
+        slot.location = location
         return true
     }
 

@@ -16,8 +16,7 @@ import Darwin
 ///
 /// - One that is there all the time is visited once. Where reclaiming has moved it, its line says so (F7).
 /// - One that was stored anew is visited once, as it is now, whole: its value, size and times are of one version, except
-///   that an access between two questions shows, and that size and deadline may be the next version's for the instant in
-///   which its writer has filled the line and not yet named the new frame.
+///   that an access between two questions shows.
 /// - One that was deleted, evicted, set aside or has expired is skipped (S8, S9), and so is one whose line another entry
 ///   has taken, whose tag is another. What was added since the snapshot isn't visited.
 ///
@@ -44,18 +43,8 @@ package final class EntryScan {
     /// Those that were found by another number than they had.
     private var renumbered: Set<Location> = []
 
-    /// What an entry's line says while it names that frame.
-    fileprivate struct Line {
-        let number: UInt32
-        let slot: EntrySlot
-        let location: Location
-        let deadline: Int64
-        let bytes: UInt32
-        let isMemoryOnly: Bool
-    }
-
     // The entry that is visited. `frame` is valid while `pin` is held.
-    private var line: Line?
+    private var line: EntryLine?
     private var pin: SegmentLog.Pin?
     private var frame: Frame?
 
@@ -75,7 +64,7 @@ package final class EntryScan {
         try engine.index.catchUp()
         let renumberings = engine.index.renumberings
         self.init(
-            engine: engine, items: EntryScan.snapshot(of: engine, order), order: order,
+            engine: engine, items: try EntryScan.snapshot(of: engine, order), order: order,
             renumberings: renumberings)
     }
 
@@ -105,13 +94,15 @@ package final class EntryScan {
 
     /// The live entries. While entries are given other numbers one could be missed, so it is looked at again then; if
     /// whoever does that was stopped amid it, an entry may be there twice, under one location.
-    private static func snapshot(of engine: ArchiveEngine, _ order: ScanOrder) -> [ScanItem] {
+    private static func snapshot(
+        of engine: ArchiveEngine, _ order: ScanOrder
+    ) throws(StorageError) -> [ScanItem] {
         let index = engine.index
         for _ in 0..<patience {
             let used = index.usedEntries
             let returns = index.returns
             let isChanging = index.structureVersion & 1 != 0 || returns & 1 != 0
-            let items = look(at: engine, order)
+            let items = try look(at: engine, order)
             // What an undo brings back is there as a whole or not at all.
             if !isChanging, index.structureVersion & 1 == 0, index.returns == returns,
                 index.usedEntries >= used
@@ -121,32 +112,24 @@ package final class EntryScan {
             sched_yield()
         }
         var seen: Set<Location> = []
-        return look(at: engine, order).filter { seen.insert($0.location).inserted }
+        return try look(at: engine, order).filter { seen.insert($0.location).inserted }
     }
 
     /// How often to look again at what is just being changed.
     private static let patience = 200
 
-    private static func look(at engine: ArchiveEngine, _ order: ScanOrder) -> [ScanItem] {
-        let index = engine.index
+    private static func look(at engine: ArchiveEngine, _ order: ScanOrder) throws(StorageError) -> [ScanItem]
+    {
         // Two thousand cells, of use for the order alone.
-        let pending = order == .recency ? index.pendingTouches() : nil
+        let pending = order == .recency ? engine.index.pendingTouches() : nil
         var items: [ScanItem] = []
         var stamps: [UInt64] = []
-        let count = min(engine.index.entryCount, Int(index.usedEntries))
+        let count = min(engine.index.entryCount, Int(engine.index.usedEntries))
         items.reserveCapacity(count)
         if order == .recency { stamps.reserveCapacity(count) }
-        for number in 0..<index.usedEntries {
-            guard let slot = index.entry(number + 1) else { break }
-            var recency: UInt64 = 0
-            let found = slot.read { (location) -> ScanItem? in
-                guard !index.isHidden(number + 1, slot) else { return nil }
-                if let pending { recency = index.lastUse(of: number + 1, slot, pending).recency }
-                return ScanItem(location: location, number: number + 1, tag: slot.tag)
-            }
-            guard let found else { continue }
-            items.append(found)
-            if order == .recency { stamps.append(recency) }
+        try engine.forEachLine(uses: pending) { line in
+            items.append(ScanItem(location: line.location, number: line.number, tag: line.tag))
+            if let use = line.use { stamps.append(use.recency) }
         }
         switch order {
         case .location: return items.groupedBySegment()
@@ -162,14 +145,15 @@ package final class EntryScan {
     /// Entries of the snapshot.
     package var count: Int { items.count }
     /// Goes on to the next entry that is there; false at the end. Reads its line in the index only.
-    package func advance() -> Bool {
+    /// - Throws: where the line is just being changed, and the bytes that it names can't be reached now.
+    package func advance() throws(StorageError) -> Bool {
         frame = nil
         while next < items.count {
             let item = items[next]
             next += 1
             if next & 255 == 0 { now = Clock.boot() }
             prefetch(next + 5)
-            guard let line = present(item) else { continue }
+            guard let line = try present(item) else { continue }
             self.line = line
             return true
         }
@@ -179,21 +163,30 @@ package final class EntryScan {
 
     /// The entry's line in the index as it is now; nil when there is none any more, or the entry has expired.
     @inline(__always)
-    private func present(_ item: ScanItem) -> Line? {
-        guard let line = Line(item.number, tag: item.tag, in: index) ?? renumberedLine(of: item) else {
-            return nil
-        }
+    private func present(_ item: ScanItem) throws(StorageError) -> EntryLine? {
+        var found = try line(item.number, ofTag: item.tag)
+        if found == nil { found = try renumberedLine(of: item) }
+        guard let line = found else { return nil }
         if line.deadline != Deadline.never, now >= line.deadline { return nil }
         if line.isMemoryOnly, index.residency[line.number] & living == 0 { return nil }
+        return line
+    }
+
+    /// What a batch is changing is told apart where the frame is read.
+    @inline(__always)
+    private func line(_ number: UInt32, ofTag tag: UInt32) throws(StorageError) -> EntryLine? {
+        guard let slot = index.entry(number), slot.tag == tag,
+            let line = try engine.line(number, slot, settled: .last), line.tag == tag
+        else { return nil }
         return line
     }
 
     /// The line that the entry has moved to when the index was made smaller. Asked for those that have gone as well, of
     /// which one that was stored again has a line and an item of its own.
     @inline(never)
-    private func renumberedLine(of item: ScanItem) -> Line? {
+    private func renumberedLine(of item: ScanItem) throws(StorageError) -> EntryLine? {
         guard index.renumberings != renumberings, let number = engine.number(ofTag: item.tag),
-            let line = Line(number, tag: item.tag, in: index), renumbered.insert(line.location).inserted
+            let line = try line(number, ofTag: item.tag), renumbered.insert(line.location).inserted
         else {
             return nil
         }
@@ -271,7 +264,7 @@ package final class EntryScan {
             }
             // Published meanwhile, and what it replaced is gone.
             if place != known.location, try engine.resolve(known.location) != place { continue }
-            guard let present = present(items[next - 1]) else { return .gone }
+            guard let present = try present(items[next - 1]) else { return .gone }
             if present.location == known.location {
                 if let pin {
                     // Unless it can't be told just now whether there is a frame.
@@ -312,7 +305,7 @@ package final class EntryScan {
                 UInt32(truncatingIfNeeded: engine.hash(frame.key)) == items[next - 1].tag
             {
                 let owner = frame.owner
-                if engine.ownerTag(owner) == line.slot.owner {
+                if engine.ownerTag(owner) == line.owner {
                     return (.present, Head(key: frame.key, owner: owner))
                 }
             }
@@ -323,7 +316,7 @@ package final class EntryScan {
     }
 
     /// What the index keeps of the owner's name; 0: it has none.
-    package var ownerTag: UInt32 { line?.slot.owner ?? 0 }
+    package var ownerTag: UInt32 { line?.owner ?? 0 }
 
     @inline(__always)
     private func pinSegment(of location: Location) {
@@ -365,21 +358,5 @@ extension Archive {
     /// A way through the entries of these keys, found by look-up.
     package func scan(keys: [String]) throws(StorageError) -> EntryScan {
         try EntryScan(engine: try engine(), keys: keys)
-    }
-}
-
-extension EntryScan.Line {
-    /// `nil` where look-ups don't find the entry, or where it is another one than that of the tag.
-    @inline(__always)
-    fileprivate init?(_ number: UInt32, tag: UInt32, in index: IndexMemory) {
-        guard let slot = index.entry(number) else { return nil }
-        let found = slot.read { (location) -> EntryScan.Line? in
-            guard slot.tag == tag, !index.isHidden(number, slot) else { return nil }
-            return EntryScan.Line(
-                number: number, slot: slot, location: location, deadline: slot.deadline,
-                bytes: slot.shownBytes, isMemoryOnly: slot.isMemoryOnly)
-        }
-        guard let found else { return nil }
-        self = found
     }
 }

@@ -21,7 +21,7 @@ struct KeySearch {
         let ownerTag = owner.map { owner in owner.withUnsafeBytes { engine.ownerTag($0) } }
         let after = query.order == .key ? query.after.map { Array($0.utf8) } : nil
         let scan = try EntryScan(engine: engine, order: query.order == .key ? .location : .recency)
-        while !isComplete, scan.advance() {
+        while !isComplete, try scan.advance() {
             if let ownerTag, scan.ownerTag != ownerTag { continue }
             let (reading, head) = try scan.readHead()
             if reading == .damaged { page.unreadable += 1 }
@@ -92,7 +92,7 @@ extension ArchiveEngine {
         }
         let none = OwnerSummary(owner: nil, entries: 0, bytes: 0, hits: 0)
         let scan = try EntryScan(engine: self, order: .location)
-        while scan.advance() {
+        while try scan.advance() {
             let tag = scan.ownerTag
             if tag == 0 {
                 add(scan, to: &summaries[[], default: none])

@@ -105,25 +105,16 @@ struct SnapshotBuilder {
         var items: [SnapshotItem] = []
         items.reserveCapacity(min(engine.index.entryCount, Int(index.usedEntries)))
         var last = Location.none
-        let settled = engine.index.head
-        let pending = index.pendingTouches()
-        for number in 0..<index.usedEntries {
-            guard let slot = index.entry(number + 1) else { break }
-            let found = try slot.read { (named) throws(StorageError) -> SnapshotItem? in
-                guard !index.isHidden(number + 1, slot), !slot.isMemoryOnly else { return nil }
-                // A batch that isn't published doesn't count, and one that is does as a whole.
-                guard let location = named < settled ? named : try engine.resolve(named) else {
-                    if index.batchOpen == .none { last = max(last, named) }
-                    return nil
-                }
-                last = max(last, location)
-                let use = index.lastUse(of: number + 1, slot, pending)
-                return SnapshotItem(
-                    location: location, recency: use.recency, accessed: use.accessed, deadline: slot.deadline,
-                    tag: slot.tag, hits: use.hits)
-            }
-            if let found { items.append(found) }
+        try engine.forEachLine(uses: index.pendingTouches()) { line in
+            last = max(last, line.location)
+            guard !line.isMemoryOnly, let use = line.use else { return }
+            items.append(
+                SnapshotItem(
+                    location: line.location, recency: use.recency, accessed: use.accessed,
+                    deadline: line.deadline, tag: line.tag, hits: use.hits))
         }
+        // Of a batch that counts already, and deletes, no line says so.
+        if index.batchOpen == .none { last = max(last, index.batchDone) }
         return (items, last)
     }
 

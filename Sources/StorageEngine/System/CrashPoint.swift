@@ -18,7 +18,8 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     // Looking up, where the line has to be looked at
     case frameFound
     // Storing
-    case putFrameWritten, putIndexChanged, putCommitted, evictionRemoved, recencyUnlinked, entryAllocated
+    case putFrameWritten, putIndexChanged, putCommitted, evictionRemoved, entryNamed, recencyUnlinked,
+        entryAllocated
     case bucketSplit, indexExtended
     // Frames without a value: delete, deleteAll, evict
     case bareFrameWritten, bareApplied, entryUnlinked, entriesCleared, limitsSet

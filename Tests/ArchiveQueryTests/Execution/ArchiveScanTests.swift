@@ -99,7 +99,7 @@ struct ArchiveScanTests {
         try things.archive.put([0x81, 1], forKey: "s7")
         #expect(try things.archive.status().footprint < before / 2)
         var seen: [String: Int] = [:]
-        while cursor.advance() {
+        while try cursor.advance() {
             #expect(try cursor.load() == .present)
             seen[cursor.key, default: 0] += 1
             if cursor.key == "s7" { #expect(cursor.valueBytes == 2) }

@@ -147,7 +147,7 @@ import Testing
         #expect(isSame, "\(comment), listed: \(listed.mapValues(\.first))")
         var scanned: [String: [UInt8]] = [:]
         let scan = try archive.scan(.location)
-        while scan.advance() {
+        while try scan.advance() {
             guard try scan.read() == .present else { continue }
             scanned[String(decoding: scan.keyBytes, as: UTF8.self)] = Array(scan.valueBuffer)
         }
