@@ -68,12 +68,20 @@ extension ArchiveEngine {
                 return outcome
             }
         }
-        var isThere = true
-        if done > 0 { isThere = try returnExpired(of: line, group, &outcome) }
-        guard isThere, try acquire().finish(missed + changes[done...], of: line, group, &outcome) else {
-            outcome.isComplete = false
+        // Others may have removed more of it as expired meanwhile; the last part gives up what is set aside.
+        var isReturned = done == 0
+        while true {
+            if !isReturned {
+                guard try returnExpired(of: line, group, &outcome) else { break }
+            }
+            let section = try acquire()
+            guard line.group == group, isReversible(line) else { break }
+            isReturned = line.pendingEntries == 0
+            guard isReturned else { continue }
+            try section.finish(missed + changes[done...], of: line, &outcome)
             return outcome
         }
+        outcome.isComplete = false
         return outcome
     }
 
@@ -139,12 +147,11 @@ extension ArchiveSection {
         return true
     }
 
-    /// The last part, with which the action is undone.
+    /// The last part, with which the action is undone. Nothing that would come back may be set aside.
     fileprivate func finish(
-        _ changes: [DeadlineChange], of line: UndoLine, _ group: UInt32, _ outcome: inout UndoOutcome
-    ) throws(StorageError) -> Bool {
+        _ changes: [DeadlineChange], of line: UndoLine, _ outcome: inout UndoOutcome
+    ) throws(StorageError) {
         drainTouches()
-        guard line.group == group, engine.isReversible(line) else { return false }
         for change in changes {
             let isUndone = try undo(change, &outcome)
             if !isUndone { outcome.skip(change.key) }
@@ -154,7 +161,6 @@ extension ArchiveSection {
         try restore(line, isAll: true)
         crashPoint(.restoreCommitted)
         reclaim(forAppended: 0)
-        return true
     }
 
     /// `false` when the entry is gone, or is not as the action left it.

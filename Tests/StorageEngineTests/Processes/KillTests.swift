@@ -45,4 +45,53 @@ import Testing
         }
         #expect(expected.operations > 1000)
     }
+
+    #if DEBUG && os(Linux)
+    /// What broke: while one process took a change of deadlines back, another died and a third repaired the archive and
+    /// removed what had expired, again: the last step of the undo then gave all of it up.
+    @Test func whatExpiresAgainAmidAnUndoComesBack() async throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let store = try Store.open(at: folder.store)
+        defer { store.close() }
+        let archive = try store.archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let keys = (0..<10).map { "key \($0)" }
+        for key in keys { try archive.put([1], forKey: key) }
+        let planned = try keys.map {
+            PlannedEntry(key: $0, sequence: try #require(try archive.metadata($0)?.sequence))
+        }
+        #expect(try archive.carryOut(.setLifetime(.zero), on: planned).entries == 10)
+        #expect(try archive.removeExpired().entries == 10)
+        let undoer = try Worker(
+            ["undo", folder.store, "A", "1", CrashPoint.restoreCommitted.rawValue], in: folder)
+        try await untilStopped(undoer)
+        let killed = try Worker(
+            ["batches", folder.store, "A", "1", CrashPoint.batchWritten.rawValue, "1"], in: folder)
+        try await untilStopped(killed)
+        killed.signal(SIGKILL)
+        _ = try await killed.finish()
+        // Whoever takes the lock next repairs.
+        try archive.delete("nothing")
+        #expect(try archive.removeExpired().entries == 10)
+        undoer.signal(SIGCONT)
+        let (status, lines) = try await undoer.finish()
+        #expect(status == 0 && lines == ["10"])
+        for key in keys { #expect(try archive.peek(key) == [1], "\(key)") }
+        #expect(try archive.metadata(keys[0])?.expires == nil)
+        #expect(try archive.reversibleActions() == [])
+        #expect(try archive.invariantViolations() == [])
+        let report = try archive.check()
+        #expect(report.clean, "\(report.problems)")
+    }
+
+    private func untilStopped(_ worker: Worker) async throws {
+        let end = Date().addingTimeInterval(30)
+        while Date() < end, !worker.process.hasEnded() {
+            let line = try? String(contentsOfFile: "/proc/\(worker.pid)/stat", encoding: .utf8)
+            if line?.split(separator: ")").last?.split(separator: " ").first == "T" { return }
+            try await Task.sleep(for: .milliseconds(2))
+        }
+        Issue.record("it was not stopped: \(worker.linesSoFar())")
+    }
+    #endif
 }
