@@ -3,74 +3,29 @@ import StorageEngine
 import TestSupport
 import Testing
 
-/// R1: two writers, a third that forces reclaiming, and an observer work at once; one of them at a time is
-/// killed at random and started anew, while the others go on.
+/// R1, R16: writers of single keys and of batches, of everything that changes an archive, of messages, one that forces
+/// reclaiming, observers, and one that makes backups work at once; some of them at a time are killed at random
+/// and started anew, while the others go on.
 @Suite(.serialized, .oneAtATime) struct StormTests {
-    /// A worker that is started anew whenever it was killed.
-    private final class Role {
-        let arguments: [String]
-        let folder: TemporaryFolder
-        let isWriter: Bool
-        var worker: Worker
-        var acknowledged = Acknowledged()
-        var problems: [String] = []
-        /// Numbers of messages, and those that the log gave them where that was acknowledged.
-        var appended: [(number: UInt64, sequence: UInt64?)] = []
-
-        init(_ arguments: [String], in folder: TemporaryFolder) throws {
-            self.arguments = arguments
-            self.folder = folder
-            isWriter = arguments[0] != "observe"
-            worker = try Worker(arguments, in: folder)
-        }
-
-        /// Kills it and takes in what it said.
-        func kill() async throws {
-            worker.signal(SIGKILL)
-            let (_, lines) = try await worker.finish()
-            worker.discardOutput()
-            problems += lines.filter { $0.hasPrefix("!") }
-            acknowledged.replay(lines)
-            for line in lines {
-                if line.hasPrefix("+< "), let sequence = UInt64(line.dropFirst(3)) {
-                    appended[appended.count - 1].sequence = sequence
-                } else if line.hasPrefix("+ "), let number = UInt64(line.dropFirst(2)) {
-                    appended.append((number, nil))
-                }
-            }
-        }
-
-        func restart() throws { worker = try Worker(arguments, in: folder) }
-
-        /// Whether it does something within ten seconds, which is as long as anyone may wait for a lock.
-        func goesOn() async throws -> Bool {
-            let before = worker.outputBytes
-            let end = Date().addingTimeInterval(12)
-            while Date() < end {
-                if worker.outputBytes > before { return true }
-                try await Task.sleep(for: .milliseconds(2))
-            }
-            return false
-        }
-    }
-
     @Test func aStorm() async throws {
         // On a busy machine fewer, so that it ends; the figures say how many.
         let end = Date().addingTimeInterval(20)
         try await storm(seed: 7) { $0 < 200 && (Date() < end || $0 < 30) }
     }
 
+    /// `VELLUM_SOAK_KILLS` asks for a number of kills instead of a time.
     @Test(.enabled(if: Soak.seconds > 0, "runs in a soak"))
     func stormSoak() async throws {
+        let wanted = ProcessInfo.processInfo.environment["VELLUM_SOAK_KILLS"].flatMap(Int.init)
         let end = Soak.end(share: 0.3)
-        try await storm(seed: Soak.seed) { _ in Date() < end }
+        try await storm(seed: Soak.seed) { kills in wanted.map { kills < $0 } ?? (Date() < end) }
     }
 
     private static let ring: UInt64 = 500_000
 
     /// How many acknowledged messages are not there, although the log is a ring that drops the oldest only; each
     /// writer's are in its order.
-    private func missingMessages(_ store: Store, of roles: [Role]) throws -> Int {
+    private func missingMessages(_ store: Store, of roles: [StormRole]) throws -> Int {
         let log = try store.archive(named: "Log")
         #expect(try log.check().clean)
         let messages = try log.messages(most: .max).messages
@@ -93,76 +48,124 @@ import Testing
         return missing
     }
 
+    private static let crew = [
+        ["write", "Storm", "1"], ["write", "Storm", "2"], ["overwrite", "Storm", "3"],
+        ["observe", "Storm", "4"],
+        ["append", "Log", "5"], ["append", "Log", "6"], ["mix", "Storm", "7"], ["mix", "Storm", "8"],
+        ["mix", "Alone", "9", "alone"], ["batches", "Storm", "10"], ["watchBatches", "Storm", "11"],
+    ]
+
     private func storm(seed: UInt64, goesOn: (Int) -> Bool) async throws {
         let folder = try TemporaryFolder()
         var random = SeededGenerator(seed: seed)
-        try Store.open(at: folder.store)
-            .archive(named: "Storm", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
-            .close()
-        try Store.open(at: folder.store)
-            .archive(named: "Log", orCreate: ArchiveConfiguration(kind: .log, diskLimit: StormTests.ring))
-            .close()
-        let roles = try [
-            ["write", "1"], ["write", "2"], ["overwrite", "3"], ["observe", "4"], ["append", "5"],
-            ["append", "6"],
-        ].map { try Role([$0[0], folder.store, $0[0] == "append" ? "Log" : "Storm", $0[1]], in: folder) }
+        for (name, kind) in [("Storm", ArchiveKind.collection), ("Alone", .collection), ("Log", .log)] {
+            let limit = kind == .log ? StormTests.ring : nil
+            try Store.open(at: folder.store)
+                .archive(named: name, orCreate: ArchiveConfiguration(kind: kind, diskLimit: limit)).close()
+        }
+        let roles = try (StormTests.crew + [["backUp", "Storm", "12", folder.path + "/backup"]])
+            .map { try StormRole($0, in: folder) }
         var kills = 0
+        var rounds = 0
         var hangs = 0
+        var ownBackups = 0
         var findings = Acknowledged.Findings()
         var opens = Timings()
+        func hasFailed() -> Bool { !findings.isEmpty || roles.contains { !$0.problems.isEmpty } }
         while goesOn(kills) {
-            try await Task.sleep(for: .milliseconds(Int.random(in: 5...40, using: &random)))
-            let role = roles[Int.random(in: 0..<roles.count, using: &random)]
-            // Now and then a neighbour dies while the first one's section waits to be repaired.
-            let other = Int.random(in: 0..<4, using: &random) == 0 ? roles.first { $0 !== role } : nil
-            for victim in [role, other].compactMap({ $0 }) {
+            try await Task.sleep(for: .milliseconds(Int.random(in: 2...30, using: &random)))
+            // Now and then neighbours die while the first one's section waits to be repaired.
+            let count = [1, 1, 2, 2, 3][Int.random(in: 0..<5, using: &random)]
+            let victims = Array(roles.shuffled(using: &random).prefix(count))
+            for victim in victims {
                 try await victim.kill()
                 kills += 1
             }
             let store = try Store.open(at: folder.store)
-            let archive = try opens.measure { try store.archive(named: "Storm") }
-            for victim in [role, other].compactMap({ $0 }) {
-                findings += victim.acknowledged.verify(archive)
-                try victim.restart()
+            for victim in victims {
+                let archive = try opens.measure { try store.archive(named: victim.archiveName) }
+                findings += try victim.verify(archive)
             }
-            if kills % 20 == 0 {
-                let report = try archive.check()
-                #expect(report.clean, "seed \(seed) kill \(kills): \(report.problems)")
+            rounds += 1
+            if rounds % 20 == 0 {
+                findings += try verifyInBackup(victims, store, folder)
+                ownBackups += 1
             }
+            for victim in victims { try victim.restart() }
+            if rounds % 12 == 0 { try check(store, "seed \(seed) kill \(kills)") }
             store.close()
+            // What is wrong now would hide behind what follows from it.
+            if hasFailed() { break }
         }
-        for role in roles where try await !role.goesOn() { hangs += 1 }
+        if !hasFailed() { for role in roles where try await !role.goesOn() { hangs += 1 } }
         // All at once: a writer of messages that is left alone soon fills the ring.
         for role in roles { role.worker.signal(SIGKILL) }
         for role in roles { try await role.kill() }
         let store = try Store.open(at: folder.store)
-        let archive = try opens.measure { try store.archive(named: "Storm") }
-        for role in roles { findings += role.acknowledged.verify(archive) }
-        let report = try archive.check()
-        #expect(report.clean, "seed \(seed): \(report.problems)")
-        #expect(try archive.invariantViolations() == [], "seed \(seed)")
-        let status = try archive.status()
-        #expect(status.entries == report.entries && status.diskBytes == report.valueBytes)
+        for role in roles { findings += try role.verify(store.archive(named: role.archiveName)) }
+        try check(store, "seed \(seed), at the end")
+        for name in ["Storm", "Alone"] { try await compareFigures(of: store.archive(named: name)) }
 
         let missing = try missingMessages(store, of: roles)
         var figures = Figures("R1 storm")
         figures.add("seed", text: "\(seed)")
         figures.add("kills", kills + roles.count)
-        figures.add("acknowledged", roles.reduce(0) { $0 + $1.acknowledged.operations })
+        figures.add("acknowledged", roles.reduce(0) { $0 + $1.acknowledged.operations + Int($1.applied) })
+        figures.add(
+            "of them of several keys", roles.reduce(0) { $0 + $1.acknowledged.batches + Int($1.applied) })
         figures.add("messages", roles.reduce(0) { $0 + $1.appended.count })
+        figures.add("backups", roles.reduce(ownBackups) { $0 + $1.backups })
+        figures.add("snapshots refused", roles.reduce(0) { $0 + $1.busy })
         figures.add("lost", findings.lost + missing)
         figures.add("deleted back", findings.deletedBack)
+        figures.add("torn", findings.torn)
         figures.add("corrupt", findings.corrupt)
         figures.add("hangs", hangs)
         figures.add("slowest open", nanoseconds: opens.slowest)
         figures.report()
+        if hasFailed() || missing > 0 || hangs > 0 { folder.keep() }
         #expect(findings.isEmpty, "seed \(seed): \(findings.first ?? "")")
         #expect(hangs == 0)
         #expect(missing == 0, "seed \(seed): messages are missing")
-        for role in roles { #expect(role.problems == [], "seed \(seed)") }
-        for role in roles where role.isWriter {
-            let operations = role.acknowledged.operations + role.appended.count
-            #expect(operations > 100, "\(role.arguments[0])")
+        for role in roles { #expect(role.problems == [], "seed \(seed), \(role.command)") }
+        for role in roles where role.hasKeys || ["append", "batches"].contains(role.command) {
+            #expect(role.operations > 100, "\(role.command)")
         }
+        for role in roles where role.command == "watchBatches" { #expect(role.looks > 0) }
+    }
+
+    private func check(_ store: Store, _ comment: String) throws {
+        for name in ["Storm", "Alone"] {
+            let report = try store.archive(named: name).check()
+            #expect(report.clean, "\(comment): \(name): \(report.problems)")
+        }
+    }
+
+    /// A backup of the living store has all that was acknowledged to those who are dead.
+    private func verifyInBackup(
+        _ victims: [StormRole], _ store: Store, _ folder: TemporaryFolder
+    ) throws -> Acknowledged.Findings {
+        let path = folder.path + "/own backup"
+        defer { try? FileManager.default.removeItem(atPath: path) }
+        let report = try store.backUp(to: path)
+        #expect(report?.damaged == [])
+        let copy = try Store.open(at: path)
+        defer { copy.close() }
+        var findings = Acknowledged.Findings()
+        for victim in victims { findings += try victim.verify(copy.archive(named: victim.archiveName)) }
+        try check(copy, "a backup")
+        return findings
+    }
+
+    /// What people see and what a check counts, when nobody changes anything and nothing expires any more.
+    private func compareFigures(of archive: Archive) async throws {
+        #expect(try archive.invariantViolations() == [])
+        for attempt in 1...40 {
+            let report = try archive.check()
+            let status = try archive.status()
+            if status.entries == report.entries, status.diskBytes == report.valueBytes { return }
+            if attempt < 40 { try await Task.sleep(for: .milliseconds(200)) }
+        }
+        Issue.record("status and check of \(archive.name) differ")
     }
 }

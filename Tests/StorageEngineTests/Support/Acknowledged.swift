@@ -1,41 +1,50 @@
 import StorageEngine
+import TestSupport
 
-/// What may be found under the keys of a worker that says what it does: the last acknowledged state of each,
-/// or the one that was under way when the worker was killed.
+/// What may be found under the keys of a worker that says what it does: the last acknowledged state of each, or the one
+/// that was under way when the worker was killed. Its lines:
+///
+/// `> KEY VERSION SIZE`, or `> KEY delete 0`: that is done now; `*` for every key. `= KEY VERSION SIZE` lines and then
+/// `> @ whole|each 0`: these are changed together, or one after the other. Two more numbers behind a size: nothing
+/// is found from some moment between them on (nanoseconds of the clock that all processes share; a second one of 0:
+/// the moment depends on how long the call takes). `<` or `< NANOSECONDS`: acknowledged, after so long. `x`: nothing
+/// was changed. `? …`: a remark.
 struct Acknowledged {
     /// A value as its worker makes it.
     private struct Value {
         var version: UInt64
         var size: Int
+        /// When it expires; a deadline is kept to the microsecond, and clocks are read one after another.
+        var earliestEnd = UInt64.max
+        var latestEnd = UInt64.max
+
+        private static let tolerance: UInt64 = 2_000_000
 
         func equals(_ bytes: [UInt8]) -> Bool {
             bytes.count == size + 8
                 && bytes.starts(with: withUnsafeBytes(of: version.littleEndian) { Array($0) })
                 && bytes[8...].allSatisfy { [low = UInt8(truncatingIfNeeded: version)] in $0 == low }
         }
+
+        func allows(_ look: Look) -> Bool {
+            guard let bytes = look.found else {
+                return look.end >= earliestEnd &- min(earliestEnd, Self.tolerance)
+            }
+            return equals(bytes) && look.start &- Self.tolerance <= latestEnd
+        }
     }
 
-    /// No value: deleted, or never stored.
-    private struct Expectation {
-        var acknowledged: Value?
-        var underWay: Value??
+    /// What was found under a key, and when somebody looked.
+    private struct Look {
+        var found: [UInt8]?
+        var start: UInt64
+        var end: UInt64
+    }
 
-        func allows(_ found: [UInt8]?) -> Bool {
-            if allows(found, acknowledged) { return true }
-            if case .some(let other) = underWay { return allows(found, other) }
-            return false
-        }
-
-        private func allows(_ found: [UInt8]?, _ value: Value?) -> Bool {
-            guard let found, let value else { return found == nil && value == nil }
-            return value.equals(found)
-        }
-
-        /// Which of the two states was found; that is expected from then on.
-        mutating func settle(_ found: [UInt8]?) {
-            if case .some(let other) = underWay, !allows(found, acknowledged) { acknowledged = other }
-            underWay = nil
-        }
+    private struct Operation {
+        /// No value: the key is deleted.
+        var changes: [String: Value?] = [:]
+        var isWhole = true
     }
 
     /// How often something else was found.
@@ -43,80 +52,186 @@ struct Acknowledged {
         var lost = 0
         var deletedBack = 0
         var corrupt = 0
+        /// Changes that are one thing and were found done in part.
+        var torn = 0
         var first: String?
 
-        var isEmpty: Bool { lost + deletedBack + corrupt == 0 }
+        var isEmpty: Bool { lost + deletedBack + corrupt + torn == 0 }
 
         static func += (sum: inout Findings, more: Findings) {
             sum.lost += more.lost
             sum.deletedBack += more.deletedBack
             sum.corrupt += more.corrupt
+            sum.torn += more.torn
             sum.first = sum.first ?? more.first
         }
     }
 
-    private var expected: [String: Expectation] = [:]
+    /// The states that each key may have.
+    private var expected: [String: [Value?]] = [:]
+    /// What was under way when the worker was killed, and has not been looked at since, with what was before it.
+    private var undecided: [(after: [String: Value?], before: [String: [Value?]])] = []
     /// The latest lines that are about each key, for whoever has to find out what went wrong.
     private var said: [String: [String]] = [:]
     private(set) var operations = 0
+    /// Those of several keys.
+    private(set) var batches = 0
+
+    // MARK: What the worker said
 
     /// Takes in what one run of the worker said; returns how many operations were acknowledged.
     @discardableResult
     mutating func replay(_ lines: [String]) -> Int {
         var acknowledged = 0
-        var pending: (key: String, value: Value?)?
-        var latest = ""
+        var pending: Operation?
+        var together: [String: Value?] = [:]
         for line in lines {
-            if line.hasPrefix("> ") || line.hasPrefix("? ") {
-                latest = String(line.split(separator: " ")[1])
-            }
-            note(line, of: latest)
-            if line == "<", let operation = pending {
-                expected[operation.key] = Expectation(acknowledged: operation.value)
+            let words = line.split(separator: " ")
+            switch words.first {
+            case "<":
+                guard let operation = pending else { continue }
+                note(line, of: operation)
+                acknowledge(operation, after: words.count > 1 ? UInt64(words[1]) ?? 0 : 0)
                 acknowledged += 1
                 pending = nil
-            } else if line.hasPrefix("> ") {
-                let words = line.split(separator: " ")
-                guard words.count == 4, let size = Int(words[3]) else { continue }
-                let version = UInt64(words[2])
-                pending = (String(words[1]), version.map { Value(version: $0, size: size) })
+            case "x":
+                if let pending { note(line, of: pending) }
+                pending = nil
+            case "=" where words.count >= 4: together[String(words[1])] = .some(Self.value(words))
+            case ">" where words.count >= 4:
+                pending = operation(words, &together)
+                if let pending { note(line, of: pending) }
+            case "?" where words.count >= 2: note(line, of: Operation(changes: [String(words[1]): nil]))
+            default: break
             }
         }
-        note("killed", of: latest)
-        if let operation = pending {
-            expected[operation.key, default: Expectation()].underWay = .some(operation.value)
-        }
+        if let pending { interrupt(pending) }
         operations += acknowledged
         return acknowledged
     }
 
-    private mutating func note(_ line: String, of key: String) {
-        said[key, default: []].append(line)
-        if let count = said[key]?.count, count > 30 { said[key]?.removeFirst(15) }
+    private func operation(_ words: [Substring], _ together: inout [String: Value?]) -> Operation {
+        defer { together = [:] }
+        switch words[1] {
+        case "@": return Operation(changes: together, isWhole: words[2] == "whole")
+        case "*": return Operation(changes: expected.mapValues { _ in nil })
+        default: return Operation(changes: [String(words[1]): Self.value(words)])
+        }
     }
 
-    /// Compares all keys with the archive while their worker does not run; what is found is then expected on.
-    mutating func verify(_ archive: Archive) -> Findings {
+    private static func value(_ words: [Substring]) -> Value? {
+        guard let version = UInt64(words[2]), let size = Int(words[3]) else { return nil }
+        var value = Value(version: version, size: size)
+        guard words.count == 6, let earliest = UInt64(words[4]), let latest = UInt64(words[5]), earliest > 0
+        else { return value }
+        (value.earliestEnd, value.latestEnd) = (earliest, latest)
+        return value
+    }
+
+    private mutating func acknowledge(_ operation: Operation, after nanoseconds: UInt64) {
+        for (key, value) in operation.changes {
+            var value = value
+            if let earliest = value?.earliestEnd, value?.latestEnd == 0 {
+                value?.latestEnd = earliest + nanoseconds
+            }
+            expected[key] = [value]
+        }
+        if operation.changes.count > 1 { batches += 1 }
+    }
+
+    private mutating func interrupt(_ operation: Operation) {
+        note("killed", of: operation)
+        var before: [String: [Value?]] = [:]
+        var after: [String: Value?] = [:]
+        for (key, value) in operation.changes {
+            var value = value
+            // It can't have begun later than now.
+            if let earliest = value?.earliestEnd, value?.latestEnd == 0 {
+                value?.latestEnd = max(earliest, monotonicNow() + Acknowledged.longestLifetime)
+            }
+            before[key] = expected[key] ?? [nil]
+            after[key] = .some(value)
+            expected[key] = (expected[key] ?? [nil]) + [value]
+        }
+        if operation.isWhole, after.count > 1 { undecided.append((after, before)) }
+    }
+
+    /// No worker gives anything a longer one, in nanoseconds.
+    private static let longestLifetime: UInt64 = 4_000_000_000
+
+    private mutating func note(_ line: String, of operation: Operation) {
+        for key in operation.changes.keys {
+            said[key, default: []].append(line)
+            if let count = said[key]?.count, count > 30 { said[key]?.removeFirst(15) }
+        }
+    }
+
+    // MARK: What is found
+
+    mutating func verify(_ archive: Archive) -> Findings { verify { try archive.peek($0) } }
+
+    /// Compares all keys with what is found while their worker does not run; that is then expected on.
+    /// - Parameter moment: when what is found was so; `nil`: when it is looked at.
+    mutating func verify(
+        at moment: ClosedRange<UInt64>? = nil, _ peek: (String) throws -> [UInt8]?
+    ) -> Findings {
         var findings = Findings()
-        for (key, expectation) in expected {
+        var looks: [String: Look] = [:]
+        for (key, possible) in expected {
             do {
-                let found = try archive.peek(key)
-                if expectation.allows(found) {
-                    expected[key]?.settle(found)
-                    continue
-                }
-                expected[key] = nil
-                let text =
-                    "\(key): found \(found.map { "\($0.count) bytes" } ?? "nothing"), "
-                    + "acknowledged \(expectation.acknowledged.map { "version \($0.version)" } ?? "nothing")"
-                    + ", said \(said[key, default: []].suffix(15))"
-                if expectation.acknowledged == nil { findings.deletedBack += 1 } else { findings.lost += 1 }
-                findings.first = findings.first ?? text
+                let start = monotonicNow()
+                let found = try peek(key)
+                let look = Look(
+                    found: found, start: moment?.lowerBound ?? start,
+                    end: moment?.upperBound ?? monotonicNow())
+                looks[key] = look
+                let left = possible.filter { Self.allows($0, look) }
+                expected[key] = left.isEmpty ? nil : left
+                if left.isEmpty { complain(key, look, possible, &findings) }
             } catch {
                 findings.corrupt += 1
                 findings.first = findings.first ?? "\(key): \(error)"
             }
         }
+        for operation in undecided { settle(operation.after, operation.before, looks, &findings) }
+        undecided = []
         return findings
+    }
+
+    private static func allows(_ value: Value?, _ look: Look) -> Bool {
+        value?.allows(look) ?? (look.found == nil)
+    }
+
+    private mutating func complain(
+        _ key: String, _ look: Look, _ possible: [Value?], _ findings: inout Findings
+    ) {
+        if possible.allSatisfy({ $0 == nil }) { findings.deletedBack += 1 } else { findings.lost += 1 }
+        let found = look.found.map { "\($0.count) bytes" } ?? "nothing"
+        let text =
+            "\(key): found \(found) at \(look.start), may have \(possible), "
+            + "said \(said[key, default: []].suffix(15))"
+        findings.first = findings.first ?? text
+    }
+
+    /// What is one thing has happened as a whole, or not at all.
+    private mutating func settle(
+        _ after: [String: Value?], _ before: [String: [Value?]], _ looks: [String: Look],
+        _ findings: inout Findings
+    ) {
+        let isDone = after.allSatisfy { key, value in looks[key].map { Self.allows(value, $0) } ?? true }
+        let isUndone = before.allSatisfy { key, values in
+            looks[key].map { look in values.contains { Self.allows($0, look) } } ?? true
+        }
+        switch (isDone, isUndone) {
+        case (true, false): for (key, value) in after { expected[key] = [value] }
+        case (false, true): for (key, values) in before { expected[key] = values }
+        case (true, true): break
+        case (false, false):
+            findings.torn += 1
+            let parts = after.map { key, value in
+                "\(key): \(looks[key].map { Self.allows(value, $0) } == true ? "done" : "not done")"
+            }
+            findings.first = findings.first ?? "done in part: \(parts.sorted().prefix(40))"
+        }
     }
 }

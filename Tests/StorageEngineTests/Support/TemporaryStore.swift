@@ -15,7 +15,15 @@ final class TemporaryFolder {
         path = folder.path
     }
 
-    deinit { try? FileManager.default.removeItem(atPath: path) }
+    deinit { if !isKept { try? FileManager.default.removeItem(atPath: path) } }
+
+    private var isKept = false
+
+    /// Leaves the folder for whoever has to find out what went wrong, and says where it is.
+    func keep() {
+        isKept = true
+        print("kept: \(path)")
+    }
 
     var store: String { path + "/store" }
     /// Workers that churn end when this file is there.

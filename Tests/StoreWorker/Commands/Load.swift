@@ -57,6 +57,8 @@ extension WorkerCommand {
             let list = try archive.entries()
             for _ in 0..<min(list.count, 100) {
                 let place = random.below(list.count)
+                // What only a process' memory holds has no value here.
+                guard list[place].tier != .memory else { continue }
                 let isWhole = try list.withValue(at: place, isWholeVersion)
                 if isWhole == false { say("! mixed value under \(try list.key(at: place) ?? "?")") }
                 if let key = try list.key(at: place), try archive.withPeek(key, isWholeVersion) == false {

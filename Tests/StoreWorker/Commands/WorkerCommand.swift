@@ -45,6 +45,10 @@ enum WorkerCommand: String {
     case batches
     /// Looks whether batches are seen in part, until a file appears.
     case watchBatches
+    /// All operations on keys of its own.
+    case mix
+    /// Backs up the store, and looks at the backup.
+    case backUp
     /// Uses archives under a limit of its own on addresses, descriptors or the length of files.
     case limited
 
@@ -69,6 +73,8 @@ enum WorkerCommand: String {
             case .smallDisk: try liveOnASmallDisk(arguments)
             case .batches: try applyBatches(arguments)
             case .watchBatches: try watchBatches(arguments)
+            case .mix: try mix(arguments)
+            case .backUp: try backUp(arguments)
             case .limited: try beLimited(arguments)
             }
         } catch {
