@@ -98,9 +98,11 @@ final class Medium: @unchecked Sendable {
     }
 
     /// What a power loss at this moment leaves, written to the folder `target`, without any index. Returns how
-    /// many blocks that were not synced it kept, and how many it lost.
+    /// many blocks that were not synced it kept, how many it lost, and their size.
     @discardableResult
-    func cutPower(into target: String, using random: inout SeededGenerator) throws -> (kept: Int, lost: Int) {
+    func cutPower(
+        into target: String, using random: inout SeededGenerator
+    ) throws -> (kept: Int, lost: Int, block: Int) {
         try lock.withLock {
             var names = durableNames
             var folders = durableFolders
@@ -112,7 +114,7 @@ final class Medium: @unchecked Sendable {
             // From none to all of the blocks, mostly somewhere in between.
             let share = [0.0, 0.1, 0.5, 0.9, 1.0].randomElement(using: &random) ?? 0.5
             let block = Bool.random(using: &random) ? 4096 : 512
-            var counts = (kept: 0, lost: 0)
+            var counts = (kept: 0, lost: 0, block: block)
             for folder in folders.sorted() {
                 try FileManager.default.createDirectory(
                     atPath: moved(folder, to: target), withIntermediateDirectories: true)

@@ -89,6 +89,7 @@ final class PowerLossRun: @unchecked Sendable {
     private var underWay: [String: Data?]?
     /// What reversible actions took away.
     private var taken: [ReversibleAction.ID: [String: Data?]] = [:]
+    var batches = PowerLossBatches()
     /// For a log: every message, the one under way last; how many are acknowledged, and sure to be there.
     var messages: [Data] = []
     var acknowledged = 0
@@ -178,6 +179,7 @@ final class PowerLossRun: @unchecked Sendable {
     private func step(_ archive: Archive) throws {
         if kind == .log { return try appendMessage(to: archive) }
         let key = PowerLossRun.keys.randomElement(using: &random) ?? ""
+        batches.begin()
         switch Int.random(in: 0..<40, using: &random) {
         case 0:
             underWay = Dictionary(uniqueKeysWithValues: PowerLossRun.keys.map { ($0, nil) })
@@ -186,6 +188,7 @@ final class PowerLossRun: @unchecked Sendable {
             underWay = [key: nil]
             try archive.delete(key)
         case 9...14: try act(archive)
+        case 16...21: try applyBatch(to: archive)
         case 15:
             underWay = [key: nil]
             try archive.setLifetime(.zero, forKey: key)
@@ -196,10 +199,11 @@ final class PowerLossRun: @unchecked Sendable {
             return
         default:
             let value = value()
-            ever[key, default: []].insert(value)
+            note(value, under: key)
             underWay = [key: value]
             try archive.put(Array(value), forKey: key)
         }
+        batches.end(changes: underWay ?? [:])
         underWay = nil
         let now = try state(of: archive)
         switch durability {
@@ -207,6 +211,31 @@ final class PowerLossRun: @unchecked Sendable {
         // Whatever was since the last sync may be found.
         case .interval, .process: allowed.merge(now) { $0.union($1) }
         }
+    }
+
+    private func note(_ value: Data, under key: String) {
+        ever[key, default: []].insert(value)
+        batches.note(value)
+    }
+
+    private func applyBatch(to archive: Archive) throws {
+        var batch = Batch()
+        var changes: [String: Data?] = [:]
+        for key in PowerLossRun.keys.shuffled(using: &random).prefix(Int.random(in: 2...7, using: &random)) {
+            guard Int.random(in: 0..<4, using: &random) > 0 else {
+                batch.delete(key)
+                changes[key] = .some(nil)
+                continue
+            }
+            // All of them fit into the cache.
+            let value = value().prefix(8_000)
+            note(value, under: key)
+            batch.put(Array(value), forKey: key)
+            changes[key] = value
+        }
+        underWay = changes
+        batches.add(changes)
+        try archive.apply(batch)
     }
 
     private func state(of archive: Archive) throws -> [String: Set<Data?>] {
@@ -232,24 +261,33 @@ final class PowerLossRun: @unchecked Sendable {
             figures.images += 1
             figures.kept += counts.kept
             figures.lost += counts.lost
-            try verify(target, "\(durability.name), \(kind), seed \(seed), image \(figures.images)")
+            try verify(
+                target, "\(durability.name), \(kind), seed \(seed), image \(figures.images)",
+                // Of what is in sectors alone the last batch is sure to be whole: what was behind it may be damage.
+                isWhole: counts.block == 4096 || durability == .full)
         } catch {
             failure = failure ?? error
         }
     }
 
-    private func verify(_ image: TemporaryFolder, _ comment: String) throws {
+    private func verify(_ image: TemporaryFolder, _ comment: String, isWhole: Bool) throws {
         let store = try Store.open(at: image.store)
         defer { store.close() }
         // Only the names of what is synced at some time are sure to be there.
         if durability == .process, try store.archiveNames() == [] { return }
         let archive = try store.archive(named: "A")
         if kind == .log { return try verifyMessages(archive, comment) }
+        var present: [String: Data] = [:]
         for key in PowerLossRun.keys {
             let found = try archive.peek(key).map { Data($0) }
+            present[key] = found
             #expect(
                 allows(found, under: key),
                 "\(comment): \(key) has \(found.map { "\($0.count) bytes" } ?? "nothing")")
+        }
+        if isWhole {
+            let torn = batches.torn(present, mayEvict: kind == .cache, underWay: Set((underWay ?? [:]).keys))
+            #expect(torn == nil, "\(comment): \(torn ?? "")")
         }
         let list = try archive.entries()
         #expect(try list.keys.allSatisfy(PowerLossRun.keys.contains), "\(comment)")

@@ -342,6 +342,8 @@ private struct MixedLoad {
         guard !taken.isEmpty else { return }
         try perform(taken.map { ($0, $1) }, isWhole: isWhole) { archive, _ in
             guard let outcome = try archive.undo(action.id) else { return false }
+            // Deadlines come back in a second step, and the grace may end before it.
+            guard outcome.isComplete else { return false }
             let sure = taken.values.count { $0.isSurelyThere }
             if outcome.entries < sure || outcome.entries > taken.count {
                 say("! undo brought back \(outcome), of \(taken.keys.sorted())")
