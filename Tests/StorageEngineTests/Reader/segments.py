@@ -14,8 +14,10 @@ import struct
 import sys
 
 HEADER = struct.Struct("<IIHHBBHQQqq")  # "Frames"
-PUT, DELETE, DELETE_ALL, EVICT, MOVE = 1, 2, 3, 4, 5  # "Frame kinds"
-EVICTIONS = 1  # "Frame extensions"
+PUT, DELETE, DELETE_ALL, EVICT, MOVE, RESIDENT, VOID, BATCH = 1, 2, 3, 4, 5, 9, 10, 12  # "Frame kinds"
+EVICTIONS, PLACE_IN_BATCH = 1, 8  # "Frame extensions"
+LOG = 3  # "Descriptors"
+PAGE = 4096
 
 
 def crc_table():
@@ -45,8 +47,9 @@ class Frame:
         if offset + 48 > len(data):
             return None
         frame = Frame()
-        (checksum, value, key, extension, frame.kind, frame.encoding, _, frame.sequence, frame.recency,
+        (checksum, value, key, extension, frame.kind, frame.encoding, flags, frame.sequence, frame.recency,
          frame.time, frame.created) = HEADER.unpack_from(data, offset)
+        frame.is_in_batch = flags & 1 == 1
         frame.size = 48 + extension + key + value + 7 & ~7
         if frame.kind == 0 or key > 1024 or value > 1 << 30 or offset + frame.size > len(data):
             return None
@@ -59,14 +62,26 @@ class Frame:
         frame.value = data[start + extension + key:start + extension + key + value]
         return frame
 
-    def evictions(self):
+    def part(self, wanted, least=0):
+        """The first part of a tag; one that is too short is as if it were not there."""
         rest = self.extension
         while len(rest) >= 4:
             tag, _, length = struct.unpack_from("<BBH", rest)
-            if tag == EVICTIONS:
-                return [struct.unpack_from("<Q", rest, 4 + 8 * place)[0] for place in range(length // 8)]
+            if 4 + length > len(rest):
+                break
+            if tag == wanted:
+                return rest[4:4 + length] if length >= least else None
             rest = rest[4 + length:]
-        return []
+        return None
+
+    def evictions(self):
+        part = self.part(EVICTIONS) if self.kind in (PUT, EVICT, MOVE, RESIDENT) else None
+        return [struct.unpack_from("<Q", part, 8 * place)[0] for place in range(len(part or b"") // 8)]
+
+    def first_of_batch(self):
+        """Location of the first frame of the batch that it is of, or None."""
+        part = self.part(PLACE_IN_BATCH, least=16) if self.is_in_batch else None
+        return struct.unpack_from("<Q", part)[0] if part else None
 
 
 def read_descriptor(folder):
@@ -77,17 +92,114 @@ def read_descriptor(folder):
     version, = struct.unpack_from("<I", data, 8)
     if version != 1:
         sys.exit(f"format version {version} is not known")
-    return data[16:32]
+    return data[16:32], data[12]
 
 
-def frames(data, seed):
-    """Pairs of offset and valid frame; damage is looked through at every eighth byte."""
+def pieces(data, seed):
+    """What a segment consists of, as start, end and frame; damage, looked through at every eighth byte, has None."""
+    found = []
     offset = 64
     while offset + 48 <= len(data):
         frame = Frame.at(data, offset, seed)
         if frame:
-            yield offset, frame
-        offset += frame.size if frame else 8
+            found.append((offset, offset + frame.size, frame))
+        elif found and found[-1][2] is None:
+            found[-1] = (found[-1][0], offset + 8, None)
+        else:
+            found.append((offset, offset + 8, None))
+        offset = found[-1][1]
+    return found
+
+
+def never_came(data, start, end, batch_end=None):
+    """Whether a stretch of damage is one that never came to the medium: zero up to the end of a page, or of its batch."""
+    ends = list(range(start // PAGE * PAGE + PAGE, end + 1, PAGE))
+    if batch_end is not None and start < batch_end <= end:
+        ends = [page for page in ends if page <= batch_end] + [batch_end]
+    return any(not any(data[max(start, page - 64):page]) for page in ends)
+
+
+class Batch:
+    """A batch that is being read: its first frame, or none where that is damaged, and what is behind it."""
+
+    def __init__(self, location, end):
+        self.location, self.end = location, end
+        self.frames, self.is_damaged, self.is_lost, self.is_mended = [], False, False, False
+
+    def note(self, data, start, end, frame):
+        """Takes damage, or a `void` of a repair."""
+        if self.end is not None and start >= self.end:
+            return
+        self.is_mended |= frame is not None
+        if frame is None:
+            self.is_damaged = True
+            self.is_lost |= never_came(data, start, end, self.end)
+
+    def counts(self, reached, is_at_end):
+        if self.is_lost:
+            return False
+        is_whole = not self.is_damaged and not self.is_mended and (self.end is None or reached == self.end)
+        return is_whole or self.is_mended or not is_at_end
+
+
+def log(segments, kind):
+    """Location and frame of all that counts, batches as a whole or not at all: "Batches"."""
+    rest = [(number, data, piece) for number, data, seed in segments for piece in pieces(data, seed)]
+    last = max((place for place, item in enumerate(rest) if item[2][2]), default=-1)
+    place = 0
+    stretch = []  # damage and `void` frames directly before what is looked at
+    while place <= last:
+        number, data, (start, end, frame) = rest[place]
+        location = number << 32 | start // 8
+        first = frame.first_of_batch() if frame and kind != LOG else None
+        if frame is None or frame.kind == VOID:
+            if stretch and stretch[-1][0] != number:
+                stretch = []
+            stretch.append(rest[place])
+            place += 1
+            continue
+        before, stretch = stretch, []
+        if kind != LOG and frame.kind == BATCH and len(frame.value) >= 16:
+            batch = Batch(location, end + struct.unpack_from("<Q", frame.value, 8)[0])
+            place += 1
+        elif first is not None:
+            batch = Batch(first, None)
+            offset = (first & 0xFFFFFFFF) * 8
+            # Else it is what is left of a batch that was given up.
+            batch.is_lost = not any(item[0] == first >> 32 == number and item[2][0] <= offset < item[2][1] for item in before)
+            for _, data, piece in before:
+                batch.note(data, *piece)
+        else:
+            yield location, frame
+            place += 1
+            continue
+        # What is of this batch: it ends in its segment, and where another frame begins.
+        reached = end if frame.kind == BATCH else start
+        pending = []
+        while place < len(rest) and rest[place][0] == number:
+            _, data, (start, end, frame) = rest[place]
+            if frame is None or frame.kind == VOID:
+                if batch.end is not None and reached >= batch.end:
+                    break
+                pending.append((start, end, frame))
+            elif frame.first_of_batch() == batch.location and (batch.end is None or start < batch.end):
+                for piece in pending:
+                    batch.note(data, *piece)
+                pending = []
+                batch.frames.append((number << 32 | start // 8, frame))
+                reached = end
+            else:
+                break
+            place += 1
+        # Damage behind the last frame that is there is the batch's as far as its first frame says.
+        if batch.end is not None:
+            for piece in pending:
+                batch.note(data, *piece)
+            if reached < batch.end and not pending and place < len(rest):
+                batch.note(data + bytes(batch.end - len(data)), reached, batch.end, None)
+        stretch = [(number, data, piece) for piece in pending]
+        if batch.counts(reached, place > last):
+            yield from batch.frames
 
 
 def read_segments(folder, identity):
@@ -107,7 +219,7 @@ def read_segments(folder, identity):
         seed = crc32c(identity + struct.pack("<I", number))
         if isRight:
             oldest = max(oldest, struct.unpack_from("<I", header, 32)[0])
-        elif next(frames(data, seed), None) is None:
+        elif not any(frame for _, _, frame in pieces(data, seed)):
             continue
         segments.append((number, data, seed))
     return [segment for segment in segments if segment[0] >= oldest]
@@ -117,20 +229,19 @@ def main():
     folder = sys.argv[1]
     entries = {}
     key_at = {}
-    for number, data, seed in read_segments(folder, read_descriptor(folder)):
-        for offset, frame in frames(data, seed):
-            for location in frame.evictions():
-                key = key_at.get(location)
-                if key in entries and entries[key][0] == location:
-                    del entries[key]
-            if frame.kind in (PUT, MOVE):
-                location = number << 32 | offset // 8
-                entries[frame.key] = (location, frame)
-                key_at[location] = frame.key
-            elif frame.kind == DELETE:
-                entries.pop(frame.key, None)
-            elif frame.kind == DELETE_ALL:
-                entries.clear()
+    identity, kind = read_descriptor(folder)
+    for location, frame in log(read_segments(folder, identity), kind):
+        for evicted in frame.evictions():
+            key = key_at.get(evicted)
+            if key in entries and entries[key][0] == evicted:
+                del entries[key]
+        if frame.kind in (PUT, MOVE):
+            entries[frame.key] = (location, frame)
+            key_at[location] = frame.key
+        elif frame.kind in (DELETE, RESIDENT):
+            entries.pop(frame.key, None)
+        elif frame.kind == DELETE_ALL:
+            entries.clear()
     for _, frame in sorted(entries.values(), key=lambda entry: entry[1].recency):
         print(json.dumps({
             "key": frame.key.hex(), "value": frame.value.hex(), "encoding": frame.encoding,
