@@ -1,5 +1,6 @@
-import TestSupport
+import Foundation
 import StorageEngine
+import TestSupport
 import Testing
 
 /// The engine against a plain dictionary with an LRU list: same answers, same order, same victims.
@@ -28,6 +29,28 @@ import Testing
             return true
         }
 
+        /// All or nothing; what goes for the limit goes once all is there, and is nothing that was just stored.
+        mutating func apply(_ changes: [(key: String, value: [UInt8]?)]) -> Bool {
+            var last: [String: [UInt8]?] = [:]
+            for change in changes { last[change.key] = .some(change.value) }
+            guard last.values.reduce(0, { $0 + ($1?.count ?? 0) }) <= limit else { return false }
+            // Of several changes of one key the last counts, in its place.
+            for (place, change) in changes.enumerated()
+            where !changes[(place + 1)...].contains(where: { $0.key == change.key }) {
+                guard let value = change.value else {
+                    _ = delete(change.key)
+                    continue
+                }
+                values[change.key] = value
+                touch(change.key)
+            }
+            while bytes > limit {
+                guard let victim = order.first(where: { (last[$0] ?? nil) == nil }) else { break }
+                _ = delete(victim)
+            }
+            return true
+        }
+
         mutating func access(_ key: String) -> [UInt8]? {
             guard let value = values[key] else { return nil }
             touch(key)
@@ -38,6 +61,22 @@ import Testing
             order.removeAll { $0 == key }
             return values.removeValue(forKey: key) != nil
         }
+    }
+
+    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak"))
+    func randomOperationsSoak() throws {
+        let end = Soak.end(share: 0.03)
+        var seed = Soak.seed
+        var runs = 0
+        while Date() < end {
+            try randomOperations(seed: seed, locking: runs % 2 == 0 ? .robustMutex : .fileLock)
+            seed &+= 1
+            runs += 1
+        }
+        var figures = Figures("R7 exact LRU against a model")
+        figures.add("seed", text: "\(Soak.seed)")
+        figures.add("steps", runs * 4_000)
+        figures.report()
     }
 
     @Test(arguments: [UInt64(1), 2, 3, 4, 5, 6], [LockingMode.robustMutex, .fileLock])
@@ -55,7 +94,25 @@ import Testing
         for step in 0..<4_000 {
             let key = keys[Int.random(in: 0..<keys.count, using: &random)]
             switch Int.random(in: 0..<1000, using: &random) {
-            case 0..<450:
+            case 0..<60:
+                var batch = Batch()
+                var changes: [(key: String, value: [UInt8]?)] = []
+                for _ in 0..<Int.random(in: 1...12, using: &random) {
+                    let key = keys[Int.random(in: 0..<keys.count, using: &random)]
+                    let largest =
+                        Int.random(in: 0..<20, using: &random) == 0 ? model.limit / 3 : model.limit / 30
+                    let size = Int.random(in: 0...largest, using: &random)
+                    let isDelete = Int.random(in: 0..<4, using: &random) == 0
+                    let value = isDelete ? nil : [UInt8](repeating: UInt8(step & 255), count: size)
+                    if let value { batch.put(value, forKey: key) } else { batch.delete(key) }
+                    changes.append((key, value))
+                }
+                let applied = (try? archive.apply(batch)) != nil
+                #expect(applied == model.apply(changes), "seed \(seed) step \(step)")
+                #expect(
+                    try archive.entries(order: .leastRecentFirst).keys == model.order,
+                    "seed \(seed) step \(step)")
+            case 60..<450:
                 let largest =
                     Int.random(in: 0..<40, using: &random) == 0 ? model.limit * 5 / 4 : model.limit / 30
                 let size = Int.random(in: 0...largest, using: &random)

@@ -41,8 +41,36 @@ private final class HistoryThread {
         }
     }
 
+    /// Puts and deletes of some keys as one change: `together COUNT`, and a line for each.
+    private func applyBatch(_ operation: Int) throws -> String {
+        let names = (0..<keys).filter { _ in random.below(2) == 0 }
+        var batch = Batch()
+        var changes: [(name: Int, version: UInt64)] = []
+        for (place, name) in names.enumerated() {
+            // No other operation of this thread has it.
+            let version = UInt64(number + 1) << 32 | UInt64(place + 1) << 24 | UInt64(operation + 1)
+            if random.below(3) == 0 {
+                batch.delete("h\(name)")
+                changes.append((name, 0))
+            } else {
+                batch.put(StoreWorker.value(version: version, size: random.below(300)), forKey: "h\(name)")
+                changes.append((name, version))
+            }
+        }
+        let start = monotonicNow()
+        let results = try archive.apply(batch)
+        let end = monotonicNow()
+        let lines = zip(changes, results).map { change, result in
+            change.version == 0
+                ? "\(change.name) delete 0 \(result == .deleted ? 1 : 0) \(start) \(end)"
+                : "\(change.name) put \(change.version) 0 \(start) \(end)"
+        }
+        return (["together \(lines.count)"] + lines).joined(separator: "\n")
+    }
+
     /// One operation as `KEY KIND VALUE RESULT START END`. A value is a number, 0 none; sizes vary.
     private func perform(_ operation: Int) throws -> String {
+        if random.below(12) == 0 { return try applyBatch(operation) }
         let name = random.below(keys)
         let key = "h\(name)"
         switch random.below(10) {
