@@ -1,0 +1,200 @@
+import Foundation
+import StorageEngine
+import TestSupport
+import Testing
+
+/// R14: whatever n bytes an archive's files hold, nothing that is done with it costs more than 1 µs × n + 100 ms of
+/// processor time, nor more than 64 MiB of memory beyond the files.
+@Suite(.serialized) struct AdversarialCostTests {
+    /// The most that one kind of operation took, as parts of what it may.
+    private struct Worst {
+        var time = 0.0
+        var memory = 0.0
+        var what = ""
+    }
+
+    private final class Costs {
+        var worst: [String: Worst] = [:]
+        let clock: clockid_t
+        let measuresMemory: Bool
+
+        init(clock: clockid_t, measuresMemory: Bool) {
+            self.clock = clock
+            self.measuresMemory = measuresMemory
+        }
+
+        private func seconds() -> Double {
+            var time = timespec()
+            clock_gettime(clock, &time)
+            return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        }
+
+        /// Does it, whatever it throws, and notes what it cost.
+        func measure(_ name: String, _ archive: HandmadeArchive, _ what: String, _ body: () throws -> Void) {
+            let bytes = Double(AdversarialCostTests.bytes(of: archive))
+            let memory = measuresMemory ? ResidentMemory.begin() : 0
+            let start = seconds()
+            do { try body() } catch {}
+            let took = seconds() - start
+            var worst = worst[name] ?? Worst()
+            let time = took / (1e-6 * bytes + 0.1)
+            if time > worst.time {
+                worst.time = time
+                worst.what = "\(what): \(Int(took * 1e3)) ms for \(Int(bytes)) bytes"
+            }
+            if measuresMemory {
+                let files = Double(AdversarialCostTests.bytes(of: archive)) + bytes
+                worst.memory = max(
+                    worst.memory, (Double(ResidentMemory.peak() - memory) - files) / 67_108_864)
+            }
+            self.worst[name] = worst
+        }
+    }
+
+    /// Bytes that the files below an archive's store take; holes are none.
+    private static func bytes(of archive: HandmadeArchive) -> Int {
+        let files = FileManager.default.enumerator(atPath: archive.folder.path)?.allObjects ?? []
+        return files.reduce(0) { sum, name in
+            var facts = stat()
+            guard lstat(archive.folder.path + "/\(name)", &facts) == 0 else { return sum }
+            return sum + Int(facts.st_blocks) * 512
+        }
+    }
+
+    /// Some segments of `size` bytes in all, and now and then a file that is nearly nothing but a hole.
+    private func make(seed: UInt64, size: Int) throws -> (archive: HandmadeArchive, what: String) {
+        var random = SeededGenerator(seed: seed)
+        let kind = UInt8.random(in: 1...3, using: &random)
+        let archive = try HandmadeArchive(
+            kind: kind, limit: [1_000, 100_000, 1 << 40].randomElement(using: &random) ?? 0)
+        let count = [1, 1, 2, 5, 40].randomElement(using: &random) ?? 1
+        var used: [AdversarialSegment.Pattern] = []
+        for number in 1...UInt32(count) {
+            var segment = AdversarialSegment(number, seed: random.next())
+            for _ in 0..<Int.random(in: 1...3, using: &random) {
+                guard let pattern = AdversarialSegment.Pattern.allCases.randomElement(using: &random) else {
+                    continue
+                }
+                used.append(pattern)
+                segment.append(pattern, size: size / count / 2 & ~7)
+            }
+            segment.damage()
+            try archive.write(
+                segment.bytes + [UInt8](repeating: 0, count: 4096), HandmadeArchive.segmentName(number))
+        }
+        if Int.random(in: 0..<4, using: &random) == 0 {
+            let name = HandmadeArchive.segmentName(UInt32(count + 2))
+            try archive.write(HandmadeArchive.header(UInt32(count + 2)), name)
+            truncate(archive.folder.archivePath(HandmadeArchive.name, name), 1 << 36)
+        }
+        return (archive, "seed \(seed), size \(size), kind \(kind), \(used.prefix(6))")
+    }
+
+    /// Everything that people and programs do with an archive, each measured by itself.
+    private func use(_ archive: HandmadeArchive, _ what: String, _ costs: Costs) throws {
+        let name = HandmadeArchive.name
+        for mode in [AccessMode.readOnly, .readWrite] {
+            let isWriter = mode == .readWrite
+            var opened: Archive?
+            costs.measure(isWriter ? "open" : "observe", archive, what) { opened = try archive.open(mode) }
+            guard let opened else { continue }
+            defer { opened.close() }
+            look(opened, archive, what, costs)
+            guard isWriter else { continue }
+            costs.measure("change", archive, what) {
+                for number in 0..<10 { try opened.put([1, 2, 3], forKey: "key \(number)") }
+                try opened.delete("key 3")
+                _ = try opened.undo()
+                try opened.removeExpired()
+                _ = try opened.append([1])
+            }
+            costs.measure("undo all", archive, what) {
+                _ = try opened.deleteAllReversibly()
+                _ = try opened.undo()
+            }
+        }
+        costs.measure("backup", archive, what) {
+            let store = try Store.open(at: archive.folder.store, mode: .readOnly)
+            defer { store.close() }
+            _ = try store.backUp(to: archive.folder.path + "/backup")
+        }
+        costs.measure("repair", archive, what) {
+            let store = try Store.open(at: archive.folder.store)
+            defer { store.close() }
+            _ = try store.repair(archiveNamed: name)
+        }
+    }
+
+    private func look(_ opened: Archive, _ archive: HandmadeArchive, _ what: String, _ costs: Costs) {
+        costs.measure("check", archive, what) { _ = try opened.check() }
+        costs.measure("look up", archive, what) {
+            for number in 0..<100 { _ = try opened.peek("key \(number)") }
+        }
+        costs.measure("keys", archive, what) { _ = try opened.entries().keys }
+        costs.measure("scan", archive, what) {
+            let scan = try opened.scan(.recency)
+            while scan.advance() { _ = try? scan.read() }
+        }
+        costs.measure("snapshot", archive, what) { _ = try opened.snapshot().numbersByKey() }
+        costs.measure("messages", archive, what) { _ = try opened.messages(most: .max) }
+    }
+
+    /// On a busy machine as well: of processor time five times what is promised.
+    @Test(arguments: [UInt64](1...8))
+    func smallOnes(seed: UInt64) throws {
+        let (archive, what) = try make(seed: seed, size: 150_000)
+        let costs = Costs(clock: CLOCK_THREAD_CPUTIME_ID, measuresMemory: false)
+        try use(archive, what, costs)
+        #expect(costs.worst.count > 8)
+        for (name, worst) in costs.worst { #expect(worst.time < 5, "\(name): \(worst.what)") }
+    }
+
+    /// Each one new; for a machine that does nothing else. `VELLUM_SOAK_BYTES`: the size of the largest.
+    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak"))
+    func adversarialSoak() throws {
+        let largest = ProcessInfo.processInfo.environment["VELLUM_SOAK_BYTES"].flatMap(Int.init) ?? 8 << 20
+        let end = Soak.end(share: 0.1)
+        let costs = Costs(clock: CLOCK_PROCESS_CPUTIME_ID, measuresMemory: true)
+        var seed = Soak.seed
+        var count = 0
+        while Date() < end {
+            let size = max(4_096, largest >> (count % 6))
+            let (archive, what) = try make(seed: seed, size: size)
+            try use(archive, what, costs)
+            seed &+= 1
+            count += 1
+        }
+        var figures = Figures("R14 adversarial bytes")
+        figures.add("seed", text: "\(Soak.seed)")
+        figures.add("archives", count)
+        for (name, worst) in costs.worst.sorted(by: { $0.value.time > $1.value.time }) {
+            figures.add(name, ratio: worst.time)
+            print("\(name): \(worst.what)")
+        }
+        figures.add("most memory", ratio: costs.worst.values.map(\.memory).max() ?? 0)
+        figures.report()
+        for (name, worst) in costs.worst {
+            #expect(worst.time <= 1, "\(name): \(worst.what)")
+            #expect(worst.memory <= 1, "\(name)")
+        }
+    }
+}
+
+/// What this process has in memory; zero where the system doesn't tell.
+private enum ResidentMemory {
+    private static func bytes(_ field: String) -> Int {
+        guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8) else { return 0 }
+        let line = text.split(separator: "\n").first { $0.hasPrefix(field) }
+        return
+            (line?.split(whereSeparator: { " \t".contains($0) }).dropFirst().first.flatMap { Int($0) } ?? 0)
+            * 1024
+    }
+
+    /// What it has now, from where on the most is told.
+    static func begin() -> Int {
+        try? "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8)
+        return bytes("VmRSS:")
+    }
+
+    static func peak() -> Int { bytes("VmHWM:") }
+}
