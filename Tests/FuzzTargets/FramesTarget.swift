@@ -79,15 +79,84 @@ struct HandmadeLog {
         reader = PlainReader(isLog: kind == 3, isLimited: kind != 2)
         files["descriptor"] = FuzzStore.descriptor(kind: kind, limit: 2_000)
         var number: UInt32 = 0
+        var segments: [UInt32: [UInt8]] = [:]
         while !cursor.isAtEnd, number < 200 {
             number += 1 + UInt32(cursor.byte() & 15 == 0 ? 3 : 0)
             var segment = FuzzStore.header(segment: number, oldest: 1)
             for _ in 0..<(cursor.byte() & 63) where !cursor.isAtEnd {
-                append(&cursor, to: &segment, number)
+                if cursor.byte() & 7 == 0 {
+                    appendBatch(&cursor, to: &segment, number)
+                } else {
+                    append(&cursor, to: &segment, number)
+                }
             }
+            segments[number] = segment
             bytes += segment.count
             files[String(format: "%08x.segment", number)] = segment + [UInt8](repeating: 0, count: 4096)
         }
+        reader.finish(segments)
+    }
+
+    /// Puts and deletes as one change; of some the first frame says too much or too little, some are damaged, or lack frames.
+    private mutating func appendBatch(
+        _ cursor: inout InputCursor, to segment: inout [UInt8], _ number: UInt32
+    ) {
+        let place = UInt64(number) << 32 | UInt64(segment.count / 8)
+        let shape = cursor.byte()
+        var parts: [PlainBatches.Frame] = []
+        for _ in 0..<(shape & 7) {
+            let choice = cursor.byte()
+            let named = choice & 0x30 == 0x30 ? place &+ 8 : place
+            parts.append(
+                PlainBatches.Frame(
+                    kind: choice & 3 == 0 ? 2 : 1, flags: choice & 0xe0 == 0xe0 ? 0 : 1,
+                    key: Array("key \(choice & 15)".utf8),
+                    value: choice & 3 == 0 ? [] : [UInt8](repeating: choice, count: Int(choice) * 20),
+                    parts: [8, 0, 16, 0] + Self.little(named) + Self.little(0)))
+        }
+        let size = parts.reduce(0) { $0 + Self.bytes(of: $1) }
+        let claimed = shape & 0x18 == 0x18 ? Int(shape) * 8 : size
+        if shape & 0xe0 == 0xe0 { parts = parts.dropLast() }
+        let value =
+            FuzzStore.little(UInt32(parts.count)) + FuzzStore.little(0) + Self.little(UInt64(claimed))
+        for frame in [PlainBatches.Frame(kind: 12, value: value)] + parts {
+            sequence += 1
+            let damage = cursor.byte()
+            add(
+                frame, [sequence, sequence, 1 << 50, 1 << 50],
+                damagedAt: damage & 31 == 31 ? Int(damage) : nil,
+                to: &segment, number)
+        }
+    }
+
+    private static func little(_ word: UInt64) -> [UInt8] {
+        withUnsafeBytes(of: word.littleEndian) { Array($0) }
+    }
+
+    private static func bytes(of frame: PlainBatches.Frame) -> Int {
+        48 + frame.parts.count + frame.key.count + frame.value.count + 7 & ~7
+    }
+
+    /// Writes a frame, with the words from offset 16 on, and tells the reader of it.
+    private mutating func add(
+        _ frame: PlainBatches.Frame, _ words: [UInt64], damagedAt damage: Int?, to segment: inout [UInt8],
+        _ number: UInt32
+    ) {
+        let start = segment.count
+        var bytes: [UInt8] = [0, 0, 0, 0] + FuzzStore.little(UInt32(frame.value.count))
+        bytes += [UInt8(frame.key.count), 0, UInt8(frame.parts.count & 0xff), UInt8(frame.parts.count >> 8)]
+        bytes +=
+            [frame.kind, 0, frame.flags, 0] + words.flatMap(Self.little) + frame.parts + frame.key
+            + frame.value
+        bytes += [UInt8](repeating: 0, count: (8 - bytes.count % 8) % 8)
+        FuzzStore.seal(&bytes, segment: number, offset: start)
+        if let damage { bytes[damage % bytes.count] ^= 0x10 }
+        segment += bytes
+        let isValid = damage == nil && frame.kind != 0
+        reader.note(
+            PlainBatches.Piece(
+                segment: number, range: start..<start + bytes.count, frame: isValid ? frame : nil))
+        if isValid { places.append(UInt64(number) << 32 | UInt64(start / 8)) }
     }
 
     private mutating func append(_ cursor: inout InputCursor, to segment: inout [UInt8], _ number: UInt32) {
@@ -106,28 +175,14 @@ struct HandmadeLog {
         let size = Int(cursor.byte())
         let value = [2, 3, 4, 7, 6].contains(kind) ? [] : [UInt8](repeating: choice, count: size * size / 64)
         let parts = [1, 5].contains(kind) && fields & 3 != 3 ? [] : parts(&cursor, kind)
-        let place = UInt64(number) << 32 | UInt64(segment.count / 8)
-        var frame: [UInt8] = [0, 0, 0, 0] + FuzzStore.little(UInt32(value.count))
-        frame += [UInt8(key.count), 0, UInt8(parts.count & 0xff), UInt8(parts.count >> 8), kind, 0, 0, 0]
-        for word in [
+        let words = [
             absurd(4, sequence), absurd(8, sequence), absurd(16, 1 << 50),
             kind == 8 ? absurd(32, 0) : absurd(32, 1 << 50),
-        ] {
-            frame +=
-                FuzzStore.little(UInt32(truncatingIfNeeded: word))
-                + FuzzStore.little(UInt32(truncatingIfNeeded: word >> 32))
-        }
-        frame += parts + key + value
-        frame += [UInt8](repeating: 0, count: (8 - frame.count % 8) % 8)
-        FuzzStore.seal(&frame, segment: number, offset: segment.count)
+        ]
         let isDamaged = fields & 0xc1 == 0xc1
-        if isDamaged {
-            frame[Int(choice) % frame.count] ^= 0x10
-        } else if kind != 0 {
-            reader.apply(kind, key, value, parts, place: place)
-            places.append(place)
-        }
-        segment += frame
+        add(
+            PlainBatches.Frame(kind: kind, key: key, value: value, parts: parts), words,
+            damagedAt: isDamaged ? Int(choice) : nil, to: &segment, number)
     }
 
     /// Parts of an extension: what frames of that kind have, or anything.

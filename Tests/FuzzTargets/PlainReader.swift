@@ -16,11 +16,36 @@ struct PlainReader {
         self.isLimited = isLimited
     }
 
-    mutating func apply(_ kind: UInt8, _ key: [UInt8], _ value: [UInt8], _ parts: [UInt8], place: UInt64) {
+    private var pieces: [PlainBatches.Piece] = []
+
+    /// What comes next in the log; damage that follows on damage is one stretch.
+    mutating func note(_ piece: PlainBatches.Piece) {
+        if let last = pieces.last, last.frame == nil, piece.frame == nil, last.segment == piece.segment,
+            last.range.upperBound == piece.range.lowerBound
+        {
+            pieces[pieces.count - 1].range = last.range.lowerBound..<piece.range.upperBound
+        } else {
+            pieces.append(piece)
+        }
+    }
+
+    /// At the end of the log, of which `bytes` are the segments.
+    mutating func finish(_ bytes: [UInt32: [UInt8]]) {
+        let counted =
+            isLog ? pieces.filter { $0.frame != nil } : PlainBatches.frames(of: pieces, bytes: bytes)
+        for piece in counted {
+            guard let frame = piece.frame else { continue }
+            apply(frame.kind, frame.key, frame.value, frame.parts, place: piece.place)
+        }
+    }
+
+    private mutating func apply(
+        _ kind: UInt8, _ key: [UInt8], _ value: [UInt8], _ parts: [UInt8], place: UInt64
+    ) {
         guard !isLog, [3, 4, 7].contains(kind) || !key.isEmpty else { return }
         let isReversible =
-            (first(5, in: parts).map { $0.count >= 16 && $0.prefix(4) != [0, 0, 0, 0] }) ?? false
-        if [1, 4, 5, 9].contains(kind), let removed = first(1, in: parts) {
+            (Self.first(5, in: parts).map { $0.count >= 16 && $0.prefix(4) != [0, 0, 0, 0] }) ?? false
+        if [1, 4, 5, 9].contains(kind), let removed = Self.first(1, in: parts) {
             for start in stride(from: removed.startIndex, to: removed.endIndex - 7, by: 8) {
                 let named = removed[start..<start + 8].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
                 guard let found = entries.first(where: { $0.value.place == named }) else { continue }
@@ -31,7 +56,7 @@ struct PlainReader {
         switch kind {
         case 1, 5:
             entries[key] = Entry(value: value, place: place)
-            if first(2, in: parts) != nil || first(7, in: parts) != nil { unsure.insert(key) }
+            if Self.first(2, in: parts) != nil || Self.first(7, in: parts) != nil { unsure.insert(key) }
         case 2: entries[key] = nil
         case 3: entries = [:]
         case 6, 9, 11: unsure.insert(key)
@@ -40,7 +65,7 @@ struct PlainReader {
     }
 
     /// The first part of a tag; a part that is cut off ends the extension.
-    private func first(_ tag: UInt8, in parts: [UInt8]) -> ArraySlice<UInt8>? {
+    static func first(_ tag: UInt8, in parts: [UInt8]) -> ArraySlice<UInt8>? {
         var offset = 0
         while offset + 4 <= parts.count {
             let end = offset + 4 + Int(parts[offset + 2]) + Int(parts[offset + 3]) << 8

@@ -17,6 +17,8 @@ import Testing
         var worst: [String: Worst] = [:]
         let clock: clockid_t
         let measuresMemory: Bool
+        /// What was found in all, so that nobody takes refusals for speed.
+        var entries = 0
 
         init(clock: clockid_t, measuresMemory: Bool) {
             self.clock = clock
@@ -95,6 +97,8 @@ import Testing
         let name = HandmadeArchive.name
         for mode in [AccessMode.readOnly, .readWrite] {
             let isWriter = mode == .readWrite
+            // Who observes has made an index, if it may.
+            if isWriter { try? archive.folder.removeIndex(name) }
             var opened: Archive?
             costs.measure(isWriter ? "open" : "observe", archive, what) { opened = try archive.open(mode) }
             guard let opened else { continue }
@@ -130,7 +134,7 @@ import Testing
         costs.measure("look up", archive, what) {
             for number in 0..<100 { _ = try opened.peek("key \(number)") }
         }
-        costs.measure("keys", archive, what) { _ = try opened.entries().keys }
+        costs.measure("keys", archive, what) { costs.entries += try opened.entries().keys.count }
         costs.measure("scan", archive, what) {
             let scan = try opened.scan(.recency)
             while scan.advance() { _ = try? scan.read() }
@@ -145,7 +149,7 @@ import Testing
         let (archive, what) = try make(seed: seed, size: 150_000)
         let costs = Costs(clock: CLOCK_THREAD_CPUTIME_ID, measuresMemory: false)
         try use(archive, what, costs)
-        #expect(costs.worst.count > 8)
+        #expect(costs.worst.count > 8 && costs.entries > 0)
         for (name, worst) in costs.worst { #expect(worst.time < 5, "\(name): \(worst.what)") }
     }
 
@@ -167,6 +171,7 @@ import Testing
         var figures = Figures("R14 adversarial bytes")
         figures.add("seed", text: "\(Soak.seed)")
         figures.add("archives", count)
+        figures.add("entries found", costs.entries)
         for (name, worst) in costs.worst.sorted(by: { $0.value.time > $1.value.time }) {
             figures.add(name, ratio: worst.time)
             print("\(name): \(worst.what)")

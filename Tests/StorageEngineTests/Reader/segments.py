@@ -78,6 +78,13 @@ class Frame:
         part = self.part(EVICTIONS) if self.kind in (PUT, EVICT, MOVE, RESIDENT) else None
         return [struct.unpack_from("<Q", part, 8 * place)[0] for place in range(len(part or b"") // 8)]
 
+    def batch_bytes(self):
+        """Bytes of the frames behind it, where it is the first of a batch."""
+        if self.kind != BATCH or len(self.value) < 16:
+            return None
+        size, = struct.unpack_from("<Q", self.value, 8)
+        return size if 0 < size <= 48 << 20 and size % 8 == 0 else None
+
     def first_of_batch(self):
         """Location of the first frame of the batch that it is of, or None."""
         part = self.part(PLACE_IN_BATCH, least=16) if self.is_in_batch else None
@@ -138,8 +145,11 @@ class Batch:
     def counts(self, reached, is_at_end):
         if self.is_lost:
             return False
-        is_whole = not self.is_damaged and not self.is_mended and (self.end is None or reached == self.end)
-        return is_whole or self.is_mended or not is_at_end
+        is_headless = self.end is None and not self.is_damaged
+        return self.is_whole(reached) or is_headless or self.is_mended or not is_at_end
+
+    def is_whole(self, reached):
+        return not self.is_damaged and not self.is_mended and reached == self.end
 
 
 def log(segments, kind):
@@ -159,8 +169,8 @@ def log(segments, kind):
             place += 1
             continue
         before, stretch = stretch, []
-        if kind != LOG and frame.kind == BATCH and len(frame.value) >= 16:
-            batch = Batch(location, end + struct.unpack_from("<Q", frame.value, 8)[0])
+        if kind != LOG and frame.batch_bytes() is not None:
+            batch = Batch(location, end + frame.batch_bytes())
             place += 1
         elif first is not None:
             batch = Batch(first, None)
@@ -179,10 +189,8 @@ def log(segments, kind):
         while place < len(rest) and rest[place][0] == number:
             _, data, (start, end, frame) = rest[place]
             if frame is None or frame.kind == VOID:
-                if batch.end is not None and reached >= batch.end:
-                    break
                 pending.append((start, end, frame))
-            elif frame.first_of_batch() == batch.location and (batch.end is None or start < batch.end):
+            elif frame.first_of_batch() == batch.location and not batch.is_whole(reached):
                 for piece in pending:
                     batch.note(data, *piece)
                 pending = []

@@ -1,0 +1,155 @@
+/// Which frames of a log count where there are batches, by the words of OnDiskFormat ("Batches") and nothing else.
+struct PlainBatches {
+    struct Frame {
+        var kind: UInt8
+        var flags: UInt8 = 0
+        var key: [UInt8] = []
+        var value: [UInt8] = []
+        var parts: [UInt8] = []
+    }
+
+    /// A valid frame, or bytes that hold none.
+    struct Piece {
+        var segment: UInt32
+        var range: Range<Int>
+        var frame: Frame?
+
+        var place: UInt64 { UInt64(segment) << 32 | UInt64(range.lowerBound / 8) }
+        var isVoid: Bool { frame?.kind == 10 }
+
+        /// Location of the first frame of the batch that it is of.
+        var first: UInt64? {
+            guard let frame, frame.flags & 1 != 0, let part = PlainReader.first(8, in: frame.parts),
+                part.count >= 16
+            else { return nil }
+            return part.prefix(8).reversed().reduce(0) { $0 << 8 | UInt64($1) }
+        }
+
+        /// Bytes of the frames behind it, where it is the first of a batch.
+        var batchBytes: Int? {
+            guard let frame, frame.kind == 12, frame.value.count >= 16 else { return nil }
+            let bytes = frame.value[8..<16].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+            return bytes > 0 && bytes <= 48 << 20 && bytes % 8 == 0 ? Int(bytes) : nil
+        }
+    }
+
+    /// A batch that is being read; where its first frame is damaged nobody knows its end.
+    private struct Batch {
+        var first: UInt64
+        var end: Int?
+        var pieces: [Piece] = []
+        var isLost = false
+        var isDamaged = false
+        var isMended = false
+
+        mutating func note(_ piece: Piece, _ bytes: [UInt8]) {
+            if let end, piece.range.lowerBound >= end { return }
+            isMended = isMended || piece.frame != nil
+            guard piece.frame == nil else { return }
+            isDamaged = true
+            isLost = isLost || Self.neverCame(piece.range, end: end, bytes)
+        }
+
+        /// Whether a stretch of damage is zero up to the end of a page, or of its batch.
+        static func neverCame(_ range: Range<Int>, end: Int?, _ bytes: [UInt8]) -> Bool {
+            let page = 4096
+            var ends = Array(
+                stride(from: range.lowerBound / page * page + page, through: range.upperBound, by: page))
+            if let end, end > range.lowerBound, end <= range.upperBound {
+                ends = ends.filter { $0 <= end } + [end]
+            }
+            return ends.contains { end in
+                (max(range.lowerBound, end - 64)..<end).allSatisfy { $0 >= bytes.count || bytes[$0] == 0 }
+            }
+        }
+
+        func counts(upTo reached: Int, isAtEnd: Bool) -> Bool {
+            if isLost { return false }
+            return isMended || isWhole(upTo: reached) || !isDamaged && end == nil || !isAtEnd
+        }
+
+        func isWhole(upTo reached: Int) -> Bool { !isDamaged && !isMended && reached == end }
+    }
+
+    /// The frames that count, in their order.
+    /// - Parameters:
+    ///   - pieces: of all segments, without the blank rest of each.
+    ///   - bytes: those of each segment.
+    static func frames(of pieces: [Piece], bytes: [UInt32: [UInt8]]) -> [Piece] {
+        let last = pieces.lastIndex { $0.frame != nil } ?? -1
+        var counted: [Piece] = []
+        var before: [Piece] = []
+        var next = 0
+        while next <= last {
+            let piece = pieces[next]
+            guard piece.frame != nil, !piece.isVoid else {
+                if before.last?.segment != piece.segment { before = [] }
+                before.append(piece)
+                next += 1
+                continue
+            }
+            guard var batch = begin(piece, before, bytes[piece.segment] ?? []) else {
+                counted.append(piece)
+                before = []
+                next += 1
+                continue
+            }
+            var reached = piece.range.lowerBound
+            if piece.batchBytes != nil, piece.first == nil {
+                reached = piece.range.upperBound
+                next += 1
+            }
+            before = take(&batch, pieces, &next, &reached, bytes[piece.segment] ?? [])
+            if batch.counts(upTo: reached, isAtEnd: next > last) { counted += batch.pieces }
+        }
+        return counted
+    }
+
+    private static func begin(_ piece: Piece, _ before: [Piece], _ bytes: [UInt8]) -> Batch? {
+        if let first = piece.first {
+            var batch = Batch(first: first)
+            let offset = Int(first & 0xffff_ffff) * 8
+            // Else these are the remains of one that was given up.
+            batch.isLost = !before.contains {
+                UInt64($0.segment) == first >> 32 && $0.segment == piece.segment && $0.range.contains(offset)
+            }
+            for piece in before { batch.note(piece, bytes) }
+            return batch
+        }
+        return piece.batchBytes.map {
+            Batch(first: piece.place, end: piece.range.upperBound + $0)
+        }
+    }
+
+    /// What of a batch follows; gives the damage and `void` frames behind the last of it.
+    private static func take(
+        _ batch: inout Batch, _ pieces: [Piece], _ next: inout Int, _ reached: inout Int, _ bytes: [UInt8]
+    ) -> [Piece] {
+        var pending: [Piece] = []
+        let segment = pieces[max(0, next - 1)].segment
+        let own = next < pieces.count && pieces[next].first == batch.first ? pieces[next].segment : segment
+        while next < pieces.count, pieces[next].segment == own {
+            let piece = pieces[next]
+            if piece.frame == nil || piece.isVoid {
+                pending.append(piece)
+            } else if piece.first == batch.first, !batch.isWhole(upTo: reached) {
+                for piece in pending { batch.note(piece, bytes) }
+                pending = []
+                batch.pieces.append(piece)
+                reached = piece.range.upperBound
+            } else {
+                break
+            }
+            next += 1
+        }
+        if let end = batch.end {
+            for piece in pending { batch.note(piece, bytes) }
+            let behind = pending.last?.range.upperBound ?? reached
+            // The rest of the segment is blank.
+            if behind < end, next >= pieces.count || pieces[next].segment != own {
+                batch.note(Piece(segment: own, range: behind..<end), bytes)
+            }
+        }
+        return pending
+    }
+}
