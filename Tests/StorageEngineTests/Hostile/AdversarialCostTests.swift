@@ -137,7 +137,7 @@ import Testing
         costs.measure("keys", archive, what) { costs.entries += try opened.entries().keys.count }
         costs.measure("scan", archive, what) {
             let scan = try opened.scan(.recency)
-            while scan.advance() { _ = try? scan.read() }
+            while try scan.advance() { _ = try? scan.read() }
         }
         costs.measure("snapshot", archive, what) { _ = try opened.snapshot().numbersByKey() }
         costs.measure("messages", archive, what) { _ = try opened.messages(most: .max) }

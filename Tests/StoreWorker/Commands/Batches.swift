@@ -117,7 +117,7 @@ extension WorkerCommand {
         let wasThere = number > 0
         var found = 0
         let scan = try archive.scan(order)
-        while scan.advance() {
+        while try scan.advance() {
             guard try scan.read() == .present else { continue }
             let key = String(decoding: scan.keyBytes, as: UTF8.self)
             guard NumberedBatches.keys.contains(key) else { continue }
