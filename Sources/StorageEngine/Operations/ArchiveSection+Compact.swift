@@ -2,10 +2,15 @@ import CPlatform
 
 /// Making the index smaller again after many entries have gone, so that the footprint keeps S3.
 extension ArchiveSection {
+    /// Lines of the index that are in use. A log's messages have none.
+    private var usedLines: Int {
+        (engine.kind == .log ? 0 : index.entryCount) + Int(index.setAsideCount)
+    }
+
     /// Whether the index has room for many more entries than there are, and the footprint suffers from it.
     private var isSparse: Bool {
         let used = Int(index.entryHighWater)
-        let needed = index.entryCount + Int(index.setAsideCount)
+        let needed = usedLines
         // An eighth of them have gone since, so moving the rest is paid for.
         return used > needed + needed / 8 + 2 * IndexLayout.chunkEntries
             && index.indexBytes + engine.leastSegmentBytes > engine.boundBytes
@@ -58,7 +63,7 @@ extension ArchiveSection {
     @inline(never)
     func compact() {
         let used = index.usedEntries
-        let needed = UInt32(clamping: index.entryCount + Int(index.setAsideCount))
+        let needed = UInt32(clamping: usedLines)
         guard needed < used || isRoomy else { return }
         index.beginStructureChange()
         // A snapshot that looked at lines meanwhile may have missed one, and begins anew.

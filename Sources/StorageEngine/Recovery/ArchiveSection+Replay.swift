@@ -285,6 +285,7 @@ extension ArchiveSection {
     /// need not be split while it fills. No more than files of that size can hold: what the table takes is in proportion
     /// to them.
     private func estimatedEntries(_ numbers: [UInt32]) throws(StorageError) -> Int {
+        guard engine.kind != .log else { return 0 }
         var keys = Set<UInt64>()
         var frameBytes = 0
         for number in Set([numbers.first, numbers.last].compactMap { $0 }) {

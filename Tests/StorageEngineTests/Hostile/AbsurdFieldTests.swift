@@ -94,4 +94,23 @@ import Testing
         #expect(try #require(try opened.metadata("C")).sequence > one && one > 1)
         #expect(try opened.check().clean)
     }
+
+    /// What broke: puts in a log, which mean nothing there, had its index made for as many entries; making it smaller again
+    /// took the messages for entries, and trapped.
+    @Test func putsInALogAreNoEntriesOfIt() throws {
+        let archive = try HandmadeArchive(kind: 3, limit: 1_000)
+        var frames = (0..<20_000).map { HandmadeFrame.put("k\($0)", [], stamp: UInt64($0 + 1)) }
+        for number in 0..<3 {
+            frames.append(
+                HandmadeFrame(
+                    kind: 8, value: [UInt8(number)], sequence: UInt64(30_000 + number),
+                    created: number == 0 ? 0 : 1 << 32 | UInt64(64 + 20_000 * 56) / 8))
+        }
+        try archive.write(frames)
+        let opened = try archive.open()
+        #expect(try opened.messages(most: 10).messages.count == 3)
+        #expect(try opened.invariantViolations() == [])
+        opened.close()
+        #expect(archive.indexBytes < 1 << 20)
+    }
 }

@@ -170,9 +170,13 @@ import Testing
         let costs = Costs(clock: CLOCK_PROCESS_CPUTIME_ID, measuresMemory: true)
         var seed = Soak.seed
         var count = 0
+        // A trap leaves no other word; VELLUM_SOAK_TELLS has each archive's seed and size said before it is used.
+        let isTold = ProcessInfo.processInfo.environment["VELLUM_SOAK_TELLS"] != nil
+        print("R14 adversarial bytes: seed \(seed)")
         while Date() < end {
             let size = max(4_096, largest >> (count % 6))
             let (archive, what) = try make(seed: seed, size: size)
+            if isTold { print(what) }
             try use(archive, what, costs)
             seed &+= 1
             count += 1
