@@ -169,46 +169,6 @@ extension ArchiveEngine {
         return memcmp(a, b, left.count) == 0
     }
 
-    /// The number of the live entry with that tag, for one that was known by it; without looking at any key. Needs no
-    /// lock: looks again while chains are changing, and at every entry when whoever changes them does not finish.
-    func number(ofTag tag: UInt32) -> UInt32? {
-        for attempt in 0..<400 {
-            let before = index.structureVersion
-            var isAstray = false
-            if let number = walk(toTag: tag, &isAstray) { return number }
-            if before & 1 == 0, index.structureVersion == before {
-                guard isAstray else { return nil }
-                if attempt > 50 { break }
-            }
-            if attempt < 100 { cp_pause() } else { sched_yield() }
-        }
-        for number in 0..<index.usedEntries {
-            if let slot = index.entry(number + 1), slot.tag == tag, index.isVisible(number + 1, slot) {
-                return number + 1
-            }
-        }
-        return nil
-    }
-
-    private func walk(toTag tag: UInt32, _ isAstray: inout Bool) -> UInt32? {
-        guard let bucket = index.bucket(of: tag) else { return nil }
-        let mark = Bucket.mark(tag)
-        for place in 0..<Bucket.cells {
-            let cell = bucket.cell(place)
-            guard Bucket.mark(in: cell) == mark, cell != 0 else { continue }
-            let number = bucket.number(place)
-            if let slot = index.entry(number), slot.tag == tag, index.isVisible(number, slot) {
-                return number
-            }
-        }
-        var chain = ChainWalk(index, from: bucket.overflow)
-        while let slot = chain.next() {
-            if slot.tag == tag, index.isVisible(chain.number, slot) { return chain.number }
-        }
-        isAstray = chain.isRing
-        return nil
-    }
-
     /// Looks again while chains are changing. When whoever changes them does not finish (it was stopped),
     /// every entry is looked at instead, which needs no chain: no longer than a scan of the index.
     @inline(never)

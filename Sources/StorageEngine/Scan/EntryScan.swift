@@ -185,7 +185,7 @@ package final class EntryScan {
     /// which one that was stored again has a line and an item of its own.
     @inline(never)
     private func renumberedLine(of item: ScanItem) throws(StorageError) -> EntryLine? {
-        guard index.renumberings != renumberings, let number = engine.number(ofTag: item.tag),
+        guard index.renumberings != renumberings, let number = index.liveEntries(ofTag: item.tag).first,
             let line = try line(number, ofTag: item.tag), renumbered.insert(line.location).inserted
         else {
             return nil
