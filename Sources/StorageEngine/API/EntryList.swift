@@ -52,10 +52,13 @@ public struct EntryList: Sendable, RandomAccessCollection {
     public let order: RecencyOrder
     /// Sum of the sizes of all values in bytes.
     public let totalValueBytes: UInt64
+    /// How often entries had got other numbers.
+    private let renumberings: UInt64
 
     init(engine: ArchiveEngine, order: RecencyOrder) throws(StorageError) {
         self.engine = engine
         self.order = order
+        renumberings = engine.index.renumberings
         var references = try engine.liveReferences()
         switch order {
         case .mostRecentFirst: references.sort { $0.recency > $1.recency }
@@ -96,10 +99,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
     /// - Throws: when that can't be told now, for want of descriptors or addresses.
     public func metadata(at index: Int) throws(StorageError) -> EntryMetadata? {
         let reference = references[index]
-        guard let slot = engine.index.entry(reference.number),
-            let line = try engine.line(reference.number, slot, settled: .none),
-            line.location == reference.location
-        else { return nil }
+        guard let line = try line(at: index) else { return nil }
         return try engine.withFrameIfPresent(at: reference.location) { frame in
             EntryMetadata(
                 key: String(decoding: frame.key, as: UTF8.self), valueBytes: Int(reference.valueBytes),
@@ -110,13 +110,26 @@ public struct EntryList: Sendable, RandomAccessCollection {
         }
     }
 
-    /// Whether the entry at `index` is still the archive's entry of its key.
-    public func isCurrent(at index: Int) -> Bool {
-        let number = references[index].number
-        guard let slot = engine.index.entry(number), engine.index.isVisible(number, slot) else {
-            return false
+    /// Whether the entry at `index` is still the archive's entry of its key, as far as that can be told just now.
+    public func isCurrent(at index: Int) -> Bool { ((try? line(at: index)) ?? nil) != nil }
+
+    /// The line of the entry at `index` while it is the archive's.
+    func line(at index: Int) throws(StorageError) -> EntryLine? {
+        let reference = references[index]
+        func line(_ number: UInt32) throws(StorageError) -> EntryLine? {
+            guard let slot = engine.index.entry(number),
+                let line = try engine.line(number, slot, settled: .none), line.location == reference.location
+            else { return nil }
+            return line
         }
-        return slot.location == references[index].location
+        if let line = try line(reference.number) { return line }
+        // It may have got another number since.
+        guard engine.index.renumberings != renumberings,
+            let tag = try engine.withFrameIfPresent(
+                at: reference.location, { UInt32(truncatingIfNeeded: engine.hash($0.key)) })
+        else { return nil }
+        for number in engine.index.liveEntries(ofTag: tag) { if let line = try line(number) { return line } }
+        return nil
     }
 
     /// Calls `body` with the value of the entry at `index` as it was when the list was made, without any
@@ -143,22 +156,20 @@ extension ArchiveEngine {
     /// that nobody has removed yet are left out, unless all are asked for.
     func liveReferences(all: Bool = false) throws(StorageError) -> [EntryReference] {
         try index.catchUp()
-        // What an undo brings back while the index is gone through is there as a whole or not at all, and what is given
-        // another number is there once. Both are rare: that this meets one after the other would take more of them than
-        // people, or deletes, can do.
+        // What an undo brings back while the index is gone through is there as a whole or not at all. That this meets one
+        // after the other would take more of them than people can do.
         for _ in 0..<200 {
-            let renumberings = index.settledRenumberings()
             let returns = index.returns
             let references = try references(all: all)
-            if returns & 1 == 0, index.returns == returns, index.renumberings == renumberings {
-                return references
-            }
+            if returns & 1 == 0, index.returns == returns { return references }
             sched_yield()
         }
         return try references(all: all)
     }
 
     private func references(all: Bool) throws(StorageError) -> [EntryReference] {
+        let renumberings = index.renumberings
+        let isChanging = index.structureVersion & 1 != 0
         let pending = index.pendingTouches()
         let now = Clock.boot()
         let offset = Clock.wallOffset()
@@ -167,7 +178,7 @@ extension ArchiveEngine {
         references.reserveCapacity(min(index.entryCount, Int(index.usedEntries)))
         var tags: [UInt32] = []
         tags.reserveCapacity(references.capacity)
-        try forEachLine(uses: pending) { line in
+        func take(_ line: EntryLine) {
             if line.deadline != Deadline.never, now >= line.deadline, !all { return }
             let isHeld = living != 0 && index.residency[line.number] & living != 0
             guard !line.isMemoryOnly || isHeld || all, let use = line.use else { return }
@@ -178,17 +189,31 @@ extension ArchiveEngine {
                     use: use))
             tags.append(line.tag)
         }
+        try forEachLine(uses: pending) { take($0) }
         // What was deleted since its line was looked at may have been stored again, and been found on another.
         var kept = 0
+        var lost: Set<UInt32> = []
         for (place, tag) in tags.enumerated() {
             guard let slot = index.entry(references[place].number), slot.tag == tag, slot.location != .none
             else {
+                lost.insert(tag)
                 continue
             }
             references[kept] = references[place]
             kept += 1
         }
         references.removeLast(references.count - kept)
+        // Or it has got another number, in a chunk that was still to come and where it was met once more, or not.
+        guard isChanging || index.renumberings != renumberings, !lost.isEmpty else { return references }
+        var numbers = Set(references.map(\.number))
+        for tag in lost {
+            for number in index.liveEntries(ofTag: tag) where numbers.insert(number).inserted {
+                guard let slot = index.entry(number),
+                    let line = try line(number, slot, settled: .none, uses: pending)
+                else { continue }
+                take(line)
+            }
+        }
         return references
     }
 

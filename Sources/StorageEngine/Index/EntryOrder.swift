@@ -106,6 +106,21 @@ struct EntryOrder {
         }
     }
 
+    /// Lets its neighbours name an entry by its new number.
+    func renumber(from old: UInt32, to new: UInt32, _ slot: EntrySlot) {
+        if index.leastVisible == old { index.leastVisible = new }
+        if let neighbour = index.entry(slot.newer) {
+            neighbour.older = new
+        } else {
+            index.recencyFirst = new
+        }
+        if let neighbour = index.entry(slot.older) {
+            neighbour.newer = new
+        } else {
+            index.recencyLast = new
+        }
+    }
+
     /// Relinks all `entries` in the order of their stamps, if they are not in it already.
     func sort(entries: Int) {
         var isSorted = true

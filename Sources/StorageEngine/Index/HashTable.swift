@@ -241,6 +241,17 @@ extension IndexMemory {
                 "the index contradicts itself; it is built anew when all processes have closed the archive")
     }
 
+    /// Takes an entry that is free out of the list of those.
+    func unlinkFree(_ number: UInt32, _ slot: EntrySlot) {
+        guard freeHead != number else { return freeHead = slot.chainNext }
+        // What it says was before it in the list is so only while that one is free itself.
+        guard let before = entry(slot.newer), before.location == .none, before.chainNext == number else {
+            return declareDamaged()
+        }
+        before.chainNext = slot.chainNext
+        entry(slot.chainNext)?.newer = slot.newer
+    }
+
     /// Takes an entry number after ``reserveEntry()``, and splits a bucket when there are many entries.
     @inline(__always)
     func allocateEntry() -> UInt32 {
@@ -259,7 +270,9 @@ extension IndexMemory {
     @inline(__always)
     func freeEntry(_ number: UInt32, _ slot: EntrySlot) {
         slot.clear()
-        slot.chainNext = freeHead
+        let next = freeHead
+        slot.chainNext = next
+        entry(next)?.newer = number
         freeHead = number
     }
 
@@ -270,38 +283,73 @@ extension IndexMemory {
         guard let new = bucket(buckets) else { return }
         let half = (UInt32.max >> UInt32(buckets.leadingZeroBitCount)) >> 1
         guard let old = bucket(buckets & half) else { return }
-        var chain: UInt32 = 0
-        for place in 0..<Bucket.cells where old.cell(place) != 0 {
-            if let slot = entry(old.number(place)) { cp_prefetch(slot.base) }
-        }
-        for place in 0..<Bucket.cells where old.cell(place) != 0 {
-            guard let slot = entry(old.number(place)) else { continue }
-            slot.chainNext = chain
-            chain = old.number(place)
-        }
-        // Counted first: relinking a chain that leads back into itself would have no end.
-        var walk = ChainWalk(self, from: old.overflow)
-        var count = 0
-        while walk.next() != nil { count += 1 }
-        if walk.isRing { declareDamaged() }
-        var chained = old.overflow
-        for _ in 0..<count {
-            guard let slot = entry(chained) else { break }
-            let next = slot.chainNext
-            slot.chainNext = chain
-            chain = chained
-            chained = next
-        }
+        let (chain, count) = chained(old)
         old.clear()
         new.clear()
         crashPoint(.bucketSplit)
         bucketCount = buckets &+ 1
-        for _ in 0..<count + Bucket.cells {
-            guard let slot = entry(chain) else { break }
-            let number = chain
-            chain = slot.chainNext
-            let belongs = bucketNumber(of: slot.tag, count: buckets &+ 1) == buckets ? new : old
-            insert(number, slot, into: belongs)
+        insert(chain, count)
+    }
+
+    /// Puts the entries of the last bucket into the one that was split for it.
+    func mergeLastBucket() {
+        guard bucketCount > IndexMemory.firstBuckets else { return }
+        let last = bucketCount &- 1
+        guard let old = bucket(last) else { return declareDamaged() }
+        let (chain, count) = chained(old)
+        old.clear()
+        bucketCount = last
+        crashPoint(.bucketMerged)
+        insert(chain, count)
+    }
+
+    /// Chains all entries of a bucket. Its cells and its own chain are void then.
+    private func chained(_ bucket: Bucket) -> (first: UInt32, count: Int) {
+        var first: UInt32 = 0
+        for place in 0..<Bucket.cells where bucket.cell(place) != 0 {
+            if let slot = entry(bucket.number(place)) { cp_prefetch(slot.base) }
         }
+        for place in 0..<Bucket.cells where bucket.cell(place) != 0 {
+            guard let slot = entry(bucket.number(place)) else { continue }
+            slot.chainNext = first
+            first = bucket.number(place)
+        }
+        // Counted first: relinking a chain that leads back into itself would have no end.
+        var walk = ChainWalk(self, from: bucket.overflow)
+        var count = 0
+        while walk.next() != nil { count += 1 }
+        if walk.isRing { declareDamaged() }
+        var next = bucket.overflow
+        for _ in 0..<count {
+            guard let slot = entry(next) else { break }
+            let behind = slot.chainNext
+            slot.chainNext = first
+            first = next
+            next = behind
+        }
+        return (first, count + Bucket.cells)
+    }
+
+    /// Puts entries that are chained into their buckets.
+    private func insert(_ first: UInt32, _ count: Int) {
+        var next = first
+        for _ in 0..<count {
+            guard let slot = entry(next), let bucket = bucket(of: slot.tag) else { break }
+            let number = next
+            next = slot.chainNext
+            insert(number, slot, into: bucket)
+        }
+    }
+
+    /// Lets the bucket of an entry name it by its new number.
+    func renumberInBucket(from old: UInt32, to new: UInt32, _ slot: EntrySlot) {
+        guard let bucket = bucket(of: slot.tag) else { return declareDamaged() }
+        if let place = bucket.place(of: old) { return bucket.setNumber(place, new) }
+        guard bucket.overflow != old else { return bucket.overflow = new }
+        var chain = ChainWalk(self, from: bucket.overflow)
+        while let candidate = chain.next() {
+            if candidate.chainNext == old { return candidate.chainNext = new }
+        }
+        declareDamaged()
     }
 }

@@ -121,16 +121,6 @@ final class IndexMemory: @unchecked Sendable {
 
     var hasFile: Bool { file != nil }
 
-    /// How often entries have been given other numbers, once nobody is about it: where it is the same after all lines were
-    /// gone through, none was missed for that reason. Waits some time at most, since whoever is about it may have been
-    /// stopped.
-    func settledRenumberings() -> UInt64 {
-        for attempt in 0..<1_000 where structureVersion & 1 != 0 {
-            if attempt < 100 { cp_pause() } else { usleep(100) }
-        }
-        return renumberings
-    }
-
     /// Copies the first bytes of an index that nobody changes meanwhile into this one, which nobody else has.
     func takeContent(of other: IndexMemory, bytes: Int) throws(StorageError) {
         try other.mapWhole(atMost: bytes)

@@ -44,11 +44,10 @@ struct Residency {
         if isUsed, let word = word(number) { cp_relaxed_store64(word, 0) }
     }
 
-    /// For an entry that gets another number. Needs the lock.
-    func move(from old: UInt32, to new: UInt32) {
+    /// For an entry that gets another number; the word of the old one is forgotten when that is free. Needs the lock.
+    func copy(from old: UInt32, to new: UInt32) {
         guard let old = word(old), let new = word(new) else { return }
         cp_relaxed_store64(new, cp_relaxed64(old))
-        cp_relaxed_store64(old, 0)
     }
 }
 

@@ -94,8 +94,10 @@ extension ArchiveEngine {
         guard let section = tryAcquire() else { return 10_000_000 }
         section.drainTouches()
         let before = index.appendedBytes
-        let expired = try? section.expireSome()
-        var isBusy = expired ?? 0 > 0
+        // What was expired before is a reason to reclaim, and comes first.
+        let isReclaimed = isReclaimingDue && section.reclaimSome { isReclaimingDue }
+        let expired = isReclaimed ? 0 : try? section.expireSome()
+        var isBusy = isReclaimed || expired ?? 0 > 0
         if !isBusy { isBusy = section.forgetSetAside(most: ArchiveEngine.actionBatch) }
         if !isBusy, isQuiet { isBusy = section.giveRoomBack() }
         let own = index.appendedBytes &- before

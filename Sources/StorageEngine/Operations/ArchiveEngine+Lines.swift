@@ -141,15 +141,25 @@ extension ArchiveEngine {
         if isElsewhere { try withMemoryOnly(key, tag: tag, uses: pending, body) }
     }
 
-    /// Calls `body` with the line of each entry that look-ups find, in the order of their numbers.
+    /// Calls `body` with the line of each entry that look-ups find; from the last chunk of the index to the first, in each
+    /// from the first to the last. An entry that gets another number meanwhile gets one in a chunk that is yet to come, so
+    /// none is missed; it may be met twice (``ArchiveSection/vacateLastChunk()``). `ascending`: the chunks the other way
+    /// round, for whoever makes sure that no entry got another number.
     @inline(__always)
     func forEachLine(
-        uses pending: PendingTouches? = nil, _ body: (EntryLine) throws(StorageError) -> Void
+        uses pending: PendingTouches? = nil, ascending: Bool = false,
+        _ body: (EntryLine) throws(StorageError) -> Void
     ) throws(StorageError) {
         let settled = index.head
-        for number in 0..<index.usedEntries {
-            guard let slot = index.entry(number + 1) else { break }
-            if let line = try line(number + 1, slot, settled: settled, uses: pending) { try body(line) }
+        let used = index.usedEntries
+        let size = UInt32(IndexLayout.chunkEntries)
+        let chunks = (used + size - 1) / size
+        for place in 0..<chunks {
+            let first = (ascending ? place : chunks - 1 - place) * size
+            for number in first..<min(used, first + size) {
+                guard let slot = index.entry(number + 1) else { break }
+                if let line = try line(number + 1, slot, settled: settled, uses: pending) { try body(line) }
+            }
         }
     }
 }

@@ -111,6 +111,7 @@ extension ArchiveSection {
         guard !present.isEmpty else { return sequence == nil || !gone.isEmpty ? .absent : .changed }
         // By their places: the key of one is that of others too.
         _ = try removeBatch(present, .delete, .request)
+        reclaim(forAppended: 0)
         compactIfSparse()
         return .deleted
     }
@@ -120,12 +121,12 @@ extension EntryList {
     /// Whether the entry at `index` is on disk, or in the memory of this process: one of another's memory only is not.
     package func isReachable(at index: Int) -> Bool {
         guard self[index].tier == .memory else { return true }
-        guard let line = engine.processSlot?.line else { return false }
-        return engine.index.residency.isMarked(self[index].number, line: line)
+        guard let own = engine.processSlot?.line, let line = (try? line(at: index)) ?? nil else { return false }
+        return engine.index.residency.isMarked(line.number, line: own)
     }
 
     /// The processes that live and hold the object of the entry at `index` in memory, as it is now.
     public func holders(at index: Int) -> [Int32] {
-        isCurrent(at: index) ? engine.holders(of: self[index].number) : []
+        ((try? line(at: index)) ?? nil).map { engine.holders(of: $0.number) } ?? []
     }
 }

@@ -55,9 +55,9 @@ extension ArchiveEngine {
         if isRoomWasted, !isRoomDue.load(ordering: .relaxed) { isRoomDue.store(true, ordering: .relaxed) }
     }
 
-    /// Whether the index has several times the lines that are used: given back when nobody writes.
+    /// Whether the index has more than twice the lines that are used: given back when nobody writes.
     var isIndexWasted: Bool {
         let used = Int(index.entryHighWater)
-        return used > 4 * (index.entryCount + Int(index.setAsideCount)) + 4 * IndexLayout.chunkEntries
+        return used > 2 * (index.entryCount + Int(index.setAsideCount)) + IndexLayout.chunkEntries
     }
 }

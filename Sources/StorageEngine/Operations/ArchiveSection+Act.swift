@@ -27,6 +27,8 @@ extension ArchiveEngine {
                 case .expireNow: try section.remove(batch, .expiry, group: group, &outcome)
                 case .setLifetime: try section.changeDeadlines(batch, to: deadline, group: group, &outcome)
                 }
+                _ = consume section
+                try reclaimInSlices(for: group)
             } catch {
                 // What was done stays done, and its caller has to know of it, and how to take it back.
                 guard outcome.entries > 0 else { throw error }
@@ -59,45 +61,20 @@ extension ArchiveEngine {
         guard kind != .log else {
             throw .wrongKind(archive: name, kind: kind, operation: "delete reversibly")
         }
-        var outcome = PlanOutcome(entries: 0, bytes: 0, skipped: [], action: nil)
         try clearNextLine()
         let stamp = index.stampsTaken
         let sequence = index.sequence
-        var group: UInt32 = 0
-        var next: UInt32 = 0
-        var known: UInt32 = 0
-        var isDone = false
-        while !isDone {
-            let section = try acquire()
-            section.drainTouches()
-            if group == 0 { group = section.nextGroup() }
-            // Entries have got lower numbers meanwhile: those that were not looked at may be anywhere.
-            if index.usedEntries < known { next = 0 }
-            known = index.usedEntries
-            var numbers: [UInt32] = []
-            let end = min(known, next + ArchiveEngine.slotsAtOnce)
-            while next < end, numbers.count < ArchiveEngine.actionBatch {
-                next += 1
-                guard let slot = index.entry(next), index.isLive(next, slot) else { continue }
+        let (removal, group) = try removeAll(
+            .delete, .person, group: { $0.nextGroup() },
+            where: { (slot) throws(StorageError) in
                 // Used since; perhaps recorded since.
-                if slot.recency >= stamp,
-                    try withFrameIfPresent(at: slot.location, { $0.sequence }) ?? 0 > sequence
-                {
-                    continue
-                }
-                numbers.append(next)
-            }
-            let removal = try section.removeBatch(numbers, .delete, .person, group: group)
-            outcome.entries += removal.entries
-            outcome.bytes += removal.bytes
-            isDone = next >= known
-        }
-        outcome.action = index.undo.line(of: group).map(describe)
-        return outcome
+                guard slot.recency >= stamp else { return true }
+                return try withFrameIfPresent(at: slot.location, { $0.sequence }) ?? 0 <= sequence
+            })
+        return PlanOutcome(
+            entries: removal.entries, bytes: removal.bytes, skipped: [],
+            action: index.undo.line(of: group).map(describe))
     }
-
-    /// Entries that are looked at under one hold of the lock.
-    private static let slotsAtOnce: UInt32 = 8192
 
     /// Gives up, some at a time, what the action before has set aside whose line the next one takes.
     private func clearNextLine() throws(StorageError) {

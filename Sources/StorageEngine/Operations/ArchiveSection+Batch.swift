@@ -135,7 +135,7 @@ extension ArchiveSection {
         index.add(.deletes, UInt64(plan.changes.count - puts))
         index.addLocked(.evictions, UInt64(plan.victims.count))
         reclaim(forAppended: total)
-        compactIfSparse()
+        compactIfSparse(removed: plan.victims.count + plan.changes.count - puts)
     }
 
     /// Makes sure that as many entries can be allocated.

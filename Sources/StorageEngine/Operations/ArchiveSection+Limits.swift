@@ -93,7 +93,7 @@ extension ArchiveEngine {
                 pid: pid, time: Clock.wall())
         }
         section.reclaim(forAppended: 0)
-        section.compactIfSparse()
+        section.compactIfSparse(removed: .max)
         noteRoom()
     }
 }

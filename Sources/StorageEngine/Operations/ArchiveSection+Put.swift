@@ -136,6 +136,7 @@ extension ArchiveSection {
     private func putExtended(
         _ content: inout FrameContent, _ traits: EntryTraits, _ tag: UInt32, replaced: UInt32, excess: Int
     ) throws(StorageError) -> (Location, UInt32, event: UInt64) {
+        let entries = index.entryCount
         let count = excess > 0 ? try evictAllButLast(toFree: excess, sparing: replaced) : 0
         var location = Location.none
         var number: UInt32 = 0
@@ -156,7 +157,7 @@ extension ArchiveSection {
             }
             commit(location, bytes: content.frameBytes)
         }
-        if count > 1 { compactIfSparse() }
+        if count > 1 { compactIfSparse(removed: max(count, entries - index.entryCount)) }
         return (location, number, events &+ UInt64(count))
     }
 }

@@ -44,6 +44,21 @@ extension ArchiveSection {
         }
     }
 
+    /// Reclaims as long as `isWanted`, as much as one hold of the lock is for; `false` when it did nothing.
+    func reclaimSome(while isWanted: () -> Bool) -> Bool {
+        // What an index that contradicts itself says is dead may be alive.
+        guard index.isReady else { return false }
+        var work = 0
+        while work < ArchiveSection.workAtOnce, index.oldestSegment < index.head.segment, isWanted() {
+            guard let done = reclaimStep(share: ArchiveSection.workAtOnce) else { break }
+            work += max(done, 1)
+        }
+        return work > 0
+    }
+
+    /// Bytes of frames that one hold of the lock goes over where nobody has to wait for the rest.
+    private static let workAtOnce = 65_536
+
     /// Goes on reclaiming the oldest segment; bytes of work, or `nil` when that can't be done now.
     private func reclaimStep(share: Int) -> Int? {
         let segment = index.oldestSegment
@@ -62,20 +77,9 @@ extension ArchiveSection {
 
     /// Reclaims a slice; `true` when it did something.
     func giveRoomBack() -> Bool {
-        guard engine.kind != .log, index.isReady
-        else { return false }
-        var work = 0
-        while work < 1 << 17, index.oldestSegment < index.head.segment,
-            index.segmentBytes > engine.quietSegmentBytes
-        {
-            guard let done = reclaimStep(share: 65_536) else { break }
-            work += max(done, 1)
-        }
-        if work == 0, engine.isIndexWasted {
-            compact()
-            return true
-        }
-        return work > 0
+        guard engine.kind != .log else { return false }
+        return reclaimSome { index.segmentBytes > engine.quietSegmentBytes }
+            || index.isReady && engine.isIndexWasted && vacateLastChunk()
     }
 
     /// A frame that the cleaner looks at.
@@ -299,5 +303,24 @@ extension ArchiveSection {
             oldest = next
         }
         log.releaseSegments(before: oldest)
+    }
+}
+
+extension ArchiveEngine {
+    /// Whether the segments take more than they may. Removing many entries makes it so, for the bound falls with them (S3).
+    var isReclaimingDue: Bool { kind != .log && index.segmentBytes > allowedSegmentBytes }
+
+    /// Does the reclaiming that removing many entries is a reason for, some under each hold of the lock, at most once over
+    /// the log. It doesn't shorten the grace of the action that it is done for.
+    func reclaimInSlices(for group: UInt32 = 0) throws(StorageError) {
+        let last = index.head.segment
+        while isReclaimingDue, index.oldestSegment < last {
+            let section = try acquire()
+            section.drainTouches()
+            let isDone = try section.withinGrace(of: group) { () throws(StorageError) in
+                !section.reclaimSome { isReclaimingDue }
+            }
+            if isDone { return }
+        }
     }
 }

@@ -1,11 +1,12 @@
-/// Removing many entries at once: expired, idle, an owner's. Entries are chosen and removed some thousand at a
+/// Removing many entries at once: expired, idle, an owner's. Entries are chosen and removed some hundred at a
 /// time, so that nobody waits for the lock longer than that takes.
 extension ArchiveSection {
     /// Locations that one frame names.
     private static let batchEntries = 1024
 
     /// Logs that the entries of these numbers are gone, in frames that name their places, and takes them out of
-    /// the index; with a `group` they are set aside instead (S12).
+    /// the index; with a `group` they are set aside instead (S12). The reclaiming that this is a reason for is its
+    /// caller's (``ArchiveEngine/reclaimInSlices(for:)``).
     @discardableResult
     func removeBatch(
         _ numbers: [UInt32], _ kind: EventKind, _ cause: EventCause, group: UInt32 = 0
@@ -47,9 +48,6 @@ extension ArchiveSection {
                 }
             }
             keepWithinBudget(group)
-            try withinGrace(of: group) { () throws(StorageError) in
-                reclaim(forAppended: Frame.bytes(key: 0, extension: size, value: 0))
-            }
         }
         index.add(kind == .expiry ? .expirations : .deletes, UInt64(removal.entries))
         engine.noteRoom()
@@ -80,40 +78,41 @@ extension ArchiveSection {
 }
 
 extension ArchiveEngine {
-    /// Entry numbers that are looked at under one hold of the lock.
-    private static let sliceEntries: UInt32 = 1024
+    /// Entry numbers that are looked at, and entries that are removed, under one hold of the lock.
+    private static let slotsAtOnce: UInt32 = 8192
 
-    /// Removes every entry that `isChosen`, looking at all of them slice by slice.
-    private func removeAll(
-        _ kind: EventKind, _ cause: EventCause,
+    /// Removes every entry there is that `isChosen`, some under each hold of the lock. Goes from the highest number to the
+    /// lowest: entries get lower ones meanwhile, never higher ones, so none is missed. `group`: the reversible action that
+    /// this is, asked for under the first hold.
+    func removeAll(
+        _ kind: EventKind, _ cause: EventCause, group: (borrowing ArchiveSection) -> UInt32 = { _ in 0 },
         where isChosen: (EntrySlot) throws(StorageError) -> Bool
-    ) throws(StorageError) -> Removal {
+    ) throws(StorageError) -> (removal: Removal, group: UInt32) {
         var removal = Removal(entries: 0, bytes: 0)
-        var first: UInt32 = 0
-        var known: UInt32 = 0
-        var isDone = false
-        while !isDone {
+        var action: UInt32?
+        var next = UInt32.max
+        while next > 0 {
             let section = try acquire()
             section.drainTouches()
-            let used = index.usedEntries
-            // Entries have got lower numbers meanwhile: those that were not looked at may be anywhere.
-            if used < known { first = 0 }
-            known = used
-            let end = min(used, first + ArchiveEngine.sliceEntries)
+            let group = action ?? group(section)
+            action = group
+            next = min(next, index.usedEntries)
+            let end = next - min(next, ArchiveEngine.slotsAtOnce)
             var chosen: [UInt32] = []
-            while first < end {
-                first += 1
-                if let slot = index.entry(first), index.isLive(first, slot), try isChosen(slot) {
-                    chosen.append(first)
+            while next > end, chosen.count < ArchiveEngine.actionBatch {
+                if let slot = index.entry(next), index.isLive(next, slot), try isChosen(slot) {
+                    chosen.append(next)
                 }
+                next -= 1
             }
-            let part = try section.removeBatch(chosen, kind, cause)
+            let part = try section.removeBatch(chosen, kind, cause, group: group)
             removal.entries += part.entries
             removal.bytes += part.bytes
-            isDone = first >= used
-            if isDone { section.compactIfSparse() }
+            section.compactIfSparse(removed: chosen.count)
+            _ = consume section
+            try reclaimInSlices(for: group)
         }
-        return removal
+        return (removal, action ?? 0)
     }
 
     /// Removes what has expired, some at a time. Costs nothing while no deadline can have passed, else in proportion to
@@ -123,11 +122,8 @@ extension ArchiveEngine {
         while let part = try removeSomeExpired() {
             removal.entries += part.entries
             removal.bytes += part.bytes
+            try reclaimInSlices()
         }
-        guard removal.entries > 0 else { return removal }
-        let section = try acquire()
-        section.drainTouches()
-        section.compactIfSparse()
         return removal
     }
 
@@ -141,6 +137,7 @@ extension ArchiveEngine {
         let due = index.deadlines.due(
             at: now, most: ArchiveEngine.actionBatch, rows: ArchiveEngine.rowsAtOnce)
         let removal = try section.expire(due.numbers)
+        section.compactIfSparse(removed: removal.entries)
         return due.isDone || (!due.numbers.isEmpty && removal.entries == 0) ? nil : removal
     }
 
@@ -162,12 +159,13 @@ extension ArchiveEngine {
         } else {
             _ = try? section.expire([entry.number])
         }
+        section.reclaim(forAppended: 0)
     }
 
     /// Removes what was last accessed longer ago than this (S6).
     func removeIdle(longerThan interval: Duration) throws(StorageError) -> Removal {
         let before = Clock.wall().subtractingSaturating(interval.clampedMicroseconds)
-        return try removeAll(.delete, .idle) { $0.accessed < before }
+        return try removeAll(.delete, .idle, where: { $0.accessed < before }).removal
     }
 
     // MARK: Owners
@@ -176,9 +174,12 @@ extension ArchiveEngine {
         var owner = owner
         let bytes = owner.withUTF8 { Array($0) }
         let tag = bytes.withUnsafeBytes { ownerTag($0) }
-        return try removeAll(.delete, .owner) { (slot) throws(StorageError) in
-            guard slot.owner == tag else { return false }
-            return try withFrameIfPresent(at: slot.location) { $0.owner.elementsEqual(bytes) } == true
-        }
+        return try removeAll(
+            .delete, .owner,
+            where: { (slot) throws(StorageError) in
+                guard slot.owner == tag else { return false }
+                return try withFrameIfPresent(at: slot.location) { $0.owner.elementsEqual(bytes) } == true
+            }
+        ).removal
     }
 }

@@ -99,7 +99,7 @@ extension ArchiveEngine {
             guard line.group == group, line.state == .reversible, isReversible(line) else { return false }
             let wanted = index.valueBytes &+ line.pendingBytes
             if let limit = index.diskLimit, wanted > limit {
-                isOrderWanted = order.map { index.usedEntries < $0.used } ?? true
+                isOrderWanted = order.map { index.renumberings != $0.renumberings } ?? true
                 guard !isOrderWanted, let known = order else { continue }
                 order = try section.makeRoom(wanted - limit, for: line, known, &outcome)
                 continue
@@ -132,14 +132,14 @@ extension ArchiveEngine {
     func finishReturn(of line: UndoLine, _ group: UInt32, skip: (String) -> Void) throws(StorageError) {
         let lines: UInt64 = 1 << UInt64(line.place)
         var next: UInt32 = 0
-        var known: UInt32 = 0
+        var renumberings = index.renumberings
         var isDone = false
         while !isDone {
             let section = try acquire()
             guard line.group == group, line.isBack else { return }
             // Entries have got lower numbers meanwhile.
-            if index.usedEntries < known { next = 0 }
-            known = index.usedEntries
+            if index.renumberings != renumberings { next = 0 }
+            renumberings = index.renumberings
             for _ in 0..<ArchiveEngine.actionBatch {
                 let (found, seen) = index.nextMarked(above: next, lines: lines, most: 1 << 20)
                 next = seen
@@ -303,11 +303,11 @@ extension ArchiveSection {
 struct ReturnOrder {
     var items: [(recency: UInt64, number: UInt32)]
     var next = 0
-    /// Entry numbers that were in use: fewer of them mean that entries have got others.
-    let used: UInt32
+    /// How often entries had got other numbers.
+    let renumberings: UInt64
 
     init(_ index: IndexMemory, _ line: UndoLine) {
-        used = index.usedEntries
+        renumberings = index.renumberings
         items = index.marked(by: line).compactMap { number in
             index.entry(number).map { ($0.recency, number) }
         }

@@ -234,6 +234,8 @@ extension ArchiveSection {
             try log.learnSize(pin)
             segmentBytes += log.view(pin).bytes
             if index.oldestSegment == 0 { index.oldestSegment = number }
+            // Cells tell a segment's number as one near that of the head.
+            index.head = Location(segment: number, offset: SegmentHeader.bytes)
             let result = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
                 if case .damage(let from, let to) = item {
                     findings.note("\(log.path(of: number)): bytes \(from) to \(to) hold no valid entry")

@@ -40,8 +40,10 @@ package final class EntryScan {
     private lazy var pending = index.pendingTouches()
 
     private let renumberings: UInt64
-    /// Those that were found by another number than they had.
-    private var renumbered: Set<Location> = []
+    /// Numbers of those that were found by another than they had.
+    private var renumbered: Set<UInt32> = []
+    /// What has an item of its own; only asked where entries were given other numbers.
+    private lazy var own = Set(items.map { ScanEntry(number: $0.number, tag: $0.tag) })
 
     // The entry that is visited. `frame` is valid while `pin` is held.
     private var line: EntryLine?
@@ -92,34 +94,41 @@ package final class EntryScan {
             renumberings: renumberings)
     }
 
-    /// The live entries. While entries are given other numbers one could be missed, so it is looked at again then; if
-    /// whoever does that was stopped amid it, an entry may be there twice, under one location.
+    /// The live entries. What an undo brings back is there as a whole or not at all.
     private static func snapshot(
         of engine: ArchiveEngine, _ order: ScanOrder
     ) throws(StorageError) -> [ScanItem] {
         let index = engine.index
         for _ in 0..<patience {
-            let used = index.usedEntries
             let returns = index.returns
-            let isChanging = index.structureVersion & 1 != 0 || returns & 1 != 0
             let items = try look(at: engine, order)
-            // What an undo brings back is there as a whole or not at all.
-            if !isChanging, index.structureVersion & 1 == 0, index.returns == returns,
-                index.usedEntries >= used
-            {
-                return items
-            }
+            if returns & 1 == 0, index.returns == returns { return items }
             sched_yield()
         }
-        var seen: Set<Location> = []
-        return try look(at: engine, order).filter { seen.insert($0.location).inserted }
+        return try look(at: engine, order)
     }
 
     /// How often to look again at what is just being changed.
     private static let patience = 200
 
-    private static func look(at engine: ArchiveEngine, _ order: ScanOrder) throws(StorageError) -> [ScanItem]
-    {
+    private static func look(at engine: ArchiveEngine, _ order: ScanOrder) throws(StorageError) -> [ScanItem] {
+        let index = engine.index
+        let renumberings = index.renumberings
+        let isChanging = index.structureVersion & 1 != 0
+        if order == .location, !isChanging {
+            // As entries mostly lie in the log.
+            let items = try look(at: engine, order, ascending: true)
+            if index.renumberings == renumberings { return items }
+        }
+        let items = try look(at: engine, order, ascending: false)
+        guard isChanging || index.renumberings != renumberings else { return items }
+        var seen: Set<Location> = []
+        return items.filter { seen.insert($0.location).inserted }
+    }
+
+    private static func look(
+        at engine: ArchiveEngine, _ order: ScanOrder, ascending: Bool
+    ) throws(StorageError) -> [ScanItem] {
         // Two thousand cells, of use for the order alone.
         let pending = order == .recency ? engine.index.pendingTouches() : nil
         var items: [ScanItem] = []
@@ -127,7 +136,7 @@ package final class EntryScan {
         let count = min(engine.index.entryCount, Int(engine.index.usedEntries))
         items.reserveCapacity(count)
         if order == .recency { stamps.reserveCapacity(count) }
-        try engine.forEachLine(uses: pending) { line in
+        try engine.forEachLine(uses: pending, ascending: ascending) { line in
             items.append(ScanItem(location: line.location, number: line.number, tag: line.tag))
             if let use = line.use { stamps.append(use.recency) }
         }
@@ -182,15 +191,17 @@ package final class EntryScan {
     }
 
     /// The line that the entry has moved to when the index was made smaller. Asked for those that have gone as well, of
-    /// which one that was stored again has a line and an item of its own.
+    /// which one that was stored again may have an item of its own.
     @inline(never)
     private func renumberedLine(of item: ScanItem) throws(StorageError) -> EntryLine? {
-        guard index.renumberings != renumberings, let number = index.liveEntries(ofTag: item.tag).first,
-            let line = try line(number, ofTag: item.tag), renumbered.insert(line.location).inserted
-        else {
-            return nil
+        guard index.renumberings != renumberings else { return nil }
+        for number in index.liveEntries(ofTag: item.tag) {
+            guard let line = try line(number, ofTag: item.tag),
+                !own.contains(ScanEntry(number: number, tag: item.tag)), renumbered.insert(number).inserted
+            else { continue }
+            return line
         }
-        return line
+        return nil
     }
 
     /// What comes soon is not beside what is looked at, in either order.

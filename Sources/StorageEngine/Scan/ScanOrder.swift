@@ -14,6 +14,12 @@ struct ScanItem: Sendable, Hashable {
     var tag: UInt32
 }
 
+/// An entry as an item names it.
+struct ScanEntry: Hashable {
+    var number: UInt32
+    var tag: UInt32
+}
+
 extension [ScanItem] {
     /// The items by their segments, those of one segment as they were: one pass to count and one to place, without
     /// comparisons.

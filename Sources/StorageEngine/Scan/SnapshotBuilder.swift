@@ -17,8 +17,8 @@ import Darwin
 /// - The moment is where the log ends after the last look, with the one operation included that may have been in the
 ///   index but not yet in the log's end.
 ///
-/// What segments hold can't go meanwhile: all of them are pinned first. Where entries were given other numbers, or
-/// removed entries were brought back, or the log went round meanwhile, it begins anew.
+/// What segments hold can't go meanwhile: all of them are pinned first. Where removed entries were brought back, or the
+/// log went round meanwhile, it begins anew.
 struct SnapshotBuilder {
     private let engine: ArchiveEngine
     private let index: IndexMemory
@@ -59,7 +59,7 @@ struct SnapshotBuilder {
     }
 
     private func attemptOnce() throws(StorageError) -> Result? {
-        let (renumberings, returns) = (index.renumberings, index.returns)
+        let returns = index.returns
         let segments = PinnedSegments(log)
         let first = engine.index.firstMessage
         let begin = engine.index.head
@@ -69,9 +69,7 @@ struct SnapshotBuilder {
         // What was in older segments was moved, of which the log tells, or given up on a full disk, of which it doesn't.
         let oldest = engine.index.oldestSegment
         guard let end = try end(behind: found.last) else { return nil }
-        guard index.renumberings == renumberings, index.returns == returns, returns & 1 == 0 else {
-            return nil
-        }
+        guard index.returns == returns, returns & 1 == 0 else { return nil }
         // What was begun behind the first end is all there, or the log has gone round; where there was no log yet, nobody
         // can tell.
         guard try pin(segments, upTo: end),
@@ -105,6 +103,8 @@ struct SnapshotBuilder {
         var items: [SnapshotItem] = []
         items.reserveCapacity(min(engine.index.entryCount, Int(index.usedEntries)))
         var last = Location.none
+        let renumberings = index.renumberings
+        let isChanging = index.structureVersion & 1 != 0
         try engine.forEachLine(uses: index.pendingTouches()) { line in
             last = max(last, line.location)
             guard !line.isMemoryOnly, let use = line.use else { return }
@@ -112,6 +112,10 @@ struct SnapshotBuilder {
                 SnapshotItem(
                     location: line.location, recency: use.recency, accessed: use.accessed,
                     deadline: line.deadline, tag: line.tag, hits: use.hits))
+        }
+        if isChanging || index.renumberings != renumberings {
+            var seen: Set<Location> = []
+            items.removeAll { !seen.insert($0.location).inserted }
         }
         // Of a batch that counts already, and deletes, no line says so.
         if index.batchOpen == .none { last = max(last, index.batchDone) }

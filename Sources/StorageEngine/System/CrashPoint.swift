@@ -35,7 +35,7 @@ package enum CrashPoint: String, CaseIterable, Sendable {
     // Messages
     case messageWritten, messageCounted, messagesDropped, messagesShortened
     // Making the index smaller
-    case compactMoved, compactCleared, compactRelinked, indexShrunk
+    case compactMoved, bucketMerged, compactEmptied, indexShrunk
     // Segments
     case segmentCreated, segmentBegun, segmentExtended, moveWritten, moveApplied, segmentForgotten
     case segmentUnlinked, segmentGivenUp, segmentEmptied, keptWritten, keptApplied
