@@ -121,7 +121,9 @@ extension EntryList {
     /// Whether the entry at `index` is on disk, or in the memory of this process: one of another's memory only is not.
     package func isReachable(at index: Int) -> Bool {
         guard self[index].tier == .memory else { return true }
-        guard let own = engine.processSlot?.line, let line = (try? line(at: index)) ?? nil else { return false }
+        guard let own = engine.processSlot?.line, let line = (try? line(at: index)) ?? nil else {
+            return false
+        }
         return engine.index.residency.isMarked(line.number, line: own)
     }
 

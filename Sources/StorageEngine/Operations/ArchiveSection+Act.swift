@@ -28,6 +28,7 @@ extension ArchiveEngine {
                 case .setLifetime: try section.changeDeadlines(batch, to: deadline, group: group, &outcome)
                 }
                 _ = consume section
+                letOthersIn()
                 try reclaimInSlices(for: group)
             } catch {
                 // What was done stays done, and its caller has to know of it, and how to take it back.
@@ -85,6 +86,8 @@ extension ArchiveEngine {
             guard line.marked > 0 else { return }
             if line.state == .reversible { line.end = 0 }
             section.forgetSetAside(most: ArchiveEngine.actionBatch)
+            _ = consume section
+            letOthersIn()
         }
     }
 }

@@ -109,7 +109,9 @@ extension ArchiveSection {
         let least = max(1, chunks) * IndexLayout.chunkBuckets
         guard Int(index.bucketCount) > least else { return false }
         index.beginStructureChange()
-        for _ in 0..<4 * IndexLayout.chunkBuckets where Int(index.bucketCount) > least { index.mergeLastBucket() }
+        for _ in 0..<4 * IndexLayout.chunkBuckets where Int(index.bucketCount) > least {
+            index.mergeLastBucket()
+        }
         index.endStructureChange()
         return true
     }

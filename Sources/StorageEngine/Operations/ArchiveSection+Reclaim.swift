@@ -307,14 +307,19 @@ extension ArchiveSection {
 }
 
 extension ArchiveEngine {
-    /// Whether the segments take more than they may. Removing many entries makes it so, for the bound falls with them (S3).
-    var isReclaimingDue: Bool { kind != .log && index.segmentBytes > allowedSegmentBytes }
+    /// Whether the segments take about what they may. Removing many entries makes it so, for the bound falls with them
+    /// (S3). Somewhat before that: while a segment is copied both take room, and who puts something meanwhile must not find
+    /// that so much is due at once.
+    var isReclaimingDue: Bool {
+        kind != .log && index.segmentBytes > allowedSegmentBytes - segmentTarget / 2
+    }
 
     /// Does the reclaiming that removing many entries is a reason for, some under each hold of the lock, at most once over
     /// the log. It doesn't shorten the grace of the action that it is done for.
     func reclaimInSlices(for group: UInt32 = 0) throws(StorageError) {
         let last = index.head.segment
         while isReclaimingDue, index.oldestSegment < last {
+            letOthersIn()
             let section = try acquire()
             section.drainTouches()
             let isDone = try section.withinGrace(of: group) { () throws(StorageError) in

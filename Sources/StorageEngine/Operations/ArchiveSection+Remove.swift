@@ -110,6 +110,7 @@ extension ArchiveEngine {
             removal.bytes += part.bytes
             section.compactIfSparse(removed: chosen.count)
             _ = consume section
+            letOthersIn()
             try reclaimInSlices(for: group)
         }
         return (removal, action ?? 0)
@@ -122,6 +123,7 @@ extension ArchiveEngine {
         while let part = try removeSomeExpired() {
             removal.entries += part.entries
             removal.bytes += part.bytes
+            letOthersIn()
             try reclaimInSlices()
         }
         return removal

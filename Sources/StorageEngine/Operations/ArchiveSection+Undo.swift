@@ -102,6 +102,8 @@ extension ArchiveEngine {
                 isOrderWanted = order.map { index.renumberings != $0.renumberings } ?? true
                 guard !isOrderWanted, let known = order else { continue }
                 order = try section.makeRoom(wanted - limit, for: line, known, &outcome)
+                _ = consume section
+                letOthersIn()
                 continue
             }
             try synchronizeBeforeRestoring()
@@ -152,8 +154,10 @@ extension ArchiveEngine {
                 section.forget(found, slot)
             }
             if isDone, line.state == .returning { line.state = .reversible }
-            if isDone { section.reclaim(forAppended: 0) }
+            _ = consume section
+            letOthersIn()
         }
+        try reclaimInSlices()
     }
 }
 

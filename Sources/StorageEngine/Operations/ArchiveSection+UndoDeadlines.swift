@@ -63,6 +63,7 @@ extension ArchiveEngine {
                 return outcome
             }
             done += ArchiveEngine.actionBatch
+            letOthersIn()
             guard progress(Double(done) / Double(changes.count)) else {
                 outcome.isComplete = false
                 return outcome

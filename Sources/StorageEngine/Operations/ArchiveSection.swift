@@ -97,6 +97,10 @@ extension ArchiveEngine {
         return ArchiveSection(locked: self)
     }
 
+    /// Between two of many holds: a mutex isn't fair, and who lets it go and asks again at once has it before one that must
+    /// be woken first.
+    func letOthersIn() { cp_sleep(50_000) }
+
     /// Whether the lock was free within that time; takes it for no longer than to find that out.
     func waitForLock(nanoseconds: Int64) -> Bool {
         guard case .acquired = lock.acquire(nanoseconds: nanoseconds) else { return false }

@@ -111,7 +111,8 @@ package final class EntryScan {
     /// How often to look again at what is just being changed.
     private static let patience = 200
 
-    private static func look(at engine: ArchiveEngine, _ order: ScanOrder) throws(StorageError) -> [ScanItem] {
+    private static func look(at engine: ArchiveEngine, _ order: ScanOrder) throws(StorageError) -> [ScanItem]
+    {
         let index = engine.index
         let renumberings = index.renumberings
         let isChanging = index.structureVersion & 1 != 0
