@@ -33,13 +33,13 @@ struct VellumCommand: ParsableCommand {
         Interruption.endAtOnce()
         Interruption.takeLongFilesAsErrors()
         OpenFileLimit.raise()
-        run(Array(CommandLine.arguments.dropFirst())).end()
+        run().end()
     }
 
     /// Runs the command that the arguments name.
-    private static func run(_ arguments: [String]) -> ExitStatus {
+    private static func run() -> ExitStatus {
         do {
-            var command = try parseAsRoot(arguments)
+            var command = try parseAsRoot(ProgramArguments.read())
             try command.run()
             return .done
         } catch {

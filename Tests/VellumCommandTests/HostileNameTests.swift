@@ -16,6 +16,19 @@ import Testing
         #expect(try store.done("get", "--", name, "k").text == "1\n")
     }
 
+    /// What broke: bytes that aren't UTF-8 were replaced, so that `b\xff` and `b\xfe` were one key, and the second value took
+    /// the first one's place.
+    @Test func argumentsThatAreNotUTF8AreRefused() throws {
+        let store = try TestStore()
+        try store.done("put", "A", "b\u{fffd}", input: "1")
+        for command in ["get A", "put A", "rm --yes A"] {
+            let script = "echo 2 | \"$0\" \(command) \"$(printf 'b\\377')\" --store \"$1\""
+            let result = try Vellum.shell(script, store.path)
+            #expect(result.status == 2 && result.errors.contains("isn't UTF-8"), "\(result)")
+        }
+        #expect(try store.done("get", "A", "b\u{fffd}").text == "1\n")
+    }
+
     /// What broke: a key with a line feed and tabs was a line of its own in what a pipe reads.
     @Test func keysMakeNoLinesAndColumns() throws {
         let store = try TestStore()

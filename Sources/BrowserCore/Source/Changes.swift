@@ -103,7 +103,9 @@ public struct UndoReport: Sendable, Hashable {
     public var skippedCount: Int
     /// Entries that have met the deadline that they had.
     public var expired: Int
-    /// Entries that had to go because the limit left no room for all.
+    /// Entries of the action that had no room: all that is there was used later.
+    public var displaced: Int
+    /// Other entries that had to go because the limit left no room for all.
     public var evicted: Int
     /// What the call took, in seconds: no lock was held longer.
     public var longestCall: Double
@@ -112,13 +114,14 @@ public struct UndoReport: Sendable, Hashable {
 
     public init(
         entries: Int, bytes: UInt64, skipped: [String] = [], skippedCount: Int = 0, expired: Int = 0,
-        evicted: Int = 0, longestCall: Double = 0, isComplete: Bool = true
+        displaced: Int = 0, evicted: Int = 0, longestCall: Double = 0, isComplete: Bool = true
     ) {
         self.entries = entries
         self.bytes = bytes
         self.skipped = skipped
         self.skippedCount = skippedCount
         self.expired = expired
+        self.displaced = displaced
         self.evicted = evicted
         self.longestCall = longestCall
         self.isComplete = isComplete

@@ -74,7 +74,8 @@ extension EngineSource {
             guard let outcome = undone else { return nil }
             return UndoReport(
                 entries: outcome.entries, bytes: outcome.bytes, skipped: outcome.skipped,
-                skippedCount: outcome.skippedCount, expired: outcome.expired, evicted: outcome.evicted,
+                skippedCount: outcome.skippedCount, expired: outcome.expired, displaced: outcome.displaced,
+                evicted: outcome.evicted,
                 longestCall: max(longest, (clock.now - last) / .seconds(1)), isComplete: outcome.isComplete)
         }
     }

@@ -76,6 +76,7 @@ extension Browser {
             }
             if report.skippedCount > 0 { words += ", \(Figures.count(report.skippedCount)) skipped" }
             if report.expired > 0 { words += ", \(Figures.count(report.expired)) expired meanwhile" }
+            if report.displaced > 0 { words += ", \(Figures.count(report.displaced)) had no room" }
             if report.evicted > 0 {
                 words += ", \(Figures.count(report.evicted)) evicted to make room"
             }

@@ -44,7 +44,7 @@ public struct UndoBudget: Sendable, Hashable {
 /// What an undo brought back.
 public struct UndoOutcome: Sendable, Hashable {
     public var action: ReversibleAction
-    /// Those that can be found again, or were evicted for want of room.
+    /// Those that can be found again.
     public var entries: Int
     public var bytes: UInt64
     /// Keys that were recorded anew meanwhile, or changed again; they were left as they are. At most 100 are listed.
@@ -52,7 +52,9 @@ public struct UndoOutcome: Sendable, Hashable {
     public var skippedCount: Int
     /// How many entries have met the deadline that they had, and so are not found again.
     public var expired = 0
-    /// How many entries were evicted because the limit left no room for all.
+    /// How many entries of the action had no room within the limit: all that there is was used later than they were.
+    public var displaced = 0
+    /// How many other entries were evicted because the limit left no room for all.
     public var evicted: Int
     /// Whether it was done to its end; if not, the rest can be taken back by undoing the action again.
     public var isComplete = true

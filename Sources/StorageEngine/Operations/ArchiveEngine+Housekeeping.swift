@@ -25,6 +25,8 @@ extension ArchiveEngine {
         var appended: UInt64 = 0
         /// Whether nobody wrote much in the last second.
         var isQuiet = false
+        /// Whether it has expired something since it last reclaimed all that was due.
+        var owesReclaiming = false
     }
 
     /// Called after each change (``ArchiveEngine/settle()``): begins the duty, or wakes it for a nearer deadline.
@@ -95,9 +97,11 @@ extension ArchiveEngine {
         section.drainTouches()
         let before = index.appendedBytes
         // What was expired before is a reason to reclaim, and comes first.
-        let isReclaimed = isReclaimingDue && section.reclaimSome { isReclaimingDue }
+        let owesReclaiming = housekeeping.withLock { $0.owesReclaiming }
+        let isReclaimed = owesReclaiming && section.reclaimSome { isReclaimingDue }
         let expired = isReclaimed ? 0 : try? section.expireSome()
         var isBusy = isReclaimed || expired ?? 0 > 0
+        housekeeping.withLock { $0.owesReclaiming = isBusy }
         if !isBusy { isBusy = section.forgetSetAside(most: ArchiveEngine.actionBatch) }
         if !isBusy, isQuiet { isBusy = section.giveRoomBack() }
         let own = index.appendedBytes &- before

@@ -65,7 +65,8 @@ extension ArchiveEngine {
         // Of some, which reclaiming has met since, not even the keys are left.
         outcome.skippedCount = max(
             outcome.skippedCount,
-            outcome.action.entries - min(outcome.action.entries, outcome.entries + outcome.expired))
+            outcome.action.entries
+                - min(outcome.action.entries, outcome.entries + outcome.expired + outcome.displaced))
         return outcome
     }
 
@@ -269,8 +270,7 @@ extension ArchiveSection {
     ) throws(StorageError) {
         let size = FrameExtension.evictionBytes(victims.count) + FrameExtension.partBytes(RemovalNote.bytes)
         var evicted = 0
-        var entries = 0
-        var bytes: UInt64 = 0
+        var displaced = 0
         try withExtension(bytes: size) { (writer) throws(StorageError) in
             if let part = writer.part(.evictions, bytes: 8 * victims.count) {
                 for (place, victim) in victims.enumerated() {
@@ -280,15 +280,14 @@ extension ArchiveSection {
             writer.append(RemovalNote(group: 0, cause: .limit, kind: nil, time: Clock.wall()))
             try appendBare(.evict, extensionBytes: writer.written) { _, time in
                 for (number, slot) in victims {
-                    evicted += 1
                     index.note(
                         .eviction, .limit, tag: slot.tag, bytes: Int(slot.valueBytes),
                         location: slot.location, pid: engine.pid, time: time)
                     if slot.isSetAside {
-                        entries += 1
-                        bytes &+= UInt64(slot.valueBytes)
+                        displaced += 1
                         forget(number, slot)
                     } else {
+                        evicted += 1
                         remove(number)
                     }
                     crashPoint(.restoreRoomMade)
@@ -297,8 +296,7 @@ extension ArchiveSection {
             }
         }
         outcome.evicted += evicted
-        outcome.entries += entries
-        outcome.bytes &+= bytes
+        outcome.displaced += displaced
         reclaim(forAppended: Frame.bytes(key: 0, extension: size, value: 0))
     }
 }

@@ -92,7 +92,10 @@ extension ArchiveEngine {
     ) throws(StorageError) -> Bool {
         // Counted when its deadline is back.
         var back = UndoOutcome.nothing
-        defer { outcome.evicted += back.evicted }
+        defer {
+            outcome.evicted += back.evicted
+            outcome.displaced += back.displaced
+        }
         guard try commitReturn(of: line, group, isAll: false, &back) else { return false }
         crashPoint(.restoreCommitted)
         try finishReturn(of: line, group) { _ in }

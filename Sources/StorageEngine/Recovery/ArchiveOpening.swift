@@ -170,7 +170,27 @@ struct ArchiveOpening {
         return try engine(on: index, as: .observer)
     }
 
+    /// Begins anew when a segment is reclaimed before it was read: what lived in it may be in one that was begun since.
     private func readIntoMemory() throws(StorageError) -> ArchiveEngine {
+        for attempt in 1...ArchiveOpening.readings {
+            do throws(StorageError) {
+                return try readOnceIntoMemory()
+            } catch {
+                guard case .system(_, _, SystemCode.missing) = error, try folder.status().links > 0 else {
+                    throw error
+                }
+                cp_sleep(Int64(attempt) * 1_000_000)
+            }
+        }
+        throw .busy(
+            archive: descriptor.name, process: 0,
+            reason: "its log is written faster than it can be read; try again")
+    }
+
+    /// How often the log is read anew; some 200 ms of pauses.
+    private static let readings = 20
+
+    private func readOnceIntoMemory() throws(StorageError) -> ArchiveEngine {
         // Before the log is read: what others append meanwhile only makes it longer.
         let witness = try IndexWitness(folder, descriptor)
         let index = try memoryForIndex(mayGrow: false)

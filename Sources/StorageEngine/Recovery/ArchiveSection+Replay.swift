@@ -227,7 +227,7 @@ extension ArchiveSection {
                     throw .corrupted(
                         path: log.path(of: number), offset: 0, reason: "it can't be read any more")
                 }
-                continue
+                throw .system(operation: "open", path: log.path(of: number), code: SystemCode.missing)
             }
             defer { log.unpin(pin) }
             if let excess = try log.excess(of: number) { findings.note(excess) }

@@ -88,6 +88,10 @@ struct UndoCommand: ParsableCommand {
         }
         let ago = HumanText.ago(outcome.action.time, now: .now())
         var text = "\(done) (\(outcome.action.kind.participle) \(ago))"
+        if outcome.displaced > 0 {
+            let displaced = HumanText.count(outcome.displaced, "entry", "entries")
+            text += "; \(displaced) had no room, all that is there was used later"
+        }
         if outcome.evicted > 0 {
             text += "; \(HumanText.count(outcome.evicted, "entry", "entries")) evicted, for want of room"
         }
@@ -101,7 +105,7 @@ struct UndoCommand: ParsableCommand {
             ("entries", .count(outcome.entries)), ("bytes", .count(outcome.bytes)),
             ("skipped", .array(outcome.skipped.map { .text($0) })),
             ("skippedCount", .count(outcome.skippedCount)), ("expired", .count(outcome.expired)),
-            ("evicted", .count(outcome.evicted)),
+            ("displaced", .count(outcome.displaced)), ("evicted", .count(outcome.evicted)),
         ]).writeLine(to: output)
         try output.flush()
     }

@@ -335,8 +335,8 @@ import Testing
         }
         let expired = back.count { life in life.deadline.map { $0 <= bench.model.now } ?? false }
         let done = action.removed.count + action.changed.count
-        if action.changed.isEmpty || outcome.evicted == 0 {
-            #expect(outcome.entries == back.count - expired, place)
+        if action.changed.isEmpty || outcome.evicted + outcome.displaced == 0 {
+            #expect(outcome.entries + outcome.displaced == back.count - expired, place)
             #expect(outcome.expired == expired, place)
             #expect(outcome.skippedCount == done - back.count, place)
         } else {
@@ -345,7 +345,7 @@ import Testing
             #expect(outcome.entries + outcome.expired + outcome.skippedCount == done, place)
         }
         let evicted = bench.model.evict()
-        #expect(outcome.evicted == evicted, place)
+        #expect(outcome.evicted + outcome.displaced == evicted, place)
     }
 
     private func reopen(

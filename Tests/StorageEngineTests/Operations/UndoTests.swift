@@ -426,8 +426,8 @@ import Testing
                 try archive.put([UInt8](repeating: 0, count: 100), forKey: "new \(number)")
             }
             let undone = try #require(try archive.undo())
-            #expect(undone.entries == 10)
-            #expect(undone.evicted == 4)
+            #expect(undone.entries == 6 && undone.displaced == 4)
+            #expect(undone.evicted == 0)
             #expect(try archive.status().diskBytes == 1_000)
             #expect(try archive.entries(order: .leastRecentFirst).keys.first == "old 4")
         }
