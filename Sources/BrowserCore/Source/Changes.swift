@@ -103,7 +103,7 @@ public struct UndoReport: Sendable, Hashable {
     public var skippedCount: Int
     /// Entries that have met the deadline that they had.
     public var expired: Int
-    /// Entries of the action that had no room: all that is there was used later.
+    /// Entries of the action that had no room within the limit.
     public var displaced: Int
     /// Other entries that had to go because the limit left no room for all.
     public var evicted: Int

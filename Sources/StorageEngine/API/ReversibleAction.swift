@@ -52,7 +52,9 @@ public struct UndoOutcome: Sendable, Hashable {
     public var skippedCount: Int
     /// How many entries have met the deadline that they had, and so are not found again.
     public var expired = 0
-    /// How many entries of the action had no room within the limit: all that there is was used later than they were.
+    /// Of those of them that were given up for want of room.
+    var expiredBytes: UInt64 = 0
+    /// How many entries of the action had no room within the limit, the least recent of them.
     public var displaced = 0
     /// How many other entries were evicted because the limit left no room for all.
     public var evicted: Int

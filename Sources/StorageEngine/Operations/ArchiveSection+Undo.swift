@@ -58,9 +58,11 @@ extension ArchiveEngine {
         let expired = expired(of: line)
         guard try commitReturn(of: line, group, isAll: true, &outcome) else { return nil }
         crashPoint(.restoreCommitted)
-        outcome.expired = min(expired.count, outcome.entries)
-        outcome.entries -= outcome.expired
-        outcome.bytes -= min(expired.bytes, outcome.bytes)
+        // Those that went for want of room were counted then.
+        let (gone, goneBytes) = (outcome.expired, outcome.expiredBytes)
+        outcome.expired = max(gone, min(expired.count, gone + outcome.entries))
+        outcome.entries -= outcome.expired - gone
+        outcome.bytes -= min(expired.bytes - min(expired.bytes, goneBytes), outcome.bytes)
         try finishReturn(of: line, group) { outcome.skip($0) }
         // Of some, which reclaiming has met since, not even the keys are left.
         outcome.skippedCount = max(
@@ -217,8 +219,9 @@ extension ArchiveSection {
 
     // MARK: Room for what comes back
 
-    /// Gives up the least recent of all, present or coming back, until the rest has room, some at a time and before
-    /// anything comes back: so the limit holds at every moment (S3, S5).
+    /// Gives up the least recent entries until what comes back has room, some at a time and before anything comes back: so
+    /// the limit holds at every moment (S3). What comes back goes only when nothing else is left: in a busy cache it would
+    /// always be the least recent, and nothing could be undone there (S12).
     fileprivate func makeRoom(
         _ excess: UInt64, for line: UndoLine, _ known: ReturnOrder, _ outcome: inout UndoOutcome
     ) throws(StorageError) -> ReturnOrder {
@@ -228,16 +231,15 @@ extension ArchiveSection {
         var walk = index.order.victims()
         var present = index.order.next(&walk)
         while left > 0, victims.count < ArchiveEngine.actionBatch {
-            let coming = next(in: &order, of: line)
             let slot: EntrySlot
-            if let coming, coming.slot.recency < present?.slot.recency ?? .max {
-                slot = coming.slot
-                victims.append((coming.number, slot))
-                order.next += 1
-            } else if let oldest = present {
+            if let oldest = present {
                 slot = oldest.slot
                 victims.append(oldest)
                 present = index.order.next(&walk)
+            } else if let coming = next(in: &order, of: line) {
+                slot = coming.slot
+                victims.append((coming.number, slot))
+                order.next += 1
             } else {
                 break
             }
@@ -270,7 +272,7 @@ extension ArchiveSection {
     ) throws(StorageError) {
         let size = FrameExtension.evictionBytes(victims.count) + FrameExtension.partBytes(RemovalNote.bytes)
         var evicted = 0
-        var displaced = 0
+        let now = Clock.boot()
         try withExtension(bytes: size) { (writer) throws(StorageError) in
             if let part = writer.part(.evictions, bytes: 8 * victims.count) {
                 for (place, victim) in victims.enumerated() {
@@ -284,7 +286,12 @@ extension ArchiveSection {
                         .eviction, .limit, tag: slot.tag, bytes: Int(slot.valueBytes),
                         location: slot.location, pid: engine.pid, time: time)
                     if slot.isSetAside {
-                        displaced += 1
+                        if slot.deadline != Deadline.never, slot.deadline <= now {
+                            outcome.expired += 1
+                            outcome.expiredBytes &+= UInt64(slot.valueBytes)
+                        } else {
+                            outcome.displaced += 1
+                        }
                         forget(number, slot)
                     } else {
                         evicted += 1
@@ -296,7 +303,6 @@ extension ArchiveSection {
             }
         }
         outcome.evicted += evicted
-        outcome.displaced += displaced
         reclaim(forAppended: Frame.bytes(key: 0, extension: size, value: 0))
     }
 }

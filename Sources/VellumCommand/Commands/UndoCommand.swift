@@ -90,7 +90,7 @@ struct UndoCommand: ParsableCommand {
         var text = "\(done) (\(outcome.action.kind.participle) \(ago))"
         if outcome.displaced > 0 {
             let displaced = HumanText.count(outcome.displaced, "entry", "entries")
-            text += "; \(displaced) had no room, all that is there was used later"
+            text += "; \(displaced) had no room"
         }
         if outcome.evicted > 0 {
             text += "; \(HumanText.count(outcome.evicted, "entry", "entries")) evicted, for want of room"

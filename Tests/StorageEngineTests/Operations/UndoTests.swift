@@ -78,7 +78,9 @@ import Testing
                 archive = try Store.open(at: setting.folder.store).archive(named: "Undo")
             }
             let undone = try #require(try archive.undo())
-            #expect(undone.entries == 300 && undone.skippedCount == 0)
+            #expect(undone.entries == 300 && undone.skippedCount == 0 && undone.displaced == 0)
+            // What broke: all that came back was the least recent there was, and made room for itself.
+            for key in keys { #expect(try archive.peek(key) == value) }
             #expect(try archive.status().diskBytes <= 1_000_000)
             #expect(try archive.invariantViolations() == [])
             #expect(try archive.check().clean)
@@ -426,10 +428,10 @@ import Testing
                 try archive.put([UInt8](repeating: 0, count: 100), forKey: "new \(number)")
             }
             let undone = try #require(try archive.undo())
-            #expect(undone.entries == 6 && undone.displaced == 4)
-            #expect(undone.evicted == 0)
+            #expect(undone.entries == 10 && undone.displaced == 0)
+            #expect(undone.evicted == 4)
             #expect(try archive.status().diskBytes == 1_000)
-            #expect(try archive.entries(order: .leastRecentFirst).keys.first == "old 4")
+            #expect(try archive.entries(order: .leastRecentFirst).keys == (0..<10).map { "old \($0)" })
         }
     }
 }
