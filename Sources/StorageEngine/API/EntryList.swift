@@ -86,7 +86,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
     package func presentKey(at index: Int) throws(StorageError) -> String? {
         if let key = try key(at: index) { return key }
         guard let slot = engine.index.entry(references[index].number),
-            engine.index.isVisible(references[index].number, slot),
+            engine.index.marks.isVisible(references[index].number, slot),
             slot.recency >= references[index].recency
         else { return nil }
         return try engine.withFrameIfPresent(at: slot.location) { String(decoding: $0.key, as: UTF8.self) }
@@ -113,7 +113,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
     /// Whether the entry at `index` is still the archive's entry of its key.
     public func isCurrent(at index: Int) -> Bool {
         let number = references[index].number
-        guard let slot = engine.index.entry(number), engine.index.isVisible(number, slot) else {
+        guard let slot = engine.index.entry(number), engine.index.marks.isVisible(number, slot) else {
             return false
         }
         return slot.location == references[index].location
@@ -159,7 +159,7 @@ extension ArchiveEngine {
     }
 
     private func references(all: Bool) throws(StorageError) -> [EntryReference] {
-        let pending = index.pendingTouches()
+        let pending = index.touches.pending()
         let now = Clock.boot()
         let offset = Clock.wallOffset()
         let living = !index.residency.isUsed ? 0 : livingLines
@@ -260,11 +260,11 @@ extension ArchiveEngine {
 
     /// How the most recent value is encoded; looks past some that are set aside.
     private var latestEncoding: ValueEncoding? {
-        var number = index.order.mostRecent
+        var number = index.recencyFirst
         for _ in 0..<64 {
             guard let slot = index.entry(number) else { return nil }
             // A guess for people at what the archive holds; nothing goes by it.
-            if index.isVisible(number, slot) { return withFrame(at: slot.location) { $0.encoding } }
+            if index.marks.isVisible(number, slot) { return withFrame(at: slot.location) { $0.encoding } }
             number = slot.older
         }
         return nil

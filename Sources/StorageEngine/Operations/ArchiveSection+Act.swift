@@ -61,7 +61,7 @@ extension ArchiveEngine {
         }
         var outcome = PlanOutcome(entries: 0, bytes: 0, skipped: [], action: nil)
         try clearNextLine()
-        let stamp = index.stampsTaken
+        let stamp = index.touches.taken
         let sequence = index.sequence
         var group: UInt32 = 0
         var next: UInt32 = 0
@@ -78,7 +78,9 @@ extension ArchiveEngine {
             let end = min(known, next + ArchiveEngine.slotsAtOnce)
             while next < end, numbers.count < ArchiveEngine.actionBatch {
                 next += 1
-                guard let slot = index.entry(next), index.isLive(next, slot) else { continue }
+                guard let slot = section.index.entry(next), section.index.marks.isLive(next, slot) else {
+                    continue
+                }
                 // Used since; perhaps recorded since.
                 if slot.recency >= stamp,
                     try withFrameIfPresent(at: slot.location, { $0.sequence }) ?? 0 > sequence

@@ -69,11 +69,11 @@ extension ArchiveSection {
         // A snapshot that looked at lines meanwhile may have missed one, and begins anew.
         index.renumberings &+= 1
         moveEntries(above: needed, of: used)
-        for number in 0..<index.usedBuckets { index.bucket(number)?.clear() }
+        index.table.clear()
         crashPoint(.compactCleared)
         index.entryHighWater = min(needed, used)
         let buckets = Int(needed) * IndexLayout.chunkBuckets / IndexLayout.chunkEntries
-        index.bucketCount = max(IndexMemory.firstBuckets, UInt32(buckets))
+        index.bucketCount = max(IndexLayout.firstBuckets, UInt32(buckets))
         // Reads no frame: a file that can't be opened now must not stop it halfway.
         relink { $0.location != .none }
         crashPoint(.compactRelinked)
@@ -89,8 +89,8 @@ extension ArchiveSection {
             while free <= last, index.entry(free)?.location != Location.none { free += 1 }
             guard free <= last, let place = index.entry(free) else { return index.declareDamaged() }
             place.copy(slot)
-            index.setMark(free, index.mark(number + 1))
-            index.setMark(number + 1, .none)
+            index.marks.set(free, index.marks[number + 1])
+            index.marks.set(number + 1, .none)
             index.residency.move(from: number + 1, to: free)
             // The new line first: whoever dies here leaves the entry twice, and repairing keeps one.
             place.location = slot.location

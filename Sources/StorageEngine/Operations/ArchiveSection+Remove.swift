@@ -14,7 +14,7 @@ extension ArchiveSection {
         for start in stride(from: 0, to: numbers.count, by: ArchiveSection.batchEntries) {
             let batch = numbers[start..<min(start + ArchiveSection.batchEntries, numbers.count)]
             let slots = batch.compactMap { number in index.entry(number).map { (number, $0) } }
-                .filter { index.isLive($0.0, $0.1) }
+                .filter { index.marks.isLive($0.0, $0.1) }
             guard !slots.isEmpty else { continue }
             let note = RemovalNote(
                 group: group, cause: cause, kind: group == 0 ? nil : kind == .expiry ? .expire : .delete,
@@ -86,7 +86,7 @@ extension ArchiveEngine {
     /// Removes every entry that `isChosen`, looking at all of them slice by slice.
     private func removeAll(
         _ kind: EventKind, _ cause: EventCause,
-        where isChosen: (EntrySlot) throws(StorageError) -> Bool
+        where isChosen: (ChangingSlot) throws(StorageError) -> Bool
     ) throws(StorageError) -> Removal {
         var removal = Removal(entries: 0, bytes: 0)
         var first: UInt32 = 0
@@ -103,7 +103,9 @@ extension ArchiveEngine {
             var chosen: [UInt32] = []
             while first < end {
                 first += 1
-                if let slot = index.entry(first), index.isLive(first, slot), try isChosen(slot) {
+                if let slot = section.index.entry(first), section.index.marks.isLive(first, slot),
+                    try isChosen(slot)
+                {
                     chosen.append(first)
                 }
             }
@@ -138,7 +140,7 @@ extension ArchiveEngine {
         guard next != Deadline.never, next <= now else { return nil }
         let section = try acquire()
         section.drainTouches()
-        let due = index.deadlines.due(
+        let due = section.index.deadlines.due(
             at: now, most: ArchiveEngine.actionBatch, rows: ArchiveEngine.rowsAtOnce)
         let removal = try section.expire(due.numbers)
         return due.isDone || (!due.numbers.isEmpty && removal.entries == 0) ? nil : removal
@@ -154,7 +156,7 @@ extension ArchiveEngine {
         guard let section = tryAcquire() else { return }
         section.drainTouches()
         // Its deadline may be another one by now.
-        guard index.isLive(entry.number, entry.slot),
+        guard section.index.marks.isLive(entry.number, section.index.changing(entry.slot)),
             standing(of: entry.number, entry.slot, at: entry.location) == .expired
         else { return }
         if entry.slot.isMemoryOnly {

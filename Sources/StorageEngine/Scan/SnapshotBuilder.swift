@@ -21,7 +21,7 @@ import Darwin
 /// removed entries were brought back, or the log went round meanwhile, it begins anew.
 struct SnapshotBuilder {
     private let engine: ArchiveEngine
-    private let index: IndexMemory
+    private let index: IndexView
     private let log: SegmentLog
 
     init(_ engine: ArchiveEngine) {
@@ -105,7 +105,7 @@ struct SnapshotBuilder {
         var items: [SnapshotItem] = []
         items.reserveCapacity(min(engine.index.entryCount, Int(index.usedEntries)))
         var last = Location.none
-        try engine.forEachLine(uses: index.pendingTouches()) { line in
+        try engine.forEachLine(uses: index.touches.pending()) { line in
             last = max(last, line.location)
             guard !line.isMemoryOnly, let use = line.use else { return }
             items.append(
