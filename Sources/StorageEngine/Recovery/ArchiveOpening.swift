@@ -166,6 +166,8 @@ struct ArchiveOpening {
     private func observe() throws(StorageError) -> ArchiveEngine? {
         guard let file = try trustedIndex(writable: false) else { return nil }
         let memory = try IndexMemory(file, as: .open(file), writable: false)
+        // A view takes no hold on it.
+        defer { withExtendedLifetime(memory) {} }
         let index = IndexView(memory)
         guard !isLeftInterrupted(index) else { return nil }
         guard try index.cleanMark.standing() != .wrong else { return nil }
