@@ -32,13 +32,21 @@ extension TouchRing {
 
     /// The last use of an entry, and its hits, with those uses that waited when `pending` was made. Each counts once, though
     /// they may be applied while this looks.
+    @inline(__always)
     func lastUse(of number: UInt32, _ slot: EntrySlot<Right>, _ pending: PendingTouches) -> LastUse {
         guard let touches = pending[number] else { return LastUse(slot) }
+        return lastUse(slot, touches, drained: pending.drained)
+    }
+
+    @inline(never)
+    private func lastUse(_ slot: EntrySlot<Right>, _ touches: [PendingTouch], drained before: UInt64)
+        -> LastUse
+    {
         // A use sets the stamp first and the rest thereafter; when many are applied, that is told behind the last of them.
         // So what was applied since is whole as soon as that was told.
         for attempt in 0..<1_000 {
             let use = LastUse(slot)
-            if use.recency < pending.drained || use.recency < drained, slot.recency == use.recency {
+            if use.recency < before || use.recency < drained, slot.recency == use.recency {
                 return use.adding(touches, tag: slot.tag)
             }
             if attempt > 10 { sched_yield() }
@@ -70,6 +78,7 @@ struct PendingTouches {
 
     init(drained: UInt64) { self.drained = drained }
 
+    @inline(__always)
     subscript(number: UInt32) -> [PendingTouch]? { touches.isEmpty ? nil : touches[number] }
 
     fileprivate mutating func append(_ touch: PendingTouch, of number: UInt32) {
