@@ -145,14 +145,14 @@ extension Archive {
     package func setMemoryUse(bytes: UInt64) throws(StorageError) { try engine().setMemoryUse(bytes: bytes) }
 
     /// Most bytes that the values in this process' memory tier may have, as it is now for all processes.
-    package func memoryLimit() throws(StorageError) -> UInt64 { try engine().index.memoryLimit }
+    package func memoryLimit() throws(StorageError) -> UInt64 { try engine().look { $0.memoryLimit } }
 
     /// Most bytes that the values on disk may have, as it is now for all processes; `nil`: no limit.
-    package func diskLimit() throws(StorageError) -> UInt64? { try engine().index.diskLimit }
+    package func diskLimit() throws(StorageError) -> UInt64? { try engine().look { $0.diskLimit } }
 
     /// Sum of the sizes of all values on disk, in bytes.
-    package func diskBytes() throws(StorageError) -> UInt64 { try engine().index.valueBytes }
+    package func diskBytes() throws(StorageError) -> UInt64 { try engine().look { $0.valueBytes } }
 
     /// Changes with every change of an entry, by whatever process.
-    package func changeMark() throws(StorageError) -> UInt64 { try engine().index.head.raw }
+    package func changeMark() throws(StorageError) -> UInt64 { try engine().look { $0.head.raw } }
 }

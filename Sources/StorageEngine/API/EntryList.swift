@@ -89,7 +89,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
     package func presentKey(at index: Int) throws(StorageError) -> String? {
         if let key = try key(at: index) { return key }
         guard let slot = engine.index.entry(references[index].number),
-            engine.index.isVisible(references[index].number, slot),
+            engine.index.marks.isVisible(references[index].number, slot),
             slot.recency >= references[index].recency
         else { return nil }
         return try engine.withFrameIfPresent(at: slot.location) { String(decoding: $0.key, as: UTF8.self) }
@@ -128,7 +128,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
             let tag = try engine.withFrameIfPresent(
                 at: reference.location, { UInt32(truncatingIfNeeded: engine.hash($0.key)) })
         else { return nil }
-        for number in engine.index.liveEntries(ofTag: tag) { if let line = try line(number) { return line } }
+        for number in engine.index.table.liveEntries(ofTag: tag) { if let line = try line(number) { return line } }
         return nil
     }
 
@@ -170,7 +170,7 @@ extension ArchiveEngine {
     private func references(all: Bool) throws(StorageError) -> [EntryReference] {
         let renumberings = index.renumberings
         let isChanging = index.structureVersion & 1 != 0
-        let pending = index.pendingTouches()
+        let pending = index.touches.pending()
         let now = Clock.boot()
         let offset = Clock.wallOffset()
         let living = !index.residency.isUsed ? 0 : livingLines
@@ -207,7 +207,7 @@ extension ArchiveEngine {
         guard isChanging || index.renumberings != renumberings, !lost.isEmpty else { return references }
         var numbers = Set(references.map(\.number))
         for tag in lost {
-            for number in index.liveEntries(ofTag: tag) where numbers.insert(number).inserted {
+            for number in index.table.liveEntries(ofTag: tag) where numbers.insert(number).inserted {
                 guard let slot = index.entry(number),
                     let line = try line(number, slot, settled: .none, uses: pending)
                 else { continue }
@@ -285,11 +285,11 @@ extension ArchiveEngine {
 
     /// How the most recent value is encoded; looks past some that are set aside.
     private var latestEncoding: ValueEncoding? {
-        var number = index.order.mostRecent
+        var number = index.recencyFirst
         for _ in 0..<64 {
             guard let slot = index.entry(number) else { return nil }
             // A guess for people at what the archive holds; nothing goes by it.
-            if index.isVisible(number, slot) { return withFrame(at: slot.location) { $0.encoding } }
+            if index.marks.isVisible(number, slot) { return withFrame(at: slot.location) { $0.encoding } }
             number = slot.older
         }
         return nil

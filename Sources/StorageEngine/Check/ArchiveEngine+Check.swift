@@ -218,7 +218,7 @@ private struct CheckPass {
     /// it is read why it doesn't.
     private func isListed(_ reference: EntryReference) -> Bool {
         guard let slot = engine.index.entry(reference.number) else { return false }
-        return slot.location == reference.location && engine.index.isVisible(reference.number, slot)
+        return slot.location == reference.location && engine.index.marks.isVisible(reference.number, slot)
     }
 
     /// What is wrong with how an entry that is listed is found; nil: nothing.

@@ -5,7 +5,7 @@
 /// (``ArchiveEngine/undisturbedViolations(since:)``). Costs one pass over the index, and a byte an entry; walks end
 /// whatever the links are.
 struct IndexChecker {
-    private let index: IndexMemory
+    private let index: IndexView
     private let most: Int
     /// One line for each broken rule, at most ``IndexChecker/most`` of them.
     private(set) var found: [String] = []
@@ -47,7 +47,7 @@ struct IndexChecker {
         var values: UInt64 = 0
         var frames: UInt64 = 0
         var segments = [UInt64](repeating: 0, count: SegmentLayout.slots)
-        let stamps = index.stampsTaken
+        let stamps = index.touches.taken
         for number in 1..<standing.count {
             guard let slot = index.entry(UInt32(number)), slot.location != .none else { continue }
             if !slot.isPlausible { note("entry \(number) has sizes that no frame has") }
@@ -56,10 +56,10 @@ struct IndexChecker {
             frames &+= UInt64(slot.frameBytes)
             segments[Int(slot.location.segment & SegmentLayout.slotMask)] &+=
                 1 << IndexLayout.liveCountShift + UInt64(slot.frameBytes)
-            if slot.isSetAside != index.mark(UInt32(number)).isSet {
+            if slot.isSetAside != index.marks[UInt32(number)].isSet {
                 note("entry \(number) is set aside without a mark, or marked for nothing")
             }
-            if index.isHidden(UInt32(number), slot) {
+            if index.marks.isHidden(UInt32(number), slot) {
                 standing[number] = .setAside
                 setAside += 1
             } else {
@@ -87,7 +87,7 @@ struct IndexChecker {
         var seen = 0
         var previous: UInt32 = 0
         var stamp = UInt64.max
-        var number = index.order.mostRecent
+        var number = index.recencyFirst
         while let slot = index.entry(number), seen <= live {
             guard standing(of: number) == .live || standing(of: number) == .setAside else {
                 note("the recency list has entry \(number), which is free or there twice")
@@ -102,7 +102,7 @@ struct IndexChecker {
             seen += 1
         }
         if seen != live { note("the recency list has \(seen) of \(live) entries") }
-        if index.order.oldEnd != previous { note("the recency list ends elsewhere") }
+        if index.recencyLast != previous { note("the recency list ends elsewhere") }
     }
 
     private mutating func checkBuckets(_ live: Int) {
@@ -118,7 +118,7 @@ struct IndexChecker {
                     note("a cell of bucket \(number) names another frame than its entry")
                 }
             }
-            var chain = ChainWalk(index, from: bucket.overflow)
+            var chain = index.table.chain(of: bucket)
             while chain.next() != nil { seen += meet(chain.number, in: number) }
             if chain.isRing { note("the chain of bucket \(number) leads back into itself") }
         }
@@ -132,7 +132,7 @@ struct IndexChecker {
         default: note("bucket \(bucket) has the free entry \(number)")
         }
         if let slot = index.entry(number),
-            index.bucketNumber(of: slot.tag, count: index.bucketCount) != bucket
+            index.table.number(of: slot.tag, count: index.bucketCount) != bucket
         {
             note("entry \(number) is in the wrong bucket")
         }
@@ -147,7 +147,7 @@ struct IndexChecker {
                 continue
             }
             flagged += 1
-            let mark = index.mark(UInt32(number))
+            let mark = index.marks[UInt32(number)]
             guard standing[number] == .setAside else { continue }
             if index.undo[mark.place].group == 0 { note("entry \(number) is set aside by no action") }
             guard !mark.isSuperseded else { continue }
@@ -205,7 +205,7 @@ extension ArchiveEngine {
         func state() -> [UInt64] {
             [
                 index.sectionOwner, index.head.raw,
-                index.structureVersion, index.stampsTaken, index.stampsDrained,
+                index.structureVersion, index.touches.taken, index.touches.drained,
                 index.ring.head,
             ]
         }
@@ -221,7 +221,7 @@ extension Archive {
     package func invariantViolations() throws(StorageError) -> [String] {
         let engine = try engine()
         let section = try engine.acquire()
-        section.index.drainTouches(before: engine.index.stampsTaken)
+        section.index.touches.drainAll()
         return IndexChecker(engine).found
     }
 }
@@ -229,6 +229,7 @@ extension Archive {
 extension Archive {
     /// Rows of 32 entries that a search for what expires within that time would look at, for tests of its cost.
     package func rowsDue(within time: Duration) throws(StorageError) -> Int {
-        try engine().index.deadlines.rowsDue(at: Clock.boot().addingSaturating(time.clampedMicroseconds))
+        let due = Clock.boot().addingSaturating(time.clampedMicroseconds)
+        return try engine().look { $0.deadlines.rowsDue(at: due) }
     }
 }

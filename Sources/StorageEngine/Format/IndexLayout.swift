@@ -87,6 +87,8 @@ enum IndexLayout {
     // Chunks: 1,024 entries, 320 buckets, for each entry a word of residency and a byte of undo, bounds of deadlines
     static let chunkEntries = 1024
     static let chunkBuckets = 320
+    /// Of an empty table.
+    static let firstBuckets: UInt32 = 64
     static let entryBytes = 64
     static let residencyBytes = 8
     static let bucketsInChunkOffset = chunkEntries * entryBytes

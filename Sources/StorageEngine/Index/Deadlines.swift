@@ -1,47 +1,41 @@
 import CPlatform
 
 /// When which entries expire, as lower bounds: one for each row of 32 entries, one for each chunk, one for each 384
-/// chunks, one for all. Over mapped memory; guarded by the archive's lock for writing, read by anyone.
+/// chunks, one for all. A view of the mapped index, valid as long as that is; changed by whoever has a section, read by
+/// anyone, each bound as one atomic word.
 ///
 /// Invariant: no bound is later than the earliest deadline of a visible entry below it (0: there is none). A bound may
 /// be earlier: it is lowered before an entry gets its deadline, and raised to the truth by whoever finds that it has
 /// passed. So what expires costs the rows that it lies in, in no order that would have to be kept; all others cost
 /// nothing. Layout: OnDiskFormat, "Bounds of deadlines".
-struct Deadlines {
-    private let index: IndexMemory
+struct Deadlines<Right> {
+    private let index: MappedIndex<Right>
 
-    init(_ index: IndexMemory) { self.index = index }
+    fileprivate init(_ index: MappedIndex<Right>) { self.index = index }
 
     /// No entry expires before; on the boot clock, 0: none has a deadline.
     var next: Int64 { index.nextDeadline }
 
     // MARK: The places of bounds
 
-    private static let rows = IndexLayout.deadlineRows
-
     private func row(_ row: Int, ofChunk chunk: Int) -> UnsafeMutableRawPointer? {
-        index.deadlineRows(ofChunk: chunk).map { $0 + 8 * min(max(row, 0), Deadlines.rows - 1) }
+        index.memory.deadlineRows(ofChunk: chunk).map {
+            $0 + 8 * min(max(row, 0), IndexLayout.deadlineRows - 1)
+        }
     }
 
     private func whole(_ chunk: Int) -> UnsafeMutableRawPointer? {
-        index.deadlineRows(ofChunk: chunk).map { $0 + 8 * Deadlines.rows }
+        index.memory.deadlineRows(ofChunk: chunk).map { $0 + 8 * IndexLayout.deadlineRows }
     }
 
     private func group(_ group: Int) -> UnsafeMutableRawPointer {
-        let place = min(max(group, 0), IndexLayout.deadlineGroups - 1)
-        return index.base + IndexLayout.deadlineGroupsOffset + 8 * place
+        index.memory.deadlineGroup(min(max(group, 0), IndexLayout.deadlineGroups - 1))
     }
+
+    /// The bound of them all.
+    private var all: UnsafeMutableRawPointer { index.memory.field(IndexLayout.nextDeadlineOffset) }
 
     private func bound(_ place: UnsafeMutableRawPointer) -> Int64 { Int64(bitPattern: cp_relaxed64(place)) }
-
-    private func lower(_ place: UnsafeMutableRawPointer, to deadline: Int64) {
-        let known = bound(place)
-        if known == Deadline.never || deadline < known { set(place, deadline) }
-    }
-
-    private func set(_ place: UnsafeMutableRawPointer, _ bound: Int64) {
-        cp_relaxed_store64(place, UInt64(bitPattern: bound))
-    }
 
     private func isDue(_ place: UnsafeMutableRawPointer, _ now: Int64) -> Bool {
         let bound = bound(place)
@@ -52,20 +46,6 @@ struct Deadlines {
         one == Deadline.never ? other : other == Deadline.never ? one : min(one, other)
     }
 
-    // MARK: Lowering
-
-    /// An entry is about to have this deadline. Needs the lock.
-    func expect(_ deadline: Int64, of number: UInt32) {
-        let place = Int(number) - 1
-        let chunk = place / IndexLayout.chunkEntries
-        let row = place % IndexLayout.chunkEntries / IndexLayout.entriesInDeadlineRow
-        guard let line = self.row(row, ofChunk: chunk), let whole = whole(chunk) else { return }
-        lower(line, to: deadline)
-        lower(whole, to: deadline)
-        lower(group(chunk / IndexLayout.chunksInDeadlineGroup), to: deadline)
-        lower(index.base + IndexLayout.nextDeadlineOffset, to: deadline)
-    }
-
     /// Whether every bound above the entry is as early as this.
     func bounds(_ deadline: Int64, of number: UInt32) -> Bool {
         let place = Int(number) - 1
@@ -73,88 +53,15 @@ struct Deadlines {
         let row = place % IndexLayout.chunkEntries / IndexLayout.entriesInDeadlineRow
         guard let line = self.row(row, ofChunk: chunk), let whole = whole(chunk) else { return false }
         let group = group(chunk / IndexLayout.chunksInDeadlineGroup)
-        return [line, whole, group, index.base + IndexLayout.nextDeadlineOffset]
+        return [line, whole, group, all]
             .allSatisfy { isDue($0, deadline) }
-    }
-
-    /// No entry has a deadline; those that have are expected anew by the caller. Needs the lock.
-    func clear() {
-        for chunk in 0..<chunks {
-            guard let rows = index.deadlineRows(ofChunk: chunk) else { break }
-            for place in 0...Deadlines.rows { set(rows + 8 * place, Deadline.never) }
-        }
-        for place in 0..<IndexLayout.deadlineGroups { set(group(place), Deadline.never) }
-        set(index.base + IndexLayout.nextDeadlineOffset, Deadline.never)
     }
 
     private var chunks: Int {
         (Int(index.usedEntries) + IndexLayout.chunkEntries - 1) / IndexLayout.chunkEntries
     }
 
-    // MARK: Finding
-
-    /// Entries whose deadline has passed, at most `most`, after looking at some `rows` rows at most; raises the bounds
-    /// of what it has found nothing in. Nothing found and `isDone`: nothing is due any more. Needs the lock.
-    func due(at now: Int64, most: Int, rows: Int) -> (numbers: [UInt32], isDone: Bool) {
-        var search = Search(now: now, most: most, rows: rows)
-        guard isDue(index.base + IndexLayout.nextDeadlineOffset, now) else { return ([], true) }
-        var earliest = Deadline.never
-        let groups = (chunks + IndexLayout.chunksInDeadlineGroup - 1) / IndexLayout.chunksInDeadlineGroup
-        for place in 0..<groups {
-            if isDue(group(place), now) { look(atGroup: place, &search) }
-            guard !search.isFull else { return (search.found, false) }
-            earliest = earlier(earliest, bound(group(place)))
-        }
-        set(index.base + IndexLayout.nextDeadlineOffset, earliest)
-        return (search.found, search.found.isEmpty)
-    }
-
-    private struct Search {
-        let now: Int64
-        var most: Int
-        var rows: Int
-        var found: [UInt32] = []
-        var isFull: Bool { found.count >= most || rows <= 0 }
-    }
-
-    private func look(atGroup place: Int, _ search: inout Search) {
-        let first = place * IndexLayout.chunksInDeadlineGroup
-        var earliest = Deadline.never
-        for chunk in first..<min(chunks, first + IndexLayout.chunksInDeadlineGroup) {
-            guard let whole = whole(chunk) else { break }
-            if isDue(whole, search.now) { look(atChunk: chunk, whole, &search) }
-            guard !search.isFull else { return }
-            earliest = earlier(earliest, bound(whole))
-        }
-        set(group(place), earliest)
-    }
-
-    private func look(atChunk chunk: Int, _ whole: UnsafeMutableRawPointer, _ search: inout Search) {
-        var earliest = Deadline.never
-        for row in 0..<Deadlines.rows {
-            guard let place = self.row(row, ofChunk: chunk) else { break }
-            if isDue(place, search.now) { look(atRow: row, ofChunk: chunk, place, &search) }
-            guard !search.isFull else { return }
-            earliest = earlier(earliest, bound(place))
-        }
-        set(whole, earliest)
-    }
-
-    private func look(
-        atRow row: Int, ofChunk chunk: Int, _ place: UnsafeMutableRawPointer, _ search: inout Search
-    ) {
-        search.rows -= 1
-        var earliest = Deadline.never
-        forEach(row, ofChunk: chunk) { number, slot in
-            guard !slot.isSetAside || index.settle(number, slot) else { return }
-            // What is due stays in the bound until it is removed: that may fail.
-            earliest = earlier(earliest, slot.deadline)
-            if slot.deadline <= search.now { search.found.append(number) }
-        }
-        set(place, earliest)
-    }
-
-    private func forEach(_ row: Int, ofChunk chunk: Int, _ body: (UInt32, EntrySlot) -> Void) {
+    private func forEach(_ row: Int, ofChunk chunk: Int, _ body: (UInt32, EntrySlot<Right>) -> Void) {
         let first = chunk * IndexLayout.chunkEntries + row * IndexLayout.entriesInDeadlineRow
         for place in first..<first + IndexLayout.entriesInDeadlineRow {
             let number = UInt32(truncatingIfNeeded: place + 1)
@@ -169,23 +76,23 @@ struct Deadlines {
     func rowsDue(at now: Int64) -> Int {
         (0..<chunks).reduce(0) { sum, chunk in
             sum
-                + (0..<Deadlines.rows).count { row in
+                + (0..<IndexLayout.deadlineRows).count { row in
                     self.row(row, ofChunk: chunk).map { isDue($0, now) } ?? false
                 }
         }
     }
 
-    /// Entries that have expired and that nobody has removed yet: they are counted nowhere that people look. Needs no
-    /// lock, costs as ``due(at:most:rows:)``.
+    /// Entries that have expired and that nobody has removed yet: they are counted nowhere that people look. Costs
+    /// as ``due(at:most:rows:)``.
     func overdue(at now: Int64) -> Removal {
         var sum = Removal(entries: 0, bytes: 0)
-        guard isDue(index.base + IndexLayout.nextDeadlineOffset, now) else { return sum }
+        guard isDue(all, now) else { return sum }
         for chunk in 0..<chunks where isDue(group(chunk / IndexLayout.chunksInDeadlineGroup), now) {
             guard let whole = whole(chunk), isDue(whole, now) else { continue }
-            for row in 0..<Deadlines.rows {
+            for row in 0..<IndexLayout.deadlineRows {
                 guard let place = self.row(row, ofChunk: chunk), isDue(place, now) else { continue }
                 forEach(row, ofChunk: chunk) { number, slot in
-                    guard slot.deadline <= now, !index.isHidden(number, slot) else { return }
+                    guard slot.deadline <= now, !index.marks.isHidden(number, slot) else { return }
                     sum.entries += 1
                     sum.bytes += UInt64(slot.valueBytes)
                 }
@@ -195,6 +102,105 @@ struct Deadlines {
     }
 }
 
-extension IndexMemory {
-    var deadlines: Deadlines { Deadlines(self) }
+extension Deadlines where Right == Changing {
+    private func lower(_ place: UnsafeMutableRawPointer, to deadline: Int64) {
+        let known = bound(place)
+        if known == Deadline.never || deadline < known { set(place, deadline) }
+    }
+
+    private func set(_ place: UnsafeMutableRawPointer, _ bound: Int64) {
+        cp_relaxed_store64(place, UInt64(bitPattern: bound))
+    }
+
+    // MARK: Lowering
+
+    /// An entry is about to have this deadline.
+    func expect(_ deadline: Int64, of number: UInt32) {
+        let place = Int(number) - 1
+        let chunk = place / IndexLayout.chunkEntries
+        let row = place % IndexLayout.chunkEntries / IndexLayout.entriesInDeadlineRow
+        guard let line = self.row(row, ofChunk: chunk), let whole = whole(chunk) else { return }
+        lower(line, to: deadline)
+        lower(whole, to: deadline)
+        lower(group(chunk / IndexLayout.chunksInDeadlineGroup), to: deadline)
+        lower(all, to: deadline)
+    }
+
+    /// No entry has a deadline; those that have are expected anew by the caller.
+    func clear() {
+        for chunk in 0..<chunks {
+            guard let rows = index.memory.deadlineRows(ofChunk: chunk) else { break }
+            for place in 0...IndexLayout.deadlineRows { set(rows + 8 * place, Deadline.never) }
+        }
+        for place in 0..<IndexLayout.deadlineGroups { set(group(place), Deadline.never) }
+        set(all, Deadline.never)
+    }
+
+    // MARK: Finding
+
+    /// Entries whose deadline has passed, at most `most`, after looking at some `rows` rows at most; raises the bounds
+    /// of what it has found nothing in. Nothing found and `isDone`: nothing is due any more.
+    func due(at now: Int64, most: Int, rows: Int) -> (numbers: [UInt32], isDone: Bool) {
+        var search = DeadlineSearch(now: now, most: most, rows: rows)
+        guard isDue(all, now) else { return ([], true) }
+        var earliest = Deadline.never
+        let groups = (chunks + IndexLayout.chunksInDeadlineGroup - 1) / IndexLayout.chunksInDeadlineGroup
+        for place in 0..<groups {
+            if isDue(group(place), now) { look(atGroup: place, &search) }
+            guard !search.isFull else { return (search.found, false) }
+            earliest = earlier(earliest, bound(group(place)))
+        }
+        set(all, earliest)
+        return (search.found, search.found.isEmpty)
+    }
+
+    private func look(atGroup place: Int, _ search: inout DeadlineSearch) {
+        let first = place * IndexLayout.chunksInDeadlineGroup
+        var earliest = Deadline.never
+        for chunk in first..<min(chunks, first + IndexLayout.chunksInDeadlineGroup) {
+            guard let whole = whole(chunk) else { break }
+            if isDue(whole, search.now) { look(atChunk: chunk, whole, &search) }
+            guard !search.isFull else { return }
+            earliest = earlier(earliest, bound(whole))
+        }
+        set(group(place), earliest)
+    }
+
+    private func look(atChunk chunk: Int, _ whole: UnsafeMutableRawPointer, _ search: inout DeadlineSearch) {
+        var earliest = Deadline.never
+        for row in 0..<IndexLayout.deadlineRows {
+            guard let place = self.row(row, ofChunk: chunk) else { break }
+            if isDue(place, search.now) { look(atRow: row, ofChunk: chunk, place, &search) }
+            guard !search.isFull else { return }
+            earliest = earlier(earliest, bound(place))
+        }
+        set(whole, earliest)
+    }
+
+    private func look(
+        atRow row: Int, ofChunk chunk: Int, _ place: UnsafeMutableRawPointer, _ search: inout DeadlineSearch
+    ) {
+        search.rows -= 1
+        var earliest = Deadline.never
+        forEach(row, ofChunk: chunk) { number, slot in
+            guard !slot.isSetAside || index.marks.settle(number, slot) else { return }
+            // What is due stays in the bound until it is removed: that may fail.
+            earliest = earlier(earliest, slot.deadline)
+            if slot.deadline <= search.now { search.found.append(number) }
+        }
+        set(place, earliest)
+    }
+}
+
+/// How far a search for what has expired may go, and what it has found.
+private struct DeadlineSearch {
+    let now: Int64
+    var most: Int
+    var rows: Int
+    var found: [UInt32] = []
+    var isFull: Bool { found.count >= most || rows <= 0 }
+}
+
+extension MappedIndex {
+    var deadlines: Deadlines<Right> { Deadlines(self) }
 }

@@ -24,164 +24,66 @@ struct EntryMark: Equatable {
     private static let placeBits = 0x3f
 }
 
-/// What is set aside (S12). It stays in its bucket and at its place in the recency list, and is hidden: its line has a
-/// flag, its cell the bit that sends look-ups to the line, and its mark names the action, whose state decides. So one
-/// word brings a whole action back for everybody at once; flags and marks are cleared in slices afterwards, or by
-/// whoever changes such an entry first (``settle(_:_:)``).
+/// Which entries are set aside (S12), and by which action. What is set aside stays in its bucket and at its place in the
+/// order, and is hidden: its line has a flag, its cell the bit that sends look-ups to the line, and its mark names the
+/// action, whose state decides. So one word brings a whole action back for everybody at once; flags and marks are cleared
+/// in slices afterwards, or by whoever changes such an entry first (``settle(_:_:)``). A view of the mapped index, valid as
+/// long as that is.
 ///
-/// Invariants, under the lock: flag and mark go together; at most one entry of a key is neither superseded nor hidden
-/// behind a visible one. Each change needs the lock; the mark is set before the flag and cleared after it.
-extension IndexMemory {
-    var undo: UndoTable { UndoTable(base: base) }
+/// Invariants: flag and mark go together, but for the instant between the two stores, the mark being set before the flag
+/// and cleared after it (F5); at most one entry of a key is neither superseded nor hidden behind a visible one; sums of
+/// ``UndoLine`` and the header are those of the marks. Changed by whoever has a section, read by anyone: eight marks are
+/// one atomic word.
+struct EntryMarks<Right> {
+    let index: MappedIndex<Right>
 
-    func mark(_ number: UInt32) -> EntryMark {
-        guard let address = markAddress(number) else { return .none }
+    @inline(__always)
+    fileprivate init(_ index: MappedIndex<Right>) { self.index = index }
+
+    /// The mark of an entry; none past the capacity.
+    subscript(number: UInt32) -> EntryMark {
+        guard let address = index.memory.markAddress(number) else { return .none }
         let shift = UInt64(UInt(bitPattern: address) & 7) * 8
         return EntryMark(raw: UInt8(truncatingIfNeeded: cp_relaxed64(wordOfMark(address)) >> shift))
     }
 
-    func setMark(_ number: UInt32, _ mark: EntryMark) {
-        guard let address = markAddress(number) else { return }
-        let shift = UInt64(UInt(bitPattern: address) & 7) * 8
-        let word = wordOfMark(address)
-        cp_store64(word, cp_relaxed64(word) & ~(0xff << shift) | UInt64(mark.raw) << shift)
-    }
-
-    private func wordOfMark(_ address: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
+    fileprivate func wordOfMark(_ address: UnsafeMutableRawPointer) -> UnsafeMutableRawPointer {
         address - Int(UInt(bitPattern: address) & 7)
     }
 
-    /// Whether look-ups must not find the entry although its bucket has it. Needs no lock.
+    /// Whether look-ups must not find the entry although its bucket has it.
     @inline(__always)
-    func isHidden(_ number: UInt32, _ slot: EntrySlot) -> Bool {
+    func isHidden(_ number: UInt32, _ slot: EntrySlot<Right>) -> Bool {
         slot.isSetAside && isHiddenSlowly(number, slot)
     }
 
-    /// Whether look-ups find the entry. Needs no lock.
+    /// Whether look-ups find the entry.
     @inline(__always)
-    func isVisible(_ number: UInt32, _ slot: EntrySlot) -> Bool {
+    func isVisible(_ number: UInt32, _ slot: EntrySlot<Right>) -> Bool {
         slot.read { (_, _) in !isHidden(number, slot) } ?? false
     }
 
-    /// The same for the holder of the lock, who is to change it: settles it first.
-    @inline(__always)
-    func isLive(_ number: UInt32, _ slot: EntrySlot) -> Bool {
-        slot.isLive || slot.location != .none && settle(number, slot)
-    }
-
     @inline(never)
-    private func isHiddenSlowly(_ number: UInt32, _ slot: EntrySlot) -> Bool {
-        let mark = mark(number)
-        if mark.isSet, !mark.isSuperseded, undo[mark.place].isBack { return false }
+    private func isHiddenSlowly(_ number: UInt32, _ slot: EntrySlot<Right>) -> Bool {
+        let mark = self[number]
+        if mark.isSet, !mark.isSuperseded, index.undo[mark.place].isBack { return false }
         // Settled between two looks: then its flag is gone.
         return slot.isSetAside
-    }
-
-    // MARK: Setting aside
-
-    /// Flags an entry as set aside by the action of that line. Sums of the archive are the caller's.
-    func setAside(_ number: UInt32, _ slot: EntrySlot, by line: UndoLine) {
-        let bytes = slot.frameBytes
-        line.marked += 1
-        line.frameBytes &+= UInt64(bytes)
-        line.pendingEntries += 1
-        line.pendingBytes &+= UInt64(slot.valueBytes)
-        setAsideBytes += Int(bytes)
-        setAsideCount &+= 1
-        setMark(number, EntryMark(place: line.place))
-        crashPoint(.setAsideMarked)
-        slot.markSetAside(frameBytes: bytes)
-        // Its cell sends look-ups to the line from now on.
-        setLocation(number, slot, slot.location)
-    }
-
-    /// The entry's key has been recorded anew.
-    func supersede(_ number: UInt32, _ slot: EntrySlot) {
-        var mark = mark(number)
-        guard mark.isSet, !mark.isSuperseded else { return }
-        mark.isSuperseded = true
-        setMark(number, mark)
-        let line = undo[mark.place]
-        line.pendingEntries -= min(line.pendingEntries, 1)
-        line.pendingBytes -= min(line.pendingBytes, UInt64(slot.valueBytes))
-    }
-
-    /// Takes that back.
-    func readmit(_ number: UInt32, _ slot: EntrySlot) {
-        var mark = mark(number)
-        guard mark.isSet, mark.isSuperseded else { return }
-        mark.isSuperseded = false
-        setMark(number, mark)
-        let line = undo[mark.place]
-        line.pendingEntries += 1
-        line.pendingBytes &+= UInt64(slot.valueBytes)
-    }
-
-    /// Makes an entry whose action was undone one like all others; `false` if it is still set aside.
-    @discardableResult
-    func settle(_ number: UInt32, _ slot: EntrySlot) -> Bool {
-        let mark = mark(number)
-        guard slot.isSetAside, mark.isSet, !mark.isSuperseded else { return false }
-        let line = undo[mark.place]
-        guard line.isBack else { return false }
-        if slot.deadline != Deadline.never { deadlines.expect(slot.deadline, of: number) }
-        let bytes = slot.frameBytes
-        // Takes the flag away.
-        slot.frameBytes = bytes
-        crashPoint(.restoreSettled)
-        setMark(number, .none)
-        setLocation(number, slot, slot.location)
-        countOut(line, frameBytes: bytes)
-        guard state != .building else { return true }
-        note(
-            .restore, .undo, tag: slot.tag, bytes: Int(slot.valueBytes), location: slot.location,
-            pid: Int32(bitPattern: line.undoer), time: line.undone)
-        return true
-    }
-
-    /// Takes the mark of an entry away that is given up; its flag goes with its line.
-    func unmark(_ number: UInt32, _ slot: EntrySlot) {
-        let mark = mark(number)
-        guard mark.isSet else { return }
-        let line = undo[mark.place]
-        if !mark.isSuperseded, !line.isBack {
-            line.pendingEntries -= min(line.pendingEntries, 1)
-            line.pendingBytes -= min(line.pendingBytes, UInt64(slot.valueBytes))
-        }
-        setMark(number, .none)
-        countOut(line, frameBytes: slot.frameBytes)
-    }
-
-    private func countOut(_ line: UndoLine, frameBytes: UInt32) {
-        line.marked -= min(line.marked, 1)
-        line.frameBytes -= min(line.frameBytes, UInt64(frameBytes))
-        setAsideBytes -= min(setAsideBytes, Int(frameBytes))
-        setAsideCount &-= min(setAsideCount, 1)
-        if setAsideCount == 0 { leastVisible = 0 }
-    }
-
-    /// Its frame was copied, and is as long as this now.
-    func resizeSetAside(_ number: UInt32, _ slot: EntrySlot, to bytes: UInt32) {
-        let before = UInt64(slot.frameBytes)
-        slot.markSetAside(frameBytes: bytes)
-        let line = undo[mark(number).place]
-        line.frameBytes = line.frameBytes &- min(line.frameBytes, before) &+ UInt64(bytes)
-        setAsideBytes += Int(bytes) - min(setAsideBytes, Int(before))
     }
 
     /// The next entry above `number` with a mark that names one of these lines (a bit each), among the `most` numbers
     /// that follow; and up to where was looked. Costs a load for eight entries.
     func nextMarked(above number: UInt32, lines: UInt64, most: UInt32) -> (found: UInt32?, seen: UInt32) {
-        let end = UInt32(min(UInt64(usedEntries), UInt64(number) + UInt64(most)))
+        let end = UInt32(min(UInt64(index.usedEntries), UInt64(number) + UInt64(most)))
         var next = number
         while next < end {
-            guard let address = markAddress(next + 1) else { break }
+            guard let address = index.memory.markAddress(next + 1) else { break }
             if next & 7 == 0, cp_relaxed64(address) == 0 {
                 next += 8
                 continue
             }
             next += 1
-            let mark = mark(next)
+            let mark = self[next]
             if mark.isSet, lines & 1 << UInt64(mark.place) != 0 { return (next, next) }
         }
         return (nil, min(next, end))
@@ -197,4 +99,117 @@ extension IndexMemory {
         }
         return numbers
     }
+}
+
+extension EntryMarks where Right == Changing {
+    func set(_ number: UInt32, _ mark: EntryMark) {
+        guard let address = index.memory.markAddress(number) else { return }
+        let shift = UInt64(UInt(bitPattern: address) & 7) * 8
+        let word = wordOfMark(address)
+        cp_store64(word, cp_relaxed64(word) & ~(0xff << shift) | UInt64(mark.raw) << shift)
+    }
+
+    /// Whether look-ups find the entry, for who is to change it: settles it first.
+    @inline(__always)
+    func isLive(_ number: UInt32, _ slot: ChangingSlot) -> Bool {
+        slot.isLive || slot.location != .none && settle(number, slot)
+    }
+
+    // MARK: Setting aside
+
+    /// Flags an entry as set aside by the action of that line. Sums of the archive are the caller's.
+    func setAside(_ number: UInt32, _ slot: ChangingSlot, by line: UndoLine) {
+        let bytes = slot.frameBytes
+        line.marked += 1
+        line.frameBytes &+= UInt64(bytes)
+        line.pendingEntries += 1
+        line.pendingBytes &+= UInt64(slot.valueBytes)
+        index.setAsideBytes += Int(bytes)
+        index.setAsideCount &+= 1
+        set(number, EntryMark(place: line.place))
+        crashPoint(.setAsideMarked)
+        slot.markSetAside(frameBytes: bytes)
+        // Its cell sends look-ups to the line from now on.
+        index.table.setLocation(number, slot, slot.location)
+    }
+
+    /// The entry's key has been recorded anew.
+    func supersede(_ number: UInt32, _ slot: ChangingSlot) {
+        var mark = self[number]
+        guard mark.isSet, !mark.isSuperseded else { return }
+        mark.isSuperseded = true
+        set(number, mark)
+        let line = index.undo[mark.place]
+        line.pendingEntries -= min(line.pendingEntries, 1)
+        line.pendingBytes -= min(line.pendingBytes, UInt64(slot.valueBytes))
+    }
+
+    /// Takes that back.
+    func readmit(_ number: UInt32, _ slot: ChangingSlot) {
+        var mark = self[number]
+        guard mark.isSet, mark.isSuperseded else { return }
+        mark.isSuperseded = false
+        set(number, mark)
+        let line = index.undo[mark.place]
+        line.pendingEntries += 1
+        line.pendingBytes &+= UInt64(slot.valueBytes)
+    }
+
+    /// Makes an entry whose action was undone one like all others; `false` if it is still set aside.
+    @discardableResult
+    func settle(_ number: UInt32, _ slot: ChangingSlot) -> Bool {
+        let mark = self[number]
+        guard slot.isSetAside, mark.isSet, !mark.isSuperseded else { return false }
+        let line = index.undo[mark.place]
+        guard line.isBack else { return false }
+        if slot.deadline != Deadline.never { index.deadlines.expect(slot.deadline, of: number) }
+        let bytes = slot.frameBytes
+        // Takes the flag away.
+        slot.frameBytes = bytes
+        crashPoint(.restoreSettled)
+        set(number, .none)
+        index.table.setLocation(number, slot, slot.location)
+        countOut(line, frameBytes: bytes)
+        guard index.state != .building else { return true }
+        index.note(
+            .restore, .undo, tag: slot.tag, bytes: Int(slot.valueBytes), location: slot.location,
+            pid: Int32(bitPattern: line.undoer), time: line.undone)
+        return true
+    }
+
+    /// Takes the mark of an entry away that is given up; its flag goes with its line.
+    func unmark(_ number: UInt32, _ slot: ChangingSlot) {
+        let mark = self[number]
+        guard mark.isSet else { return }
+        let line = index.undo[mark.place]
+        if !mark.isSuperseded, !line.isBack {
+            line.pendingEntries -= min(line.pendingEntries, 1)
+            line.pendingBytes -= min(line.pendingBytes, UInt64(slot.valueBytes))
+        }
+        set(number, .none)
+        countOut(line, frameBytes: slot.frameBytes)
+    }
+
+    private func countOut(_ line: UndoLine, frameBytes: UInt32) {
+        line.marked -= min(line.marked, 1)
+        line.frameBytes -= min(line.frameBytes, UInt64(frameBytes))
+        index.setAsideBytes -= min(index.setAsideBytes, Int(frameBytes))
+        index.setAsideCount &-= min(index.setAsideCount, 1)
+        if index.setAsideCount == 0 { index.leastVisible = 0 }
+    }
+
+    /// Its frame was copied, and is as long as this now.
+    func resizeSetAside(_ number: UInt32, _ slot: ChangingSlot, to bytes: UInt32) {
+        let before = UInt64(slot.frameBytes)
+        slot.markSetAside(frameBytes: bytes)
+        let line = index.undo[self[number].place]
+        line.frameBytes = line.frameBytes &- min(line.frameBytes, before) &+ UInt64(bytes)
+        index.setAsideBytes += Int(bytes) - min(index.setAsideBytes, Int(before))
+    }
+}
+
+extension MappedIndex {
+    @inline(__always) var marks: EntryMarks<Right> { EntryMarks(self) }
+
+    var undo: UndoTable { UndoTable(memory) }
 }

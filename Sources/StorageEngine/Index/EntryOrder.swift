@@ -4,15 +4,16 @@ import CPlatform
 ///
 /// It owns the doubly linked list of all entries from most to least recent, ordered by their stamps (the entries' words 16
 /// to 28, the header's words 464 and 468). Invariants: each entry is in it once, also one that is set aside; neighbours name each
-/// other; stamps fall from the front to the back once pending uses (`TouchRing.swift`) are applied. Whoever chooses
+/// other; stamps fall from the front to the back once pending uses (``TouchRing``) are applied. Whoever chooses
 /// victims goes through ``victims(sparing:)``, so another policy is another type with these methods.
 ///
-/// Every method needs the archive's lock, or an index that nobody else has yet.
+/// Only a section has it. Each link is one atomic word, and none is believed further than to an entry that is mapped; walks
+/// end whatever the links are (F4).
 struct EntryOrder {
-    private let index: IndexMemory
+    private let index: ChangingIndex
 
     @inline(__always)
-    fileprivate init(_ index: IndexMemory) { self.index = index }
+    fileprivate init(_ index: ChangingIndex) { self.index = index }
 
     @inline(__always) var mostRecent: UInt32 { index.recencyFirst }
     /// The old end of the list, what is set aside included.
@@ -36,7 +37,7 @@ struct EntryOrder {
     private func visible(from number: UInt32) -> UInt32 {
         var number = number
         var steps: UInt32 = 0
-        while let slot = index.entry(number), slot.isSetAside, !index.settle(number, slot),
+        while let slot = index.entry(number), slot.isSetAside, !index.marks.settle(number, slot),
             steps <= index.usedEntries
         {
             number = slot.newer
@@ -49,31 +50,31 @@ struct EntryOrder {
 
     /// Prefetches the lines that unlinking writes.
     @inline(__always)
-    func prefetchNeighbours(of slot: EntrySlot) {
-        if let neighbour = index.entry(slot.newer) { cp_prefetch(neighbour.base) }
-        if let neighbour = index.entry(slot.older) { cp_prefetch(neighbour.base) }
+    func prefetchNeighbours(of slot: ChangingSlot) {
+        if let neighbour = index.entry(slot.newer) { neighbour.prefetch() }
+        if let neighbour = index.entry(slot.older) { neighbour.prefetch() }
     }
 
     /// Prefetches the lines that giving up the next entry writes.
     @inline(__always)
     func prefetchVictim() {
         guard let victim = index.entry(leastRecent) else { return }
-        if let bucket = index.bucket(of: victim.tag) { cp_prefetch(bucket.base) }
-        if let next = index.entry(victim.newer) { cp_prefetch(next.base) }
+        index.table.prefetch(victim.tag)
+        if let next = index.entry(victim.newer) { next.prefetch() }
     }
 
     // MARK: Uses
 
     /// Puts an entry that is in the list where one that was just used belongs.
     @inline(__always)
-    func moveToFront(_ number: UInt32, _ slot: EntrySlot) {
+    func moveToFront(_ number: UInt32, _ slot: ChangingSlot) {
         guard mostRecent != number else { return }
-        unlinkFromRecency(number, slot)
+        unlink(number, slot)
         linkAsMostRecent(number, slot)
     }
 
     @inline(__always)
-    func linkAsMostRecent(_ number: UInt32, _ slot: EntrySlot) {
+    func linkAsMostRecent(_ number: UInt32, _ slot: ChangingSlot) {
         let first = mostRecent
         slot.newer = 0
         slot.older = first
@@ -86,7 +87,7 @@ struct EntryOrder {
     }
 
     @inline(__always)
-    func unlinkFromRecency(_ number: UInt32, _ slot: EntrySlot) {
+    func unlink(_ number: UInt32, _ slot: ChangingSlot) {
         let newer = slot.newer
         let older = slot.older
         if index.leastVisible == number {
@@ -107,7 +108,7 @@ struct EntryOrder {
     }
 
     /// Lets its neighbours name an entry by its new number.
-    func renumber(from old: UInt32, to new: UInt32, _ slot: EntrySlot) {
+    func renumber(from old: UInt32, to new: UInt32, _ slot: ChangingSlot) {
         if index.leastVisible == old { index.leastVisible = new }
         if let neighbour = index.entry(slot.newer) {
             neighbour.older = new
@@ -171,12 +172,14 @@ struct EntryOrder {
 
     /// The next of them. What only a process' memory holds takes no room on disk, and is passed over.
     @inline(__always)
-    func next(_ victims: inout Victims) -> (number: UInt32, slot: EntrySlot)? {
+    func next(_ victims: inout Victims) -> (number: UInt32, slot: ChangingSlot)? {
         while victims.left > 0, let slot = index.entry(victims.number) {
             let found = victims.number
             victims.number = slot.newer
             victims.left -= 1
-            if found != victims.sparing, !slot.isMemoryOnly, !slot.isSetAside || index.settle(found, slot) {
+            if found != victims.sparing, !slot.isMemoryOnly,
+                !slot.isSetAside || index.marks.settle(found, slot)
+            {
                 return (found, slot)
             }
         }
@@ -184,14 +187,6 @@ struct EntryOrder {
     }
 }
 
-extension IndexMemory {
+extension ChangingIndex {
     @inline(__always) var order: EntryOrder { EntryOrder(self) }
-
-    // The two that every put and removal needs; asked of the index itself they take no hold on it.
-
-    @inline(__always)
-    func linkAsMostRecent(_ number: UInt32, _ slot: EntrySlot) { order.linkAsMostRecent(number, slot) }
-
-    @inline(__always)
-    func unlinkFromRecency(_ number: UInt32, _ slot: EntrySlot) { order.unlinkFromRecency(number, slot) }
 }

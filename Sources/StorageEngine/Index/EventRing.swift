@@ -41,7 +41,7 @@ struct EventRing {
     private let index: UnsafeMutableRawPointer
 
     @inline(__always)
-    init(index: UnsafeMutableRawPointer) { self.index = index }
+    fileprivate init(_ memory: IndexDoor) { index = memory.base }
 
     /// The one door to the cells.
     @inline(__always)
@@ -144,10 +144,10 @@ struct EventRing {
     }
 }
 
-extension IndexMemory {
-    @inline(__always) var ring: EventRing { EventRing(index: base) }
+extension MappedIndex {
+    @inline(__always) var ring: EventRing { EventRing(memory) }
 
-    /// Notes an event; needs no lock. `key` may be empty where it is not at hand: readers then take it from
+    /// Notes an event. `key` may be empty where it is not at hand: readers then take it from
     /// the frame at `location`.
     @inline(__always)
     func note(

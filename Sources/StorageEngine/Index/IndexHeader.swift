@@ -1,7 +1,7 @@
 import CPlatform
 
 /// An index's header as it is in its file, read before anything of it is mapped or believed. The fields of one that is
-/// mapped: `IndexMemory+Header.swift`.
+/// mapped: `MappedIndex+Header.swift`.
 struct IndexHeader: Equatable {
     private let bytes: [UInt8]
 

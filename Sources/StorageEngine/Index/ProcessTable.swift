@@ -67,7 +67,7 @@ struct ProcessSlot: Sendable {
 
     var identity: ProcessIdentity { ProcessIdentity(pid: Int32(bitPattern: pid), start: start) }
 
-    func clear() {
+    fileprivate func clear() {
         namespace = 0
         for offset in stride(from: 8, to: IndexLayout.processSlotBytes, by: 8) {
             cp_relaxed_store64(base + offset, 0)
@@ -78,13 +78,13 @@ struct ProcessSlot: Sendable {
 
 /// The lines of the process table: a view of the mapped index, valid as long as that is.
 ///
-/// Invariants: a line is taken and given back under the archive's lock, its pid stored last when it is taken and cleared
+/// Invariants: a line is taken and given back by whoever has a section, its pid stored last when it is taken and cleared
 /// last when it goes; while it is taken its counters are its process' own. Readers need no lock, and ask of each line
 /// whether its process lives.
 struct ProcessTable {
     private let base: UnsafeMutableRawPointer
 
-    init(_ index: IndexMemory) { base = index.base + IndexLayout.processTableOffset }
+    fileprivate init(_ memory: IndexDoor) { base = memory.base + IndexLayout.processTableOffset }
 
     /// The one door to the lines; a number that is none is that of the nearest.
     subscript(number: Int) -> ProcessSlot {
@@ -93,19 +93,25 @@ struct ProcessTable {
     }
 
     var attached: [ProcessSlot] { (0..<IndexLayout.processSlots).map { self[$0] }.filter { $0.pid != 0 } }
+}
 
+extension MappedIndex {
+    var processes: ProcessTable { ProcessTable(memory) }
+}
+
+extension ChangingIndex {
     /// Takes a line for this process, with the lock of its byte of `attachment` (``Liveness``). With more processes than
-    /// lines the last one is shared. Needs the lock.
+    /// lines the last one is shared.
     func attach(_ identity: ProcessIdentity, name: String, memoryLimit: UInt64, attachment: OpenFile)
         throws(StorageError) -> ProcessSlot
     {
         var free: Int?
-        for line in 0..<IndexLayout.processSlots where free == nil && self[line].pid == 0 {
+        for line in 0..<IndexLayout.processSlots where free == nil && processes[line].pid == 0 {
             // A forked child of one that had the line, and died, may still have its lock.
             if try attachment.lockByte(line) { free = line }
         }
-        guard let free else { return self[IndexLayout.processSlots - 1] }
-        let slot = self[free]
+        guard let free else { return processes[IndexLayout.processSlots - 1] }
+        let slot = processes[free]
         slot.clear()
         slot.namespace = Namespaces.line
         slot.start = identity.start
@@ -115,12 +121,8 @@ struct ProcessTable {
         slot.pid = UInt32(bitPattern: identity.pid)
         return slot
     }
-}
 
-extension IndexMemory {
-    var processes: ProcessTable { ProcessTable(self) }
-
-    /// Keeps a line's counts for the archive and gives the line back. Needs the lock.
+    /// Keeps a line's counts for the archive and gives the line back.
     func detach(_ slot: ProcessSlot) {
         add(.hits, slot.hits)
         add(.misses, slot.misses)

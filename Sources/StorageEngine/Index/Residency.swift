@@ -7,15 +7,15 @@ import CPlatform
 /// an object that a process holds is still the archive's is asked of the entry itself (S9). One thing depends on them:
 /// an entry that is only in memory belongs to the process whose bit it has, and has no other (S11). The bit of such an
 /// entry is set under the archive's lock, before the entry is committed.
-struct Residency {
-    private let index: IndexMemory
+struct Residency<Right> {
+    private let index: MappedIndex<Right>
 
     @inline(__always)
-    init(_ index: IndexMemory) { self.index = index }
+    fileprivate init(_ index: MappedIndex<Right>) { self.index = index }
 
     /// The one door to the words; `nil` past the capacity.
     @inline(__always)
-    private func word(_ number: UInt32) -> UnsafeMutableRawPointer? { index.residencyAddress(number) }
+    private func word(_ number: UInt32) -> UnsafeMutableRawPointer? { index.memory.residencyAddress(number) }
 
     /// Whether any process has ever held an object. Until then all words are 0.
     @inline(__always) var isUsed: Bool { index.isResidencyUsed }
@@ -37,24 +37,22 @@ struct Residency {
         let bit: UInt64 = 1 << UInt64(line & 63)
         if let word = word(number), cp_relaxed64(word) & bit != 0 { cp_and64(word, ~bit) }
     }
+}
 
+extension Residency where Right == Changing {
     /// For an entry whose value is no longer the one that anybody holds.
     @inline(__always)
     func forget(_ number: UInt32) {
         if isUsed, let word = word(number) { cp_relaxed_store64(word, 0) }
     }
 
-    /// For an entry that gets another number; the word of the old one is forgotten when that is free. Needs the lock.
+    /// For an entry that gets another number; the word of the old one is forgotten when that is free.
     func copy(from old: UInt32, to new: UInt32) {
         guard let old = word(old), let new = word(new) else { return }
         cp_relaxed_store64(new, cp_relaxed64(old))
     }
 }
 
-extension IndexMemory {
-    @inline(__always) var residency: Residency { Residency(self) }
-
-    /// As ``Residency/forget(_:)``; asked of the index itself it takes no hold on it, which puts would notice.
-    @inline(__always)
-    func forgetResidency(_ number: UInt32) { residency.forget(number) }
+extension MappedIndex {
+    @inline(__always) var residency: Residency<Right> { Residency(self) }
 }

@@ -1,77 +1,116 @@
 import CPlatform
 
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
-/// Uses of entries that have happened and are not yet applied to the recency list: accesses, and puts of keys that
-/// exist.
+/// Uses of entries that have happened and are not yet applied to the order: accesses, and puts of keys that exist. A view
+/// of the mapped index, valid as long as that is.
 ///
-/// An access takes a stamp (one atomic addition, the order of all uses of the archive's entries), writes a
-/// cell and is done: no lock. Whoever next holds the lock applies the cells in the order of their stamps,
-/// always before choosing a victim, so eviction is exact LRU (S5). A cell whose writer died or was stopped
-/// between the two steps is marked as skipped; a writer that finds its cell skipped takes a new stamp.
-/// Cell layout: OnDiskFormat, "The touch ring".
-extension IndexMemory {
-    private static let skipped: UInt32 = .max
-    /// No index honestly gets there, and sums with stamps below don't overflow.
-    static let largestStamp: UInt64 = 1 << 62
-    /// Uses after which it is time to apply what is pending; a power of two, well below the length of the ring.
-    private static let drainEvery: UInt64 = 512
-    /// Set beside the tag where the entry was stored anew.
-    private static let stored: UInt64 = 1 << 32
+/// An access takes a stamp (one atomic addition, the order of all uses of the archive's entries), writes a cell and is
+/// done: no lock. Whoever next has a section applies the cells in the order of their stamps, always before choosing a
+/// victim, so eviction is exact LRU (S5).
+///
+/// Invariants: stamps are taken by atomic addition and only grow; the cell of a stamp is published by one compare-and-swap
+/// of its first word, by whoever took the stamp, or marked as skipped by whoever applies it and finds its writer dead or
+/// stopped between the two (F5, F6), after which the writer takes a new stamp; uses with stamps below ``drained`` are
+/// applied, and only a section moves that. Stamps are taken modulo the ring's cells, so no access leaves it, whatever the
+/// index says (F4). Layout: OnDiskFormat, "The touch ring".
+struct TouchRing<Right> {
+    let index: MappedIndex<Right>
 
     @inline(__always)
-    private func cell(_ stamp: UInt64) -> UnsafeMutableRawPointer {
-        base + IndexLayout.touchRingOffset
-            + Int(stamp & UInt64(IndexLayout.touchCells - 1)) * IndexLayout.touchCellBytes
-    }
+    fileprivate init(_ index: MappedIndex<Right>) { self.index = index }
 
+    /// The one door to the cells.
     @inline(__always)
-    private func lap(_ stamp: UInt64) -> UInt64 {
-        (stamp / UInt64(IndexLayout.touchCells) + 1) << 32
+    func cell(_ stamp: UInt64) -> TouchCell {
+        TouchCell(index.memory.touchAddress(Int(truncatingIfNeeded: stamp)), stamp)
     }
 
-    @inline(__always) func nextStamp() -> UInt64 { cp_add64(base + IndexLayout.touchTailOffset, 1) }
-    @inline(__always) var stampsTaken: UInt64 { cp_load64(base + IndexLayout.touchTailOffset) }
+    @inline(__always) func nextStamp() -> UInt64 {
+        cp_add64(index.memory.field(IndexLayout.touchTailOffset), 1)
+    }
+    /// Stamps below are taken.
+    @inline(__always) var taken: UInt64 { index.memory.word64(IndexLayout.touchTailOffset) }
     /// Uses with stamps below are applied.
-    @inline(__always) private(set) var stampsDrained: UInt64 {
-        get { cp_load64(base + IndexLayout.touchDrainedOffset) }
-        set { cp_store64(base + IndexLayout.touchDrainedOffset, newValue) }
-    }
+    @inline(__always) var drained: UInt64 { index.memory.word64(IndexLayout.touchDrainedOffset) }
 
-    enum Touch {
-        case published
-        /// Published, and it is time for someone to apply what is pending.
-        case drainDue
-        /// No cell is free: apply what is pending, then touch again.
-        case ringFull
-    }
-
-    /// Notes an access of entry `number`. Needs no lock.
+    /// Notes an access of entry `number`.
     @inline(__always)
-    func touch(_ number: UInt32, tag: UInt32, time: Int64) -> Touch {
+    func note(_ number: UInt32, tag: UInt32, time: Int64) -> Touch {
         while true {
-            if stampsTaken &- stampsDrained >= UInt64(IndexLayout.touchCells) { return .ringFull }
+            if taken &- drained >= UInt64(IndexLayout.touchCells) { return .ringFull }
             let stamp = nextStamp()
-            if stamp &- stampsDrained >= UInt64(IndexLayout.touchCells) { return .ringFull }
+            if stamp &- drained >= UInt64(IndexLayout.touchCells) { return .ringFull }
             let cell = cell(stamp)
-            let previous = cp_relaxed64(cell)
-            if previous >= lap(stamp) { continue }
-            cp_relaxed_store64(cell + 8, UInt64(tag))
-            cp_relaxed_store64(cell + 16, UInt64(bitPattern: time))
-            if cp_cas64(cell, previous, lap(stamp) | UInt64(number)) {
-                return stamp & (IndexMemory.drainEvery - 1) == IndexMemory.drainEvery - 1
-                    ? .drainDue : .published
+            let previous = cell.relaxedWord
+            if previous >= cell.lap { continue }
+            cell.fill(mark: UInt64(tag), time: time)
+            if cell.publish(number, over: previous) {
+                return stamp & (Touch.drainEvery - 1) == Touch.drainEvery - 1 ? .drainDue : .published
             }
         }
     }
 
-    /// The stamp of a change that the holder of the lock makes now, after everything that came before it.
+    /// Whether so little is pending that the use of `stamp` can wait as well.
+    @inline(__always)
+    func mayWait(_ stamp: UInt64) -> Bool { stamp &- drained < Touch.drainEvery }
+}
+
+/// What came of noting a use.
+enum Touch {
+    case published
+    /// Published, and it is time for someone to apply what is pending.
+    case drainDue
+    /// No cell is free: apply what is pending, then note it again.
+    case ringFull
+
+    /// No index honestly gets there, and sums with stamps below don't overflow.
+    static let largestStamp: UInt64 = 1 << 62
+    /// Uses after which it is time to apply what is pending; a power of two, well below the length of the ring.
+    fileprivate static let drainEvery: UInt64 = 512
+    static let skipped: UInt32 = .max
+    /// Set beside the tag where the entry was stored anew.
+    static let stored: UInt64 = 1 << 32
+}
+
+/// A cell of the ring, as the use of one stamp has it.
+struct TouchCell {
+    private let base: UnsafeMutableRawPointer
+    /// The high half of the first word, once it is this stamp's.
+    let lap: UInt64
+
+    @inline(__always)
+    init(_ base: UnsafeMutableRawPointer, _ stamp: UInt64) {
+        self.base = base
+        lap = (stamp / UInt64(IndexLayout.touchCells) + 1) << 32
+    }
+
+    /// The lap, and below it the entry's number.
+    @inline(__always) var word: UInt64 { cp_load64(base) }
+    @inline(__always) var relaxedWord: UInt64 { cp_relaxed64(base) }
+    /// The tag, and whether the entry was stored anew.
+    @inline(__always) var mark: UInt64 { cp_relaxed64(base + 8) }
+    @inline(__always) var time: Int64 { Int64(bitPattern: cp_relaxed64(base + 16)) }
+
+    @inline(__always)
+    func fill(mark: UInt64, time: Int64) {
+        cp_relaxed_store64(base + 8, mark)
+        cp_relaxed_store64(base + 16, UInt64(bitPattern: time))
+    }
+
+    @inline(__always)
+    func publish(_ number: UInt32, over previous: UInt64) -> Bool {
+        cp_cas64(base, previous, lap | UInt64(number))
+    }
+
+    @inline(__always)
+    func publish(_ number: UInt32) { cp_store64(base, lap | UInt64(number)) }
+}
+
+extension TouchRing where Right == Changing {
+    @inline(__always) private func setDrained(_ stamp: UInt64) {
+        index.memory.set64(IndexLayout.touchDrainedOffset, stamp)
+    }
+
+    /// The stamp of a change that is made now, after everything that came before it.
     @inline(__always)
     func takeStampAndDrain() -> UInt64 {
         let stamp = nextStamp()
@@ -81,54 +120,52 @@ extension IndexMemory {
 
     /// Stamps for as many changes, one behind another, as ``takeStampAndDrain()`` takes one.
     func takeStampsAndDrain(_ count: Int) -> UInt64 {
-        let first = cp_add64(base + IndexLayout.touchTailOffset, UInt64(max(count, 1)))
-        drainTouches(before: first)
-        stampsDrained = first &+ UInt64(max(count, 1))
+        let first = cp_add64(index.memory.field(IndexLayout.touchTailOffset), UInt64(max(count, 1)))
+        drain(before: first)
+        setDrained(first &+ UInt64(max(count, 1)))
         return first
     }
 
     /// Stamps that are taken from now on are above `recency`; nothing is pending.
     func raiseStamps(above recency: UInt64) {
-        guard stampsTaken <= recency else { return }
+        guard taken <= recency else { return }
         let first = min(recency, Frame.latestStamp) + 1
-        cp_store64(base + IndexLayout.touchTailOffset, first)
-        stampsDrained = first
+        index.memory.set64(IndexLayout.touchTailOffset, first)
+        setDrained(first)
     }
 
-    /// Applies all that came before `stamp`, which the holder of the lock took and uses itself.
+    /// Applies all that came before `stamp`, which the caller took and uses itself.
     @inline(__always)
     func finish(_ stamp: UInt64) {
-        drainTouches(before: stamp)
-        stampsDrained = stamp &+ 1
+        drain(before: stamp)
+        setDrained(stamp &+ 1)
     }
 
-    /// Whether so little is pending that the use of `stamp` can wait as well.
-    @inline(__always)
-    func mayWait(_ stamp: UInt64) -> Bool { stamp &- stampsDrained < IndexMemory.drainEvery }
-
-    /// Notes that the holder of the lock has stored entry `number` anew under `stamp`, which may wait. It is applied as an
-    /// access is, many together: so a put does not wait for the lines of the entry's two neighbours in the list.
+    /// Notes that entry `number` was stored anew under `stamp`, which may wait. It is applied as an access is, many
+    /// together: so a put does not wait for the lines of the entry's two neighbours in the list.
     @inline(__always)
     func noteStored(_ number: UInt32, tag: UInt32, stamp: UInt64, time: Int64) {
         let cell = cell(stamp)
-        cp_relaxed_store64(cell + 8, UInt64(tag) | IndexMemory.stored)
-        cp_relaxed_store64(cell + 16, UInt64(bitPattern: time))
-        cp_store64(cell, lap(stamp) | UInt64(number))
+        cell.fill(mark: UInt64(tag) | Touch.stored, time: time)
+        cell.publish(number)
     }
 
-    /// Applies all touches with stamps below `end`. Needs the lock.
-    func drainTouches(before end: UInt64) {
-        var stamp = stampsDrained
+    /// Applies all uses that are noted by now.
+    func drainAll() { drain(before: taken) }
+
+    /// Applies all uses with stamps below `end`.
+    func drain(before end: UInt64) {
+        var stamp = drained
         guard stamp < end else { return }
-        guard end <= IndexMemory.largestStamp else { return declareDamaged() }
+        guard end <= Touch.largestStamp else { return index.declareDamaged() }
         // Stamps further ahead than the ring is long belong to writers that found it full, and published nothing.
         if end &- stamp > UInt64(8 * IndexLayout.touchCells) {
-            stampsDrained = end
+            setDrained(end)
             drain(stamp, before: stamp &+ UInt64(IndexLayout.touchCells))
             stamp = end &- UInt64(IndexLayout.touchCells)
         }
         drain(stamp, before: end)
-        stampsDrained = end
+        setDrained(end)
     }
 
     private func drain(_ first: UInt64, before end: UInt64) {
@@ -136,143 +173,49 @@ extension IndexMemory {
         while stamp < end {
             let batchEnd = min(end, stamp &+ 64)
             for ahead in stamp..<batchEnd {
-                let word = cp_relaxed64(cell(ahead))
-                if word >= lap(ahead), let slot = entry(UInt32(truncatingIfNeeded: word)) {
-                    cp_prefetch(slot.base)
+                let cell = cell(ahead)
+                let word = cell.relaxedWord
+                if word >= cell.lap, let slot = index.entry(UInt32(truncatingIfNeeded: word)) {
+                    slot.prefetch()
                 }
             }
             for ahead in stamp..<batchEnd {
-                let word = cp_relaxed64(cell(ahead))
-                guard word >= lap(ahead), let slot = entry(UInt32(truncatingIfNeeded: word)) else { continue }
-                order.prefetchNeighbours(of: slot)
+                let cell = cell(ahead)
+                let word = cell.relaxedWord
+                guard word >= cell.lap, let slot = index.entry(UInt32(truncatingIfNeeded: word)) else {
+                    continue
+                }
+                index.order.prefetchNeighbours(of: slot)
             }
             while stamp < batchEnd {
                 apply(stamp)
                 stamp += 1
             }
-            stampsDrained = stamp
+            setDrained(stamp)
         }
     }
 
     @inline(__always)
     private func apply(_ stamp: UInt64) {
         let cell = cell(stamp)
-        let lap = lap(stamp)
-        var word = cp_load64(cell)
-        while word < lap {
-            if cp_cas64(cell, word, lap | UInt64(IndexMemory.skipped)) { return }
-            word = cp_load64(cell)
+        var word = cell.word
+        while word < cell.lap {
+            if cell.publish(Touch.skipped, over: word) { return }
+            word = cell.word
         }
-        guard word & ~0xffff_ffff == lap, let slot = entry(UInt32(truncatingIfNeeded: word)),
+        guard word & ~0xffff_ffff == cell.lap, let slot = index.entry(UInt32(truncatingIfNeeded: word)),
             slot.recency < stamp
         else { return }
-        let mark = cp_relaxed64(cell + 8)
+        let mark = cell.mark
         let number = UInt32(truncatingIfNeeded: word)
-        guard slot.tag == UInt32(truncatingIfNeeded: mark), isLive(number, slot) else { return }
+        guard slot.tag == UInt32(truncatingIfNeeded: mark), index.marks.isLive(number, slot) else { return }
         slot.recency = stamp
-        slot.hits = mark & IndexMemory.stored != 0 ? 0 : slot.hits == .max ? .max : slot.hits + 1
-        slot.accessed = Int64(bitPattern: cp_relaxed64(cell + 16))
-        order.moveToFront(number, slot)
-    }
-
-    /// Uses not yet applied, for readers that show order and hits without the lock.
-    func pendingTouches() -> PendingTouches {
-        let drained = stampsDrained
-        var pending = PendingTouches(drained: drained)
-        var stamp = drained
-        let end = min(stampsTaken, stamp &+ UInt64(IndexLayout.touchCells))
-        while stamp < end {
-            let cell = cell(stamp)
-            let word = cp_load64(cell)
-            let number = UInt32(truncatingIfNeeded: word)
-            if word & ~0xffff_ffff == lap(stamp), number != IndexMemory.skipped {
-                let mark = cp_relaxed64(cell + 8)
-                pending.append(
-                    PendingTouch(
-                        stamp: stamp, time: Int64(bitPattern: cp_relaxed64(cell + 16)),
-                        tag: UInt32(truncatingIfNeeded: mark), isStored: mark & IndexMemory.stored != 0),
-                    of: number)
-            }
-            stamp += 1
-        }
-        return pending
-    }
-
-    /// The last use of an entry, and its hits, with those uses that waited when `pending` was made. Each counts once, though
-    /// they may be applied while this looks.
-    func lastUse(of number: UInt32, _ slot: EntrySlot, _ pending: PendingTouches) -> LastUse {
-        guard let touches = pending[number] else { return LastUse(slot) }
-        // A use sets the stamp first and the rest thereafter; when many are applied, that is told behind the last of them.
-        // So what was applied since is whole as soon as that was told.
-        for attempt in 0..<1_000 {
-            let use = LastUse(slot)
-            if use.recency < pending.drained || use.recency < stampsDrained, slot.recency == use.recency {
-                return use.adding(touches, tag: slot.tag)
-            }
-            if attempt > 10 { sched_yield() }
-        }
-        // Whoever applies them was stopped amid it.
-        return LastUse(slot).adding(touches, tag: slot.tag)
-    }
-
-    /// The same of an entry whose line is not filled yet.
-    func lastUse(of number: UInt32, _ frame: Frame, tag: UInt32, _ pending: PendingTouches) -> LastUse {
-        LastUse(frame).adding(pending[number] ?? [], tag: tag)
+        slot.hits = mark & Touch.stored != 0 ? 0 : slot.hits == .max ? .max : slot.hits + 1
+        slot.accessed = cell.time
+        index.order.moveToFront(number, slot)
     }
 }
 
-/// A use of an entry that waits to be applied.
-struct PendingTouch {
-    var stamp: UInt64
-    var time: Int64
-    var tag: UInt32
-    /// Whether the entry was stored anew: hits count from there.
-    var isStored: Bool
-}
-
-/// Uses that wait to be applied, by entry, oldest first.
-struct PendingTouches {
-    /// All uses with stamps below had been applied.
-    let drained: UInt64
-    private var touches: [UInt32: [PendingTouch]] = [:]
-
-    init(drained: UInt64) { self.drained = drained }
-
-    subscript(number: UInt32) -> [PendingTouch]? { touches.isEmpty ? nil : touches[number] }
-
-    fileprivate mutating func append(_ touch: PendingTouch, of number: UInt32) {
-        touches[number, default: []].append(touch)
-    }
-}
-
-/// When an entry was last used, and how often since it was stored.
-struct LastUse {
-    /// The stamp of the use.
-    private(set) var recency: UInt64
-    private(set) var accessed: Int64
-    private(set) var hits: UInt32
-
-    fileprivate init(_ slot: EntrySlot) {
-        recency = slot.recency
-        hits = slot.hits
-        accessed = slot.accessed
-    }
-
-    /// That in which the frame was written.
-    fileprivate init(_ frame: Frame) {
-        recency = frame.recency
-        hits = 0
-        accessed = frame.time
-    }
-
-    /// With those of the uses that its line doesn't count yet.
-    fileprivate func adding(_ touches: [PendingTouch], tag: UInt32) -> LastUse {
-        var use = self
-        for touch in touches where touch.tag == tag && touch.stamp > use.recency {
-            use.recency = touch.stamp
-            use.accessed = touch.time
-            use.hits = touch.isStored ? 0 : use.hits == .max ? .max : use.hits + 1
-        }
-        return use
-    }
+extension MappedIndex {
+    @inline(__always) var touches: TouchRing<Right> { TouchRing(self) }
 }

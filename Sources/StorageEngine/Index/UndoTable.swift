@@ -8,7 +8,7 @@ import CPlatform
 struct UndoTable {
     private let index: UnsafeMutableRawPointer
 
-    init(base: UnsafeMutableRawPointer) { index = base }
+    init(_ memory: IndexDoor) { index = memory.base }
 
     /// The line where an action of that number belongs, whatever is there now.
     static func place(of group: UInt32) -> Int { Int(group) % IndexLayout.undoLines }

@@ -1,7 +1,7 @@
 import CPlatform
 import Synchronization
 
-/// The segments' files: which there are, making, growing, syncing and removing them.
+/// The segments' files: which there are, and what they are. Making, growing and removing them: ``ChangingLog``.
 extension SegmentLog {
     /// Numbers of the segment files in the folder, ascending.
     func segmentNumbers() throws(StorageError) -> [UInt32] {
@@ -94,92 +94,9 @@ extension SegmentLog {
         return try SegmentSearch.holdsFrame(file, identity, segment) == false
     }
 
-    /// Whether a segment was begun and nothing was ever written behind its header.
-    private func isLeftover(_ segment: UInt32) throws(StorageError) -> Bool {
-        if try isUnwritten(segment) { return true }
-        guard let pin = try pinIfPresent(segment) else { return false }
-        defer { unpin(pin) }
-        return try excess(of: segment) == nil && view(pin).isBlank(from: SegmentHeader.bytes)
-    }
-
     /// Bytes of a segment's file; 0 when it has gone.
     func fileBytes(of segment: UInt32) throws(StorageError) -> Int {
         try folder.status(ofEntry: SegmentHeader.fileName(segment))?.bytes ?? 0
-    }
-
-    // MARK: Under the archive's lock
-
-    /// Makes segment `number` with room for `bytes`, replacing a leftover of the same name, to be appended to. A file
-    /// that holds anything is no leftover, and is kept aside. `room`: bytes that it may grow to.
-    func create(_ number: UInt32, oldest: UInt32, bytes: Int, room: Int) throws(StorageError) {
-        let name = SegmentHeader.fileName(number)
-        if try folder.hasEntry(named: name) {
-            if try isLeftover(number) {
-                try folder.unlink(name)
-            } else {
-                _ = try DamagedFile.setAside(name, in: folder)
-            }
-        }
-        let file = try folder.newFile(named: name)
-        do throws(StorageError) {
-            try file.extend(from: 0, to: bytes)
-            crashPoint(.segmentBegun)
-            let header = SegmentHeader(
-                archive: identity, segment: number, oldest: oldest, created: Clock.wall())
-            try file.write(header.encoded)
-            try AddressPressure.relieved { () throws(StorageError) in
-                try locked { (mapped) throws(StorageError) in
-                    try publish(number, file, bytes: bytes, room: room, &mapped)
-                    beginAppending(to: number, file, &mapped)
-                }
-            }
-        } catch {
-            try? folder.unlink(name)
-            throw error
-        }
-    }
-
-    /// Maps the newest segment to append to it.
-    func mapNewest(_ segment: UInt32, room: Int) throws(StorageError) -> Pin {
-        guard let pin = try pinIfPresent(segment) else {
-            throw .corrupted(path: path(of: segment), offset: 0, reason: "the newest segment is gone")
-        }
-        defer { unpin(pin) }
-        let file = try openedFile(of: pin)
-        // A copied file may have holes; on a full disk the others must not be asked for what they have.
-        let bytes = view(pin).bytes
-        if try file.status().allocatedBytes < bytes { try file.reserveBlocks(bytes) }
-        try locked { (mapped) throws(StorageError) in beginAppending(to: segment, file, &mapped) }
-        return pin
-    }
-
-    private func beginAppending(
-        to segment: UInt32, _ file: OpenFile, _ mapped: inout [UInt32: MappedSegment]
-    ) {
-        let before = appending.exchange(segment, ordering: .relaxed)
-        if before != segment { mapped[before]?.file = nil }
-        mapped[segment]?.file = KeptFile(file)
-    }
-
-    /// Makes the file of a pinned segment at least `bytes` long, and maps that much of it.
-    func extend(_ pin: Pin, to bytes: Int) throws(StorageError) {
-        guard view(pin).bytes < bytes else { return }
-        let file = try openedFile(of: pin)
-        // Another process may have made it longer, and written there.
-        let present = try file.status().bytes
-        if present < bytes { try file.extend(from: present, to: bytes) }
-        _ = try AddressPressure.relieved { () throws(StorageError) in
-            try locked { (mapped) throws(StorageError) in try learnSize(pin.segment, file, &mapped) }
-        }
-        guard view(pin).bytes >= bytes else {
-            throw .corrupted(path: file.path, offset: 0, reason: "another file has taken the segment's place")
-        }
-    }
-
-    /// Blocks behind every byte of a pinned segment: a copy of a store may have holes where there were zeros, and
-    /// writing to one through the mapping on a full disk would be SIGBUS (F4).
-    func reserveBlocks(_ pin: Pin) throws(StorageError) {
-        try openedFile(of: pin).reserveBlocks(view(pin).bytes)
     }
 
     /// The file of a pinned segment.
@@ -202,12 +119,5 @@ extension SegmentLog {
             guard case .system(_, _, SystemCode.missing) = error else { throw error }
             return nil
         }
-    }
-
-    /// Removes the file of a segment; readers that have it pinned keep their bytes. Returns its size.
-    func removeFile(of segment: UInt32) throws(StorageError) -> Int {
-        let bytes = try fileBytes(of: segment)
-        try folder.unlink(SegmentHeader.fileName(segment))
-        return bytes
     }
 }

@@ -3,8 +3,8 @@ import Synchronization
 /// The archive's segments, mapped into this process as they are needed, each by itself.
 ///
 /// Safe from any thread. Bytes of a segment are read only while it is pinned; a pinned segment stays
-/// mapped even after its file was unlinked, so what a reader sees never changes under it (F7). Appending
-/// and dropping need the archive's lock.
+/// mapped even after its file was unlinked, so what a reader sees never changes under it (F7). What
+/// changes the log is ``ChangingLog``'s, which only a section gives.
 ///
 /// Mapping is in `SegmentLog+Mapping.swift`, the files are in `SegmentLog+Files.swift`.
 final class SegmentLog: Sendable {
@@ -62,16 +62,9 @@ final class SegmentLog: Sendable {
         return nil
     }
 
-    /// The newest segment while the archive's lock is held, when it is the one that this process appends to; `nil`
-    /// otherwise (``SegmentLog/mapNewest(_:room:)``). Counts nothing and must not be unpinned: while the lock is held it
-    /// stays the newest, and isn't let go.
+    /// Without counting it.
     @inline(__always)
-    func newest(_ segment: UInt32) -> Pin? {
-        appending.load(ordering: .relaxed) == segment ? pinIfNumbered(segment) : nil
-    }
-
-    @inline(__always)
-    private func pinIfNumbered(_ segment: UInt32) -> Pin? {
+    func pinIfNumbered(_ segment: UInt32) -> Pin? {
         let slot = table[segment]
         // No segment has the number 0, which a damaged index may name, and empty slots have.
         guard segment != 0, slot.pointee.number.load(ordering: .acquiring) == segment else { return nil }

@@ -45,7 +45,7 @@ struct SegmentView {
     let segment: UInt32
     let bytes: Int
     let seed: UInt32
-    private let base: UnsafeMutableRawPointer
+    fileprivate let base: UnsafeMutableRawPointer
 
     @inline(__always)
     init(_ pin: SegmentLog.Pin, _ slot: UnsafeMutablePointer<SegmentSlot>) {
@@ -96,26 +96,6 @@ struct SegmentView {
         return true
     }
 
-    // MARK: Of a segment that is mapped for writing, under the archive's lock
-
-    /// Writes a frame where there is room for it.
-    @inline(__always)
-    func write(_ content: FrameContent, at offset: Int) {
-        guard offset >= SegmentHeader.bytes, offset + content.frameBytes <= bytes else { return }
-        Frame.write(content, at: base + offset, seed: Frame.seed(segmentSeed: seed, offset: offset))
-    }
-
-    /// Makes everything from `offset` on read as never written.
-    func blank(from offset: Int) {
-        guard offset >= SegmentHeader.bytes else { return }
-        var cursor = offset
-        while cursor + 8 <= bytes {
-            let word = base + cursor
-            if word.load(as: UInt64.self) != 0 { word.storeBytes(of: 0, as: UInt64.self) }
-            cursor += 8
-        }
-    }
-
     /// For a sync that needs to know what is mapped.
     var mapped: UnsafeMutableRawBufferPointer { UnsafeMutableRawBufferPointer(start: base, count: bytes) }
 
@@ -125,6 +105,36 @@ struct SegmentView {
         let address = slot.pointee.base.load(ordering: .relaxed) &+ UInt(bitPattern: offset)
         for line in 0..<4 as Range<UInt> {
             if let place = UnsafeRawPointer(bitPattern: address &+ 64 &* line) { cp_prefetch(place) }
+        }
+    }
+}
+
+/// Bytes of a mapped segment for whoever may change the log, and the only way to write them: none outside is touched.
+/// Valid as long as the segment is pinned, or is the one that is appended to.
+struct ChangingSegment {
+    private let view: SegmentView
+
+    @inline(__always)
+    init(_ log: ChangingLog, _ pin: SegmentLog.Pin) { view = log.log.view(pin) }
+
+    /// As far as they are known now.
+    @inline(__always) var bytes: Int { view.bytes }
+
+    /// Writes a frame where there is room for it.
+    @inline(__always)
+    func write(_ content: FrameContent, at offset: Int) {
+        guard offset >= SegmentHeader.bytes, offset + content.frameBytes <= view.bytes else { return }
+        Frame.write(content, at: view.base + offset, seed: Frame.seed(segmentSeed: view.seed, offset: offset))
+    }
+
+    /// Makes everything from `offset` on read as never written.
+    func blank(from offset: Int) {
+        guard offset >= SegmentHeader.bytes else { return }
+        var cursor = offset
+        while cursor + 8 <= view.bytes {
+            let word = view.base + cursor
+            if word.load(as: UInt64.self) != 0 { word.storeBytes(of: 0, as: UInt64.self) }
+            cursor += 8
         }
     }
 }

@@ -3,7 +3,7 @@ import CPlatform
 /// What an entry's line in the index says, all of one version of the entry.
 struct EntryLine {
     let number: UInt32
-    let slot: EntrySlot
+    let slot: SlotView
     /// The frame of that version: the one that the line names, or, while a batch changes it, the one before.
     fileprivate(set) var location: Location
     let tag: UInt32
@@ -22,7 +22,7 @@ struct EntryLine {
     }
 
     @inline(__always)
-    fileprivate init(_ number: UInt32, _ slot: EntrySlot, _ location: Location) {
+    fileprivate init(_ number: UInt32, _ slot: SlotView, _ location: Location) {
         self.number = number
         self.slot = slot
         self.location = location
@@ -40,12 +40,12 @@ extension ArchiveEngine {
     /// is not published; the log's end does, noted before the first of several lines. With `pending`, its last use too.
     @inline(__always)
     func line(
-        _ number: UInt32, _ slot: EntrySlot, settled: Location, uses pending: PendingTouches? = nil
+        _ number: UInt32, _ slot: SlotView, settled: Location, uses pending: PendingTouches? = nil
     ) throws(StorageError) -> EntryLine? {
         try slot.read { (named, isFilled) throws(StorageError) -> EntryLine? in
-            guard !index.isHidden(number, slot) else { return nil }
+            guard !index.marks.isHidden(number, slot) else { return nil }
             var line = EntryLine(number, slot, named)
-            if let pending { line.use = index.lastUse(of: number, slot, pending) }
+            if let pending { line.use = index.touches.lastUse(of: number, slot, pending) }
             // Who names the frames of a batch says before that it is open.
             if isFilled, named < settled || index.batchOpen == .none { return line }
             return try finish(line, isFilled: isFilled, uses: pending)
@@ -80,7 +80,7 @@ extension ArchiveEngine {
             line.isMemoryOnly
             ? UInt32(min(traits.residentBytes, UInt64(Frame.maximumValueBytes))) : UInt32(frame.valueBytes)
         line.owner = ownerTag(traits.owner)
-        line.use = pending.map { index.lastUse(of: line.number, frame, tag: line.tag, $0) }
+        line.use = pending.map { index.touches.lastUse(of: line.number, frame, tag: line.tag, $0) }
         return line
     }
 

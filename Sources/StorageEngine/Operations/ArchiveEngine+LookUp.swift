@@ -11,7 +11,7 @@ import Darwin
 /// An entry that was found, with its frame pinned until ``ArchiveEngine/letGo(_:)``.
 struct FoundEntry {
     var number: UInt32
-    var slot: EntrySlot
+    var slot: SlotView
     var location: Location
     var frame: Frame
     var pin: SegmentLog.Pin
@@ -61,7 +61,7 @@ extension ArchiveEngine {
     @inline(__always)
     private func walk(_ key: UnsafeRawBufferPointer, tag: UInt32, forChange: Bool = false) -> Walk {
         // Not there as far as could be found out just now, which is not to be taken for "absent".
-        guard let bucket = index.bucket(of: tag) else { return .unreadable(index.head) }
+        guard let bucket = index.table.bucket(of: tag) else { return .unreadable(index.head) }
         let mark = Bucket.mark(tag)
         var unreadable: Location?
         for place in 0..<Bucket.cells {
@@ -74,7 +74,7 @@ extension ArchiveEngine {
                 continue
             }
             // A look-up never reads the entry; a change will, so let it come while the frame does.
-            if forChange { cp_prefetch(slot.base) }
+            if forChange { slot.prefetch() }
             if var found = compare(key, number, slot, location, &unreadable) {
                 if cell & Bucket.look == 0 || standsVisibly(&found, &unreadable) { return .found(found) }
                 log.unpin(found.pin)
@@ -99,7 +99,7 @@ extension ArchiveEngine {
         _ bucket: Bucket, _ key: UnsafeRawBufferPointer, tag: UInt32, _ unreadable: inout Location?,
         _ isAstray: inout Bool
     ) -> FoundEntry? {
-        var chain = ChainWalk(index, from: bucket.overflow)
+        var chain = index.table.chain(of: bucket)
         while let slot = chain.next() {
             let location = slot.location
             guard slot.tag == tag, location != .none,
@@ -126,7 +126,7 @@ extension ArchiveEngine {
     /// came to the cell.
     @inline(never)
     private func renamed(
-        _ key: UnsafeRawBufferPointer, _ number: UInt32, _ slot: EntrySlot, tag: UInt32,
+        _ key: UnsafeRawBufferPointer, _ number: UInt32, _ slot: SlotView, tag: UInt32,
         from before: Location,
         _ unreadable: inout Location?
     ) -> FoundEntry? {
@@ -142,7 +142,7 @@ extension ArchiveEngine {
     /// The entry with its segment pinned, if the frame at `location` has this key.
     @inline(__always)
     private func compare(
-        _ key: UnsafeRawBufferPointer, _ number: UInt32, _ slot: EntrySlot, _ location: Location,
+        _ key: UnsafeRawBufferPointer, _ number: UInt32, _ slot: SlotView, _ location: Location,
         _ unreadable: inout Location?
     ) -> FoundEntry? {
         guard let pin = log.pin(location.segment) else {
@@ -265,10 +265,10 @@ extension ArchiveEngine {
 
     /// What the line says of the entry whose frame is at `location`; `nil`: it names another frame by now, or isn't filled
     /// yet. Needs no lock.
-    func standing(of number: UInt32, _ slot: EntrySlot, at location: Location) -> Standing? {
+    func standing(of number: UInt32, _ slot: SlotView, at location: Location) -> Standing? {
         let deadline = slot.deadline
         let isMemoryOnly = slot.isMemoryOnly
-        let isHidden = index.isHidden(number, slot)
+        let isHidden = index.marks.isHidden(number, slot)
         // Last: a line that is free, or another entry's, is neither hidden nor expired.
         cp_load_fence()
         guard slot.tells(of: location) else { return nil }
@@ -280,7 +280,7 @@ extension ArchiveEngine {
 
     /// The same, from the frame while the line is being filled; `nil`: it names another frame by now.
     func presentStanding(
-        of number: UInt32, _ slot: EntrySlot, at location: Location, _ frame: Frame
+        of number: UInt32, _ slot: SlotView, at location: Location, _ frame: Frame
     ) -> Standing? {
         if let standing = standing(of: number, slot, at: location) { return standing }
         return slot.location == location ? standing(of: number, frame) : nil
@@ -322,7 +322,7 @@ extension ArchiveEngine {
             return
         }
         processSlot.addHit()
-        let touch = index.touch(entry.number, tag: tag, time: Clock.wall())
+        let touch = index.touches.note(entry.number, tag: tag, time: Clock.wall())
         if touch != .published { touchSlowly(touch, entry.number, tag: tag) }
         body(entry)
     }
@@ -343,13 +343,13 @@ extension ArchiveEngine {
             return false
         }
         processSlot.addHit()
-        let touch = index.touch(entry.number, tag: tag, time: Clock.wall())
+        let touch = index.touches.note(entry.number, tag: tag, time: Clock.wall())
         if touch != .published { touchSlowly(touch, entry.number, tag: tag) }
         return true
     }
 
     @inline(never)
-    func touchSlowly(_ touch: IndexMemory.Touch, _ number: UInt32, tag: UInt32) {
+    func touchSlowly(_ touch: Touch, _ number: UInt32, tag: UInt32) {
         guard touch == .ringFull else {
             drainIfFree()
             return
@@ -357,14 +357,14 @@ extension ArchiveEngine {
         // Everyone's pending touches fill the ring: apply them, waiting for the lock as a writer would, but
         // not for a holder that was stopped (F6), and for one that was stopped already only once.
         for _ in 0..<8 {
-            let drained = index.stampsDrained
+            let drained = index.touches.drained
             let isStuck = stuckAt.load(ordering: .relaxed) == drained
             if isStuck || !waitForLock(nanoseconds: 20_000_000) {
                 stuckAt.store(drained, ordering: .relaxed)
             }
             drainIfFree()
-            if index.touch(number, tag: tag, time: Clock.wall()) != .ringFull { return }
-            if stuckAt.load(ordering: .relaxed) == index.stampsDrained { break }
+            if index.touches.note(number, tag: tag, time: Clock.wall()) != .ringFull { return }
+            if stuckAt.load(ordering: .relaxed) == index.touches.drained { break }
         }
         index.add(.lostTouches)
     }
@@ -378,7 +378,9 @@ extension ArchiveSection {
         guard let entry = try engine.find(key, tag: tag, forChange: true) else { return nil }
         if entry.slot.location == entry.location, entry.slot.tag == tag {
             // Back by an undo that is not through yet: whoever changes it handles it first.
-            if entry.standing != nil, entry.slot.isSetAside { index.settle(entry.number, entry.slot) }
+            if entry.standing != nil, entry.slot.isSetAside {
+                index.marks.settle(entry.number, index.changing(entry.slot))
+            }
             return entry
         }
         engine.letGo(entry)

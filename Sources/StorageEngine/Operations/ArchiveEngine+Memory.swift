@@ -38,7 +38,7 @@ extension ArchiveEngine {
 
     /// Where that can't be told now, whoever looks for where the object is by now gets the error.
     @inline(never)
-    private func mayBeUnpublished(_ slot: EntrySlot, insteadOf location: Location) -> Bool {
+    private func mayBeUnpublished(_ slot: SlotView, insteadOf location: Location) -> Bool {
         (try? isUnpublished(slot, insteadOf: location)) ?? false
     }
 
@@ -57,7 +57,7 @@ extension ArchiveEngine {
     func access(_ held: HeldEntry) -> HeldState {
         guard let processSlot, state(of: held) == .current else { return .gone }
         processSlot.addHit()
-        let touch = index.touch(held.number, tag: held.tag, time: Clock.wall())
+        let touch = index.touches.note(held.number, tag: held.tag, time: Clock.wall())
         if touch != .published { touchSlowly(touch, held.number, tag: held.tag) }
         return .current
     }

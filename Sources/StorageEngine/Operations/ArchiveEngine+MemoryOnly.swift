@@ -8,7 +8,7 @@ extension ArchiveEngine {
     /// its memory.
     func memoryOnlyNumbers(of key: UnsafeRawBufferPointer, tag: UInt32) -> [UInt32] {
         guard index.residency.isUsed else { return [] }
-        return index.liveEntries(ofTag: tag).filter { number in
+        return index.table.liveEntries(ofTag: tag).filter { number in
             guard let slot = index.entry(number), slot.isMemoryOnly else { return false }
             return withFrame(at: slot.location) { $0.key.elementsEqual(key) } ?? true
         }

@@ -103,7 +103,7 @@ extension ArchiveEngine {
 
     /// Whether a line that names another place by now is still that of the frame at `location`, because the batch that
     /// changes it is not published.
-    func isUnpublished(_ slot: EntrySlot, insteadOf location: Location) throws(StorageError) -> Bool {
+    func isUnpublished(_ slot: SlotView, insteadOf location: Location) throws(StorageError) -> Bool {
         let open = index.batchOpen
         let present = slot.location
         guard open != .none, present >= open, !slot.isSetAside else { return false }

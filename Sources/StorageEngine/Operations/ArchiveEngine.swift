@@ -17,7 +17,10 @@ final class ArchiveEngine: Sendable {
     let name: String
     let folder: OpenFile
     let hash: KeyHash
-    let index: IndexMemory
+    /// What ``index`` is a view of: held for as long as the engine, so whoever uses the view has to have that.
+    private let memory: IndexMemory
+    /// For looking; what changes it is a section's (``ArchiveSection/index``).
+    let index: IndexView
     let log: SegmentLog
     let lock: ArchiveLock
     /// This process' line in the process table; `nil` for an observer, which leaves no trace.
@@ -48,13 +51,14 @@ final class ArchiveEngine: Sendable {
 
     /// Only ``ArchiveOpening/engine(on:as:)`` makes one.
     init(
-        _ opening: ArchiveOpening, index: IndexMemory, log: SegmentLog, lock: ArchiveLock, role: ArchiveRole
+        _ opening: ArchiveOpening, memory: IndexMemory, log: SegmentLog, lock: ArchiveLock, role: ArchiveRole
     ) {
         name = opening.descriptor.name
         kind = opening.descriptor.configuration.kind
         folder = opening.folder
+        self.memory = memory
+        index = IndexView(memory)
         hash = opening.descriptor.hash(salt: index.salt)
-        self.index = index
         self.log = log
         self.lock = lock
         attachment = role.attachment
@@ -69,6 +73,7 @@ final class ArchiveEngine: Sendable {
         kind = other.kind
         folder = other.folder
         hash = other.hash
+        memory = other.memory
         index = other.index
         log = other.log
         lock = other.lock
@@ -78,11 +83,16 @@ final class ArchiveEngine: Sendable {
         syncing = other.syncing
     }
 
+    /// Looks at the index while the engine is held: a view takes no hold on it.
+    func look<Result>(_ body: (IndexView) -> Result) -> Result {
+        withExtendedLifetime(self) { body(index) }
+    }
+
     /// Applies pending touches if nobody holds the lock now.
     @inline(never)
     func drainIfFree() {
         guard let section = tryAcquire() else { return }
-        section.index.drainTouches(before: index.stampsTaken)
+        section.index.touches.drainAll()
     }
 
     /// Gives the line in the process table back; its counts stay with the archive. Not to be used afterwards.
@@ -94,7 +104,7 @@ final class ArchiveEngine: Sendable {
         if let processSlot {
             guard processSlot.pid == UInt32(bitPattern: pid) else { return }
             guard let section = try? acquire() else { return }
-            index.drainTouches(before: index.stampsTaken)
+            section.index.touches.drainAll()
             section.leave(processSlot)
             attachment?.unlockByte(processSlot.line)
             // Whoever keeps the closed handle must not keep the room of what others remove.
@@ -113,7 +123,7 @@ final class ArchiveEngine: Sendable {
         guard (try? attachment.lock(.exclusive, wait: false)) == true else { return }
         if (try? ArchiveSection(unshared: self).leaveSmallerIndex()) == true { return }
         // Without the mark the next who opens it adds up what is in it.
-        try? index.setCleanMark()
+        try? ArchiveSection(unshared: self).index.cleanMark.set()
     }
 
     /// Whether what an observer has opened is out of date, so that the archive must be opened again: its index was

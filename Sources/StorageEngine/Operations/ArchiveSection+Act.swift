@@ -63,7 +63,7 @@ extension ArchiveEngine {
             throw .wrongKind(archive: name, kind: kind, operation: "delete reversibly")
         }
         try clearNextLine()
-        let stamp = index.stampsTaken
+        let stamp = index.touches.taken
         let sequence = index.sequence
         let (removal, group) = try removeAll(
             .delete, .person, group: { $0.nextGroup() },

@@ -20,13 +20,13 @@ extension ArchiveSection {
             }
         }
         let pin: SegmentLog.Pin
-        if let newest = log.newest(place.segment) {
+        if let newest = segments.newest(place.segment) {
             pin = newest
         } else {
-            pin = try log.mapNewest(place.segment, room: target)
+            pin = try segments.mapNewest(place.segment, room: target)
         }
         let reserve = content.kind.reserveLeft
-        var view = log.view(pin)
+        var view = segments.view(pin)
         if place.offset + bytes + reserve > view.bytes {
             view = try extend(pin, by: bytes + reserve, at: place.offset, target: target)
         }
@@ -50,18 +50,18 @@ extension ArchiveSection {
 
     @inline(never)
     private func extend(_ pin: SegmentLog.Pin, by bytes: Int, at offset: Int, target: Int)
-        throws(StorageError) -> SegmentView
+        throws(StorageError) -> ChangingSegment
     {
         // Another process may have made it longer.
         try log.learnSize(pin)
         let before = log.view(pin).bytes
-        guard before < offset + bytes else { return log.view(pin) }
+        guard before < offset + bytes else { return segments.view(pin) }
         let step = SegmentLayout.stepBytes(target: target)
         let least = (offset + bytes + 4095) & ~4095
         let wanted = max(least, min(before + step, target))
-        try log.extend(pin, to: wanted)
+        try segments.extend(pin, to: wanted)
         crashPoint(.segmentExtended)
-        let view = log.view(pin)
+        let view = segments.view(pin)
         index.adjust(.segmentBytes, by: view.bytes - before)
         return view
     }
@@ -72,7 +72,7 @@ extension ArchiveSection {
     ) throws(StorageError) -> Location {
         let pin = try beginSegment(bytes: bytes, target: target)
         defer { log.unpin(pin) }
-        log.view(pin).write(content, at: SegmentHeader.bytes)
+        segments.view(pin).write(content, at: SegmentHeader.bytes)
         return Location(segment: pin.segment, offset: SegmentHeader.bytes)
     }
 
@@ -83,7 +83,7 @@ extension ArchiveSection {
         let number = try nextSegmentNumber(forBytes: size)
         let oldest = index.oldestSegment == 0 ? number : index.oldestSegment
         do throws(StorageError) {
-            try log.create(number, oldest: oldest, bytes: size, room: target)
+            try segments.create(number, oldest: oldest, bytes: size, room: target)
         } catch {
             throw engine.isGone ? .closed(name: engine.name) : error
         }
@@ -110,7 +110,7 @@ extension ArchiveSection {
             let pin = try beginSegment(bytes: bytes, target: target)
             return (Location(segment: pin.segment, offset: SegmentHeader.bytes), pin)
         }
-        if log.newest(place.segment) == nil { _ = try log.mapNewest(place.segment, room: target) }
+        if segments.newest(place.segment) == nil { _ = try segments.mapNewest(place.segment, room: target) }
         guard let pin = try log.pinIfPresent(place.segment) else {
             throw .corrupted(
                 path: log.path(of: place.segment), offset: 0, reason: "the newest segment is gone")
@@ -176,7 +176,7 @@ extension ArchiveSection {
     ) throws(StorageError) {
         let now = Clock.wall()
         let content = FrameContent(
-            kind: kind, sequence: nextSequence(), recency: index.stampsDrained, time: now, created: now,
+            kind: kind, sequence: nextSequence(), recency: index.touches.drained, time: now, created: now,
             key: key,
             value: UnsafeRawBufferPointer(start: nil, count: 0), extensionBytes: extensionBytes)
         let location = try append(content, inNewSegment: inNewSegment)

@@ -23,30 +23,30 @@ extension ArchiveSection {
             crashPoint(.entryNamed)
             fill(number, slot, content, frameBytes: frameBytes)
             slot.location = location
-            index.setCell(of: number, slot, location, replacing: before)
-            index.forgetResidency(number)
+            index.table.setCell(of: number, slot, location, replacing: before)
+            index.residency.forget(number)
             if isTouchPending {
-                index.noteStored(number, tag: tag, stamp: content.recency, time: content.time)
+                index.touches.noteStored(number, tag: tag, stamp: content.recency, time: content.time)
             } else {
-                index.unlinkFromRecency(number, slot)
+                index.order.unlink(number, slot)
                 crashPoint(.recencyUnlinked)
                 slot.recency = content.recency
-                index.linkAsMostRecent(number, slot)
+                index.order.linkAsMostRecent(number, slot)
             }
         } else {
             if supersedes, index.setAsideCount != 0 { supersede(content.key, tag: tag) }
             index.beginStructureChange()
             // Room was reserved before the frame was written.
-            number = index.allocateEntry()
+            number = index.numbers.allocate()
             crashPoint(.entryAllocated)
             if let slot = index.entry(number) {
                 fill(number, slot, content, frameBytes: frameBytes)
                 slot.recency = content.recency
                 slot.tag = tag
                 slot.location = location
-                index.forgetResidency(number)
-                index.insertIntoBucket(number, slot)
-                index.linkAsMostRecent(number, slot)
+                index.residency.forget(number)
+                index.table.insert(number, slot)
+                index.order.linkAsMostRecent(number, slot)
                 index.adjust(.valueBytes, by: content.value.count)
                 index.adjust(.entryCount, by: 1)
             }
@@ -57,7 +57,7 @@ extension ArchiveSection {
     }
 
     @inline(__always)
-    func fill(_ number: UInt32, _ slot: EntrySlot, _ content: FrameContent, frameBytes: Int) {
+    func fill(_ number: UInt32, _ slot: ChangingSlot, _ content: FrameContent, frameBytes: Int) {
         if content.deadline != Deadline.never { index.deadlines.expect(content.deadline, of: number) }
         slot.valueBytes = UInt32(content.value.count)
         slot.frameBytes = UInt32(frameBytes)
@@ -71,17 +71,17 @@ extension ArchiveSection {
     /// Takes an entry out of the index.
     @inline(__always)
     func remove(_ number: UInt32) {
-        guard let slot = index.entry(number), index.isLive(number, slot) else { return }
+        guard let slot = index.entry(number), index.marks.isLive(number, slot) else { return }
         if !slot.isPlausible { index.declareDamaged() }
         index.beginStructureChange()
-        index.removeFromBucket(number, slot)
-        index.unlinkFromRecency(number, slot)
-        index.forgetResidency(number)
+        index.table.remove(number, slot)
+        index.order.unlink(number, slot)
+        index.residency.forget(number)
         crashPoint(.entryUnlinked)
         index.adjust(.valueBytes, by: -Int(slot.valueBytes))
         index.adjust(.entryCount, by: -1)
         index.adjustLive(slot.location, by: -Int(slot.frameBytes))
-        index.freeEntry(number, slot)
+        index.numbers.free(number, slot)
         index.endStructureChange()
     }
 }

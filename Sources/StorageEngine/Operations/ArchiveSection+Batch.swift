@@ -36,7 +36,7 @@ extension ArchiveSection {
                 UnsafeRawBufferPointer(start: nil, count: 0), tag: 0, bytes: batch.valueBytes, .tooLarge)
             throw .batchTooLarge(bytes: batch.valueBytes, limit: limit, archive: engine.name)
         }
-        let stamps = index.takeStampsAndDrain(batch.changes.count)
+        let stamps = index.touches.takeStampsAndDrain(batch.changes.count)
         let changes = try lookUp(batch.changes, bytes)
         let results = results(of: changes, in: batch)
         let needed = changes.filter(\.isNeeded)
@@ -141,7 +141,7 @@ extension ArchiveSection {
     /// Makes sure that as many entries can be allocated.
     func reserveEntries(_ count: Int) throws(StorageError) {
         guard count > 0 else { return }
-        try index.reserveEntry()
+        try index.numbers.reserve()
         let needed = Int(index.entryHighWater) + count
         // The free list is in the same file, so what it has can't be missing; how long it is nobody counts.
         if needed > Int(index.entryCapacity),
@@ -159,7 +159,7 @@ extension ArchiveSection {
         let none = UnsafeRawBufferPointer(start: nil, count: 0)
         var offset = first.offset
         func write(_ content: FrameContent) -> Location {
-            log.view(pin).write(content, at: offset)
+            segments.view(pin).write(content, at: offset)
             defer { offset += content.frameBytes }
             return Location(segment: first.segment, offset: offset)
         }

@@ -83,14 +83,14 @@ extension ArchiveSection {
         defer { index.endStructureChange() }
         // First: what is free below takes what is in use above.
         for number in last + 1...used {
-            if let slot = index.entry(number), slot.location == .none { index.unlinkFree(number, slot) }
+            if let slot = index.entry(number), slot.location == .none { index.numbers.unlink(number, slot) }
         }
         for number in last + 1...used {
             guard let slot = index.entry(number), slot.location != .none else { continue }
             guard renumber(number, slot, below: last) else { return false }
         }
         let buckets = Int(last) / IndexLayout.chunkEntries * IndexLayout.chunkBuckets
-        while Int(index.bucketCount) > buckets { index.mergeLastBucket() }
+        while Int(index.bucketCount) > buckets { index.table.mergeLast() }
         crashPoint(.compactEmptied)
         index.entryHighWater = last
         index.shrink(toHold: Int(last))
@@ -110,14 +110,14 @@ extension ArchiveSection {
         guard Int(index.bucketCount) > least else { return false }
         index.beginStructureChange()
         for _ in 0..<4 * IndexLayout.chunkBuckets where Int(index.bucketCount) > least {
-            index.mergeLastBucket()
+            index.table.mergeLast()
         }
         index.endStructureChange()
         return true
     }
 
     /// Gives an entry the number of a free one.
-    private func renumber(_ number: UInt32, _ slot: EntrySlot, below last: UInt32) -> Bool {
+    private func renumber(_ number: UInt32, _ slot: ChangingSlot, below last: UInt32) -> Bool {
         let new = index.freeHead
         guard new != 0, new <= last, let place = index.entry(new), place.location == .none else {
             index.declareDamaged()
@@ -125,15 +125,15 @@ extension ArchiveSection {
         }
         index.freeHead = place.chainNext
         place.copy(slot)
-        index.setMark(new, index.mark(number))
+        index.marks.set(new, index.marks[number])
         index.residency.copy(from: number, to: new)
         if slot.deadline != Deadline.never { index.deadlines.expect(slot.deadline, of: new) }
         place.location = slot.location
         crashPoint(.compactMoved)
-        index.renumberInBucket(from: number, to: new, slot)
+        index.table.renumber(from: number, to: new, slot)
         index.order.renumber(from: number, to: new, slot)
         slot.location = .none
-        index.setMark(number, .none)
+        index.marks.set(number, .none)
         index.residency.forget(number)
         return true
     }

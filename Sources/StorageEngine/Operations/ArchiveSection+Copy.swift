@@ -63,7 +63,7 @@ extension ArchiveSection {
 
     /// Appends a frame and does what it says, as a replay of the log would.
     private func appendCopy(_ content: FrameContent) throws(StorageError) {
-        if engine.kind != .log { try index.reserveEntry() }
+        if engine.kind != .log { try index.numbers.reserve() }
         let location = try append(content)
         try withPinned(location) { (frame) throws(StorageError) in
             try replay(frame, at: location, tag: UInt32(truncatingIfNeeded: engine.hash(frame.key)))

@@ -53,11 +53,11 @@ extension ArchiveSection {
     }
 
     /// Changes the deadline in the index.
-    func setDeadline(of number: UInt32, _ slot: EntrySlot, to deadline: Int64) {
+    func setDeadline(of number: UInt32, _ slot: ChangingSlot, to deadline: Int64) {
         if deadline != Deadline.never { index.deadlines.expect(deadline, of: number) }
         slot.deadline = deadline
         // Its cell says whether the entry's line has to be looked at.
-        index.setLocation(number, slot, slot.location)
+        index.table.setLocation(number, slot, slot.location)
     }
 }
 

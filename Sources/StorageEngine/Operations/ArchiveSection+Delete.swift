@@ -66,17 +66,17 @@ extension ArchiveSection {
         index.beginStructureChange()
         for number in 0..<index.usedEntries {
             index.entry(number + 1)?.clear()
-            index.forgetResidency(number + 1)
-            index.setMark(number + 1, .none)
+            index.residency.forget(number + 1)
+            index.marks.set(number + 1, .none)
         }
         index.deadlines.clear()
         crashPoint(.entriesCleared)
-        for number in 0..<index.usedBuckets { index.bucket(number)?.clear() }
+        index.table.clear()
         index.entryHighWater = 0
         index.clearLists()
         index.setAsideCount = 0
         index.firstMessage = .none
-        index.bucketCount = IndexMemory.firstBuckets
+        index.bucketCount = IndexLayout.firstBuckets
         index.entryCount = 0
         index.valueBytes = 0
         index.liveFrameBytes = 0

@@ -86,7 +86,7 @@ extension ArchiveSection {
         crashPoint(.segmentGivenUp)
         if engine.kind != .log { try giveUpEntries(of: segment) }
         crashPoint(.segmentEmptied)
-        let bytes = try log.removeFile(of: segment)
+        let bytes = try segments.removeFile(of: segment)
         crashPoint(.segmentUnlinked)
         index.setLiveFrames(ofSegment: segment, 0)
         index.adjust(.segmentBytes, by: -bytes)
@@ -108,7 +108,7 @@ extension ArchiveSection {
         guard index.liveFrames(ofSegment: segment) >> IndexLayout.liveCountShift != 0 else { return }
         for number in 0..<index.usedEntries {
             guard let slot = index.entry(number + 1), slot.location.segment == segment else { continue }
-            if slot.isSetAside, !index.settle(number + 1, slot) {
+            if slot.isSetAside, !index.marks.settle(number + 1, slot) {
                 forget(number + 1, slot)
             } else {
                 giveUp(number + 1)

@@ -60,7 +60,7 @@ extension ArchiveSection {
             guard case .corrupted = error else { throw error }
         }
         guard let limit = index.diskLimit, index.valueBytes > limit else { return }
-        index.drainTouches(before: index.stampsTaken)
+        index.touches.drainAll()
         do throws(StorageError) {
             try fitMakingRoom(into: limit)
         } catch {
@@ -84,7 +84,7 @@ extension ArchiveEngine {
             || configuration.memoryLimit ?? .max != index.memoryLimit
         if let limit = configuration.diskLimit { try section.fitMakingRoom(into: limit) }
         try publish()
-        index.setConfiguration(configuration)
+        section.index.setConfiguration(configuration)
         crashPoint(.limitsSet)
         if hasOtherLimits {
             index.note(

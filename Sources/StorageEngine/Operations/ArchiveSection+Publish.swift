@@ -35,7 +35,7 @@ extension ArchiveSection {
                 let (old, new) = (slot.location, steps[place].location)
                 steps[place].old = old
                 slot.name(new)
-                index.setCell(of: steps[place].number, slot, new, replacing: old)
+                index.table.setCell(of: steps[place].number, slot, new, replacing: old)
             } else if steps[place].isPut {
                 steps[place].number = addUnpublished(steps[place], pin)
             }
@@ -73,7 +73,7 @@ extension ArchiveSection {
         guard let content = content(at: step, pin) else { return 0 }
         index.beginStructureChange()
         // Room was reserved before the frames were written.
-        let number = index.allocateEntry()
+        let number = index.numbers.allocate()
         if let slot = index.entry(number) {
             fill(number, slot, content, frameBytes: content.frameBytes)
             slot.recency = content.recency
@@ -81,8 +81,8 @@ extension ArchiveSection {
             slot.older = 0
             slot.tag = step.tag
             slot.location = step.location
-            index.forgetResidency(number)
-            index.insertIntoBucket(number, slot)
+            index.residency.forget(number)
+            index.table.insert(number, slot)
         }
         index.endStructureChange()
         return number
@@ -103,9 +103,9 @@ extension ArchiveSection {
         if step.old != .none {
             index.adjust(.valueBytes, by: content.value.count - Int(slot.valueBytes))
             fill(step.number, slot, content, frameBytes: bytes)
-            index.setLocation(step.number, slot, step.location)
-            index.forgetResidency(step.number)
-            index.order.unlinkFromRecency(step.number, slot)
+            index.table.setLocation(step.number, slot, step.location)
+            index.residency.forget(step.number)
+            index.order.unlink(step.number, slot)
             slot.recency = content.recency
         } else {
             if index.setAsideCount != 0 { supersede(content.key, tag: step.tag) }

@@ -65,7 +65,7 @@ extension ArchiveSection {
         if let limit, value.count > limit {
             throw engine.reject(key, tag: tag, bytes: value.count, limit: limit)
         }
-        let recency = index.nextStamp()
+        let recency = index.touches.nextStamp()
         if let limit, index.valueBytes + UInt64(value.count) > limit { index.order.prefetchVictim() }
         index.ring.prefetch(2)
         let now = Clock.wall()
@@ -75,10 +75,10 @@ extension ArchiveSection {
         if !request.traits.isPlain {
             content.take(request.traits, ownerTag: engine.ownerTag(request.traits.owner))
         }
-        var replaced: EntrySlot?
+        var replaced: ChangingSlot?
         var replacedNumber: UInt32 = 0
         if let existing = try findToChange(key, tag: tag) {
-            replaced = existing.slot
+            replaced = index.changing(existing.slot)
             replacedNumber = existing.number
             if request.keepsCreation, !engine.isExpired(existing) { content.created = existing.frame.created }
             engine.letGo(existing)
@@ -86,19 +86,20 @@ extension ArchiveSection {
             if existing.slot.isMemoryOnly, request.traits.residentBytes != 0 {
                 replacedNumber = engine.ownMemoryOnlyNumber(of: key, tag: tag) ?? 0
                 replaced = index.entry(replacedNumber)
-                if replaced == nil { try index.reserveEntry() }
+                if replaced == nil { try index.numbers.reserve() }
             }
         } else {
-            try index.reserveEntry()
+            try index.numbers.reserve()
         }
         let replacedBytes = replaced.map { Int($0.valueBytes) } ?? 0
         let bytes = Int(index.valueBytes) - replacedBytes + value.count
         // Where nothing has to go and nothing comes, the order can wait.
         let isTouchPending =
-            replaced != nil && bytes <= limit ?? .max && request.traits.isPlain && index.mayWait(recency)
+            replaced != nil && bytes <= limit ?? .max && request.traits.isPlain
+            && index.touches.mayWait(recency)
         if !isTouchPending {
             if let replaced { index.order.prefetchNeighbours(of: replaced) }
-            index.finish(recency)
+            index.touches.finish(recency)
         }
         let location: Location
         let number: UInt32

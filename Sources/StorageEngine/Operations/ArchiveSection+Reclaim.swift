@@ -115,7 +115,7 @@ extension ArchiveSection {
                 let frame = log.validFrame(pin, at: offset)
             {
                 let tag = UInt32(truncatingIfNeeded: engine.hash(frame.key))
-                if let bucket = index.bucket(of: tag) { cp_prefetch(bucket.base) }
+                index.table.prefetch(tag)
                 candidates.initializeElement(at: count, to: Candidate(frame: frame, offset: offset, tag: tag))
                 count += 1
                 offset += frame.bytes
@@ -128,7 +128,7 @@ extension ArchiveSection {
             }
             for place in 0..<count {
                 if let number = liveEntry(candidates[place], segment), let slot = index.entry(number) {
-                    cp_prefetch(slot.base)
+                    slot.prefetch()
                     candidates[place].number = number
                 }
             }
@@ -176,19 +176,19 @@ extension ArchiveSection {
 
     /// The number of the entry whose frame is at `location`, or `nil` when none is any more.
     func entry(at location: Location, tag: UInt32) -> UInt32? {
-        guard let bucket = index.bucket(of: tag) else { return nil }
+        guard let bucket = index.table.bucket(of: tag) else { return nil }
         let cell = Bucket.cell(tag: tag, location: location)
         for place in 0..<Bucket.cells where bucket.cell(place) & ~Bucket.look == cell {
             return bucket.number(place)
         }
         guard bucket.overflow != 0 else { return nil }
-        var chain = ChainWalk(index, from: bucket.overflow)
+        var chain = index.table.chain(of: bucket)
         while let slot = chain.next() { if slot.location == location { return chain.number } }
         return nil
     }
 
     /// Copies the frame of an entry to the head; with `kept`, of one that is set aside.
-    func move(_ frame: Frame, _ number: UInt32, _ slot: EntrySlot, kept: RemovalNote?) -> Bool {
+    func move(_ frame: Frame, _ number: UInt32, _ slot: ChangingSlot, kept: RemovalNote?) -> Bool {
         var content = FrameContent(
             kind: kept != nil ? .kept : frame.kind == .resident ? .resident : .move, encoding: frame.encoding,
             sequence: frame.sequence, recency: max(slot.recency, frame.recency), time: slot.accessed,
@@ -211,18 +211,18 @@ extension ArchiveSection {
     }
 
     @inline(__always)
-    private func move(_ content: FrameContent, _ number: UInt32, _ slot: EntrySlot) -> Bool {
+    private func move(_ content: FrameContent, _ number: UInt32, _ slot: ChangingSlot) -> Bool {
         guard index.isReady else { return false }
         guard let location = try? append(content) else { return false }
         crashPoint(content.kind == .kept ? .keptWritten : .moveWritten)
         let bytes = content.frameBytes
         index.adjustLive(slot.location, by: -Int(slot.frameBytes))
         if slot.isSetAside {
-            index.resizeSetAside(number, slot, to: UInt32(bytes))
+            index.marks.resizeSetAside(number, slot, to: UInt32(bytes))
         } else {
             slot.frameBytes = UInt32(bytes)
         }
-        index.setLocation(number, slot, location)
+        index.table.setLocation(number, slot, location)
         index.adjustLive(location, by: bytes)
         crashPoint(content.kind == .kept ? .keptApplied : .moveApplied)
         commit(location, bytes: bytes)
@@ -232,7 +232,7 @@ extension ArchiveSection {
     private enum Rescue { case moved, gone, noRoom }
 
     /// Moves the frame that an entry names, if it is intact and no other entry has its key by now.
-    private func rescue(_ number: UInt32, _ slot: EntrySlot) -> Rescue {
+    private func rescue(_ number: UInt32, _ slot: ChangingSlot) -> Rescue {
         let location = slot.location
         do throws(StorageError) {
             guard let pin = try log.pinIfPresent(location.segment) else { return .gone }
@@ -262,7 +262,7 @@ extension ArchiveSection {
         if index.liveFrames(ofSegment: segment) != 0 {
             for number in 0..<index.usedEntries {
                 guard let slot = index.entry(number + 1), slot.location.segment == segment else { continue }
-                if slot.isSetAside, !index.settle(number + 1, slot) {
+                if slot.isSetAside, !index.marks.settle(number + 1, slot) {
                     forget(number + 1, slot)
                     continue
                 }
@@ -293,7 +293,7 @@ extension ArchiveSection {
             // Readers that miss the file find that it is no longer part of the log.
             index.oldestSegment = next
             crashPoint(.segmentForgotten)
-            guard let bytes = try? log.removeFile(of: oldest) else {
+            guard let bytes = try? segments.removeFile(of: oldest) else {
                 index.oldestSegment = oldest
                 return
             }

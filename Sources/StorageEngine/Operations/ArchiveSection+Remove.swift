@@ -15,7 +15,7 @@ extension ArchiveSection {
         for start in stride(from: 0, to: numbers.count, by: ArchiveSection.batchEntries) {
             let batch = numbers[start..<min(start + ArchiveSection.batchEntries, numbers.count)]
             let slots = batch.compactMap { number in index.entry(number).map { (number, $0) } }
-                .filter { index.isLive($0.0, $0.1) }
+                .filter { index.marks.isLive($0.0, $0.1) }
             guard !slots.isEmpty else { continue }
             let note = RemovalNote(
                 group: group, cause: cause, kind: group == 0 ? nil : kind == .expiry ? .expire : .delete,
@@ -86,7 +86,7 @@ extension ArchiveEngine {
     /// this is, asked for under the first hold.
     func removeAll(
         _ kind: EventKind, _ cause: EventCause, group: (borrowing ArchiveSection) -> UInt32 = { _ in 0 },
-        where isChosen: (EntrySlot) throws(StorageError) -> Bool
+        where isChosen: (ChangingSlot) throws(StorageError) -> Bool
     ) throws(StorageError) -> (removal: Removal, group: UInt32) {
         var removal = Removal(entries: 0, bytes: 0)
         var action: UInt32?
@@ -100,7 +100,9 @@ extension ArchiveEngine {
             let end = next - min(next, ArchiveEngine.slotsAtOnce)
             var chosen: [UInt32] = []
             while next > end, chosen.count < ArchiveEngine.actionBatch {
-                if let slot = index.entry(next), index.isLive(next, slot), try isChosen(slot) {
+                if let slot = section.index.entry(next), section.index.marks.isLive(next, slot),
+                    try isChosen(slot)
+                {
                     chosen.append(next)
                 }
                 next -= 1
@@ -136,7 +138,7 @@ extension ArchiveEngine {
         guard next != Deadline.never, next <= now else { return nil }
         let section = try acquire()
         section.drainTouches()
-        let due = index.deadlines.due(
+        let due = section.index.deadlines.due(
             at: now, most: ArchiveEngine.actionBatch, rows: ArchiveEngine.rowsAtOnce)
         let removal = try section.expire(due.numbers)
         section.compactIfSparse(removed: removal.entries)
@@ -153,7 +155,7 @@ extension ArchiveEngine {
         guard let section = tryAcquire() else { return }
         section.drainTouches()
         // Its deadline may be another one by now.
-        guard index.isLive(entry.number, entry.slot),
+        guard section.index.marks.isLive(entry.number, section.index.changing(entry.slot)),
             standing(of: entry.number, entry.slot, at: entry.location) == .expired
         else { return }
         if entry.slot.isMemoryOnly {

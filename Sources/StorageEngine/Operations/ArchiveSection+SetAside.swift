@@ -4,11 +4,11 @@ import CPlatform
 /// `EntryMarks.swift`.
 extension ArchiveSection {
     /// Takes an entry out of every look-up, and notes it in the line of its action. Also what a replay does.
-    func setAside(_ number: UInt32, _ slot: EntrySlot, note removal: RemovalNote, at location: Location) {
-        guard index.isLive(number, slot) else { return }
+    func setAside(_ number: UInt32, _ slot: ChangingSlot, note removal: RemovalNote, at location: Location) {
+        guard index.marks.isLive(number, slot) else { return }
         note(removal, first: location, bytes: UInt64(slot.valueBytes))
-        index.forgetResidency(number)
-        index.setAside(number, slot, by: index.undo[UndoTable.place(of: removal.group)])
+        index.residency.forget(number)
+        index.marks.setAside(number, slot, by: index.undo[UndoTable.place(of: removal.group)])
         index.adjust(.valueBytes, by: -Int(slot.valueBytes))
         index.adjust(.entryCount, by: -1)
         crashPoint(.setAsideLinked)
@@ -112,18 +112,18 @@ extension ArchiveSection {
     @inline(never)
     func supersede(_ key: UnsafeRawBufferPointer, tag: UInt32) {
         for (number, slot) in hidden(key, tag: tag) {
-            index.supersede(number, slot)
+            index.marks.supersede(number, slot)
             crashPoint(.superseded)
         }
     }
 
     /// Entries of that key that look-ups don't find. One whose frame can't be read now counts as one of them: it is
     /// better kept out than brought back over what was recorded later.
-    func hidden(_ key: UnsafeRawBufferPointer, tag: UInt32) -> [(UInt32, EntrySlot)] {
-        guard let bucket = index.bucket(of: tag) else { return [] }
-        var found: [(UInt32, EntrySlot)] = []
+    func hidden(_ key: UnsafeRawBufferPointer, tag: UInt32) -> [(UInt32, ChangingSlot)] {
+        guard let bucket = index.table.bucket(of: tag) else { return [] }
+        var found: [(UInt32, ChangingSlot)] = []
         func look(_ number: UInt32) {
-            guard let slot = index.entry(number), slot.tag == tag, index.isHidden(number, slot) else {
+            guard let slot = index.entry(number), slot.tag == tag, index.marks.isHidden(number, slot) else {
                 return
             }
             if engine.withFrame(at: slot.location, { $0.key.elementsEqual(key) }) ?? true {
@@ -133,7 +133,7 @@ extension ArchiveSection {
         for place in 0..<Bucket.cells where bucket.cell(place) & Bucket.look != 0 {
             look(bucket.number(place))
         }
-        var chain = ChainWalk(index, from: bucket.overflow)
+        var chain = index.table.chain(of: bucket)
         while chain.next() != nil { look(chain.number) }
         return found
     }
@@ -158,7 +158,7 @@ extension ArchiveSection {
         var number = index.undoSweep
         var isSecondLap = false
         while left > 0, words > 0 {
-            let (found, seen) = index.nextMarked(above: number, lines: lines, most: words)
+            let (found, seen) = index.marks.nextMarked(above: number, lines: lines, most: words)
             words -= min(words, max(1, seen &- min(number, seen)))
             number = seen
             guard let found, let slot = index.entry(found) else {
@@ -168,7 +168,7 @@ extension ArchiveSection {
                 number = 0
                 continue
             }
-            if !index.settle(found, slot) { forget(found, slot) }
+            if !index.marks.settle(found, slot) { forget(found, slot) }
             left -= 1
         }
         index.undoSweep = number >= index.usedEntries ? 0 : number
@@ -177,14 +177,14 @@ extension ArchiveSection {
     }
 
     /// Gives up an entry that is set aside.
-    func forget(_ number: UInt32, _ slot: EntrySlot) {
+    func forget(_ number: UInt32, _ slot: ChangingSlot) {
         index.beginStructureChange()
-        index.removeFromBucket(number, slot)
-        index.order.unlinkFromRecency(number, slot)
-        index.unmark(number, slot)
+        index.table.remove(number, slot)
+        index.order.unlink(number, slot)
+        index.marks.unmark(number, slot)
         crashPoint(.setAsideForgotten)
         index.adjustLive(slot.location, by: -Int(slot.frameBytes))
-        index.freeEntry(number, slot)
+        index.numbers.free(number, slot)
         index.endStructureChange()
     }
 
@@ -196,7 +196,7 @@ extension ArchiveSection {
             defer { if ends { marks[line.place] = [] } }
             return marks[line.place]
         }
-        return replayed ?? (line.marked > 0 ? index.marked(by: line) : [])
+        return replayed ?? (line.marked > 0 ? index.marks.marked(by: line) : [])
     }
 
     /// Ends an action whose line is to be another's.
@@ -204,8 +204,8 @@ extension ArchiveSection {
         let numbers = marked(by: line, ends: true)
         guard line.marked > 0 else { return }
         for number in numbers {
-            guard index.mark(number).isSet, index.mark(number).place == line.place,
-                let slot = index.entry(number), !index.settle(number, slot)
+            guard index.marks[number].isSet, index.marks[number].place == line.place,
+                let slot = index.entry(number), !index.marks.settle(number, slot)
             else { continue }
             forget(number, slot)
         }
@@ -213,9 +213,9 @@ extension ArchiveSection {
 
     /// Copies or gives up an entry that is set aside in a segment that is being reclaimed; `false` when there is no
     /// room to.
-    func carryOn(_ frame: Frame, _ number: UInt32, _ slot: EntrySlot) -> Bool {
-        if index.settle(number, slot) { return move(frame, number, slot, kept: nil) }
-        let mark = index.mark(number)
+    func carryOn(_ frame: Frame, _ number: UInt32, _ slot: ChangingSlot) -> Bool {
+        if index.marks.settle(number, slot) { return move(frame, number, slot, kept: nil) }
+        let mark = index.marks[number]
         let line = index.undo[mark.place]
         // The put that superseded it may be gone from the log, so it must not be there either.
         guard mark.isSet, !mark.isSuperseded, engine.isReversible(line) else {

@@ -77,7 +77,7 @@ extension ArchiveEngine {
     private func expired(of line: UndoLine) -> (count: Int, bytes: UInt64) {
         let now = Clock.boot()
         var expired = (count: 0, bytes: UInt64(0))
-        for number in index.marked(by: line) where !index.mark(number).isSuperseded {
+        for number in index.marks.marked(by: line) where !index.marks[number].isSuperseded {
             guard let slot = index.entry(number), slot.deadline != Deadline.never, slot.deadline <= now else {
                 continue
             }
@@ -118,7 +118,7 @@ extension ArchiveEngine {
     }
 
     /// Whether look-ups find nothing under the key of an entry that is set aside; `false` where its key is damaged.
-    fileprivate func isKeyFree(_ slot: EntrySlot) throws(StorageError) -> Bool {
+    fileprivate func isKeyFree(_ slot: ChangingSlot) throws(StorageError) -> Bool {
         guard let pin = try log.pinIfPresent(slot.location.segment) else { return false }
         defer { log.unpin(pin) }
         guard let frame = try log.frameIfPresent(pin, at: slot.location.offset) else { return false }
@@ -146,13 +146,13 @@ extension ArchiveEngine {
             if index.renumberings != renumberings { next = 0 }
             renumberings = index.renumberings
             for _ in 0..<ArchiveEngine.actionBatch {
-                let (found, seen) = index.nextMarked(above: next, lines: lines, most: 1 << 20)
+                let (found, seen) = index.marks.nextMarked(above: next, lines: lines, most: 1 << 20)
                 next = seen
-                guard let found, let slot = index.entry(found) else {
+                guard let found, let slot = section.index.entry(found) else {
                     isDone = next >= index.usedEntries
                     break
                 }
-                if index.settle(found, slot) { continue }
+                if section.index.marks.settle(found, slot) { continue }
                 skip(withFrame(at: slot.location) { String(decoding: $0.key, as: UTF8.self) } ?? "?")
                 section.forget(found, slot)
             }
@@ -207,13 +207,13 @@ extension ArchiveSection {
 
     /// What a `restore` frame of the time before the rule that superseded entries stay out brought back.
     private func letBackIn(_ line: UndoLine) throws(StorageError) {
-        for number in marked(by: line) where index.mark(number).isSuperseded {
-            guard index.mark(number).place == line.place, let slot = index.entry(number),
+        for number in marked(by: line) where index.marks[number].isSuperseded {
+            guard index.marks[number].place == line.place, let slot = index.entry(number),
                 try engine.isKeyFree(slot)
             else { continue }
             // Nothing else of its key comes back beside it.
             _ = engine.withFrame(at: slot.location) { supersede($0.key, tag: slot.tag) }
-            index.readmit(number, slot)
+            index.marks.readmit(number, slot)
         }
     }
 
@@ -227,11 +227,11 @@ extension ArchiveSection {
     ) throws(StorageError) -> ReturnOrder {
         var order = known
         var left = excess
-        var victims: [(number: UInt32, slot: EntrySlot)] = []
+        var victims: [(number: UInt32, slot: ChangingSlot)] = []
         var walk = index.order.victims()
         var present = index.order.next(&walk)
         while left > 0, victims.count < ArchiveEngine.actionBatch {
-            let slot: EntrySlot
+            let slot: ChangingSlot
             if let oldest = present {
                 slot = oldest.slot
                 victims.append(oldest)
@@ -253,10 +253,11 @@ extension ArchiveSection {
         return order
     }
 
-    private func next(in order: inout ReturnOrder, of line: UndoLine) -> (number: UInt32, slot: EntrySlot)? {
+    private func next(in order: inout ReturnOrder, of line: UndoLine) -> (number: UInt32, slot: ChangingSlot)?
+    {
         while order.next < order.items.count {
             let item = order.items[order.next]
-            let mark = index.mark(item.number)
+            let mark = index.marks[item.number]
             if let slot = index.entry(item.number), slot.isSetAside, slot.recency == item.recency, mark.isSet,
                 mark.place == line.place, !mark.isSuperseded
             {
@@ -268,7 +269,7 @@ extension ArchiveSection {
     }
 
     private func giveUpForRoom(
-        _ victims: [(number: UInt32, slot: EntrySlot)], _ outcome: inout UndoOutcome
+        _ victims: [(number: UInt32, slot: ChangingSlot)], _ outcome: inout UndoOutcome
     ) throws(StorageError) {
         let size = FrameExtension.evictionBytes(victims.count) + FrameExtension.partBytes(RemovalNote.bytes)
         var evicted = 0
@@ -314,9 +315,9 @@ struct ReturnOrder {
     /// How often entries had got other numbers.
     let renumberings: UInt64
 
-    init(_ index: IndexMemory, _ line: UndoLine) {
+    init(_ index: IndexView, _ line: UndoLine) {
         renumberings = index.renumberings
-        items = index.marked(by: line).compactMap { number in
+        items = index.marks.marked(by: line).compactMap { number in
             index.entry(number).map { ($0.recency, number) }
         }
         items.sort { $0.recency < $1.recency }

@@ -25,22 +25,25 @@ struct ArchiveSection: ~Copyable {
     fileprivate init(locked engine: ArchiveEngine) {
         self.engine = engine
         holdsLock = true
-        engine.index.sectionOwner = UInt64(UInt32(bitPattern: engine.pid))
+        index.sectionOwner = UInt64(UInt32(bitPattern: engine.pid))
     }
 
     @inline(__always)
     deinit {
         guard holdsLock else { return }
-        engine.index.sectionOwner = 0
+        index.sectionOwner = 0
         engine.lock.release()
     }
 
-    @inline(__always) var index: IndexMemory { engine.index }
+    /// What changes the index, for as long as the section lasts.
+    @inline(__always) var index: ChangingIndex { ChangingIndex(self) }
     @inline(__always) var log: SegmentLog { engine.log }
+    /// What changes the log, for as long as the section lasts.
+    @inline(__always) var segments: ChangingLog { ChangingLog(self) }
 
     /// Applies the uses that are pending; the stamp is later than theirs.
     @discardableResult
-    func drainTouches() -> UInt64 { index.takeStampAndDrain() }
+    func drainTouches() -> UInt64 { index.touches.takeStampAndDrain() }
 
     /// Declares an index damaged whose totals are more than what it lists.
     func miscounted() -> StorageError {

@@ -10,7 +10,7 @@ extension ArchiveEngine {
         let numbers = try log.segmentNumbers()
         guard try chunksAddUp() else { return false }
         // Stamps and sequences never come near this; sums with them must not overflow.
-        guard index.stampsTaken < IndexMemory.largestStamp, index.stampsDrained <= index.stampsTaken,
+        guard index.touches.taken < Touch.largestStamp, index.touches.drained <= index.touches.taken,
             index.sequence < 1 << 62
         else { return false }
         guard index.head != .none else { return numbers.isEmpty && index.usedEntries == 0 }
@@ -39,10 +39,10 @@ extension ArchiveEngine {
     private func chunksAddUp() throws(StorageError) -> Bool {
         let capacity = Int(index.entryCapacity)
         let bytes = IndexLayout.fileBytes(chunks: capacity / IndexLayout.chunkEntries)
-        let fileBytes = try index.fileBytes()
+        let fileBytes = try index.fileStatus()?.bytes ?? 0
         return capacity % IndexLayout.chunkEntries == 0 && bytes <= fileBytes
             && index.indexBytes <= bytes
-            && index.bucketCount >= IndexMemory.firstBuckets
+            && index.bucketCount >= IndexLayout.firstBuckets
     }
 
     /// A head inside a frame or before one would have the next operation write over it.

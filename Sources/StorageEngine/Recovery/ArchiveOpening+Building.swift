@@ -31,14 +31,13 @@ extension ArchiveOpening {
         let file = try folder.newFile(named: ArchiveOpening.newIndexName)
         do throws(StorageError) {
             try file.extend(from: 0, to: IndexLayout.fileBytes(chunks: 1))
-            let index = try IndexMemory(file, as: .open(file), writable: true)
             let engine = try fill(
-                index, file: file, as: .writer(attachment: attachment, slot: nil), witness: witness,
+                IndexMemory(file, as: .open(file), writable: true), file: file,
+                as: .writer(attachment: attachment, slot: nil), witness: witness,
                 isRoomy: isRoomy)
-            if let limit = descriptor.configuration.diskLimit {
-                try ArchiveSection(unshared: engine).fitMakingRoom(into: limit)
-            }
-            index.state = .ready
+            let section = ArchiveSection(unshared: engine)
+            if let limit = descriptor.configuration.diskLimit { try section.fitMakingRoom(into: limit) }
+            section.index.state = .ready
             crashPoint(.indexBuilt)
             try folder.rename(ArchiveOpening.newIndexName, to: ArchiveOpening.indexName)
             crashPoint(.indexRenamed)
@@ -76,19 +75,19 @@ extension ArchiveOpening {
     private func buildIndexInMemory(
         attachment: OpenFile, witness: IndexWitness?, refusal: StorageError
     ) throws(StorageError) -> (IndexMemory, isShared: Bool) {
-        let index = try memoryForIndex(mayGrow: true)
+        let memory = try memoryForIndex(mayGrow: true)
         let engine = try fill(
-            index, file: nil, as: .writer(attachment: attachment, slot: nil), witness: witness)
+            memory, file: nil, as: .writer(attachment: attachment, slot: nil), witness: witness)
         guard engine.index.head != .none else { throw refusal }
-        index.state = .ready
         let section = ArchiveSection(unshared: engine)
+        section.index.state = .ready
         if let limit = descriptor.configuration.diskLimit { try section.fitMakingRoom(into: limit) }
-        try section.giveUpOldest(forBytes: index.indexBytes)
+        try section.giveUpOldest(forBytes: section.index.indexBytes)
         do throws(StorageError) {
             return (try buildIndexFile(attachment: attachment, witness: witness, isRoomy: false), true)
         } catch {
             guard case .noSpace = error else { throw error }
-            return (index, false)
+            return (memory, false)
         }
     }
 
@@ -104,14 +103,15 @@ extension ArchiveOpening {
 
     /// Fills an empty index from the log; it stays in the state *being built*.
     func fill(
-        _ index: IndexMemory, file: OpenFile?, as role: ArchiveRole, witness: IndexWitness?,
+        _ memory: IndexMemory, file: OpenFile?, as role: ArchiveRole, witness: IndexWitness?,
         isRoomy: Bool = true
     ) throws(StorageError) -> ArchiveEngine {
-        try initialize(index, file: file)
-        let engine = try engine(on: index, as: role)
+        try initialize(ChangingIndex(unshared: memory), file: file)
+        let engine = try engine(on: memory, as: role)
         crashPoint(.indexFileMade)
-        _ = try ArchiveSection(unshared: engine).rebuild(isRoomy: isRoomy)
-        index.loss = witness?.loss(logEndsAt: engine.index.head, messages: engine.index.entryCount)
+        let section = ArchiveSection(unshared: engine)
+        _ = try section.rebuild(isRoomy: isRoomy)
+        section.index.loss = witness?.loss(logEndsAt: engine.index.head, messages: engine.index.entryCount)
         return engine
     }
 
@@ -132,7 +132,7 @@ extension ArchiveOpening {
         return try IndexHeader(index)?.state == .syncFailed
     }
 
-    private func initialize(_ index: IndexMemory, file: OpenFile?) throws(StorageError) {
+    private func initialize(_ index: ChangingIndex, file: OpenFile?) throws(StorageError) {
         // A lock that nobody else sees needs no namespace.
         let mode = file == nil ? LockingMode.automatic.resolved : lockingForNewIndex
         var salt = ByteReader(try RandomSource.bytes(8, for: folder.path))
@@ -146,8 +146,8 @@ extension ArchiveOpening {
                 throw .system(operation: "make the lock of", path: folder.path, code: failure)
             }
         }
-        index.bucketCount = IndexMemory.firstBuckets
-        index.raiseStamps(above: 0)
+        index.bucketCount = IndexLayout.firstBuckets
+        index.touches.raiseStamps(above: 0)
         index.setConfiguration(descriptor.configuration)
         index.indexBytes = IndexLayout.fileBytes(chunks: 1)
         try index.grow(toHold: IndexLayout.chunkEntries)

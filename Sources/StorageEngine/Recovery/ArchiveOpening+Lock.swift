@@ -16,7 +16,7 @@ extension ArchiveOpening {
         options.locking == .automatic && Namespaces.processes == 0 ? .fileLock : options.locking.resolved
     }
 
-    func makeLock(_ index: IndexMemory) throws(StorageError) -> ArchiveLock {
+    func makeLock(_ index: IndexView) throws(StorageError) -> ArchiveLock {
         if index.locking == .fileLock {
             return ArchiveLock(file: try folder.fileMakingIfMissing(named: ArchiveOpening.lockName))
         }
@@ -24,11 +24,13 @@ extension ArchiveOpening {
     }
 
     /// Whoever is alone makes the lock one that it may take; others are refused where it is another namespace's mutex.
-    func adaptLock(of index: IndexMemory, isAlone: Bool) throws(StorageError) {
+    func adaptLock(of memory: IndexMemory, isAlone: Bool) throws(StorageError) {
+        let index = IndexView(memory)
         guard index.locking == .robustMutex else { return }
         let namespace = index.lockNamespace
         let own = Namespaces.processes
         if isAlone {
+            let index = ChangingIndex(unshared: memory)
             if lockingForNewIndex == .fileLock {
                 index.locking = .fileLock
             } else if namespace != own {
@@ -51,7 +53,7 @@ extension ArchiveOpening {
     }
 
     /// Whether somebody who died is in the index's critical section.
-    func isLeftInterrupted(_ index: IndexMemory) -> Bool {
+    func isLeftInterrupted(_ index: IndexView) -> Bool {
         let owner = index.sectionOwner
         guard owner != 0 else { return false }
         let namespace = index.lockNamespace

@@ -29,9 +29,11 @@ extension ArchiveOpening {
     /// Pid of a living process that has the archive open for writing, as far as its index tells.
     var firstUser: Int32? {
         guard let (file, _) = try? ownIndex(),
-            let index = try? IndexMemory(file, as: .open(file), writable: false)
+            let memory = try? IndexMemory(file, as: .open(file), writable: false)
         else { return nil }
-        return index.processes.attached.first(
+        // A view takes no hold on it.
+        defer { withExtendedLifetime(memory) {} }
+        return IndexView(memory).processes.attached.first(
             where: Liveness(folder: folder, attachment: nil, ownLine: nil).isAlive)?
             .identity.pid
     }
@@ -74,14 +76,15 @@ extension ArchiveOpening {
     /// Without this, a limit or a segment's count that had changed in a closed index made the next operation evict
     /// or drop what was intact.
     func isSound(
-        _ index: IndexMemory, mark: IndexMemory.CleanMark, attachment: OpenFile
+        _ memory: IndexMemory, mark: MarkStanding, attachment: OpenFile
     ) throws(StorageError) -> Bool {
-        index.removeCleanMark()
+        let index = ChangingIndex(unshared: memory)
+        index.cleanMark.remove()
         let wasInterrupted = index.sectionOwner != 0
         // Whoever died while changing them left them to whoever takes the lock next.
         guard wasInterrupted || index.hasLimits(of: descriptor.configuration) else { return false }
         switch mark {
-        case .right: return try knowsAllSegments(index)
+        case .right: return try knowsAllSegments(index.view)
         case .wrong: return false
         case .none: break
         }
@@ -91,7 +94,7 @@ extension ArchiveOpening {
         case .fileLock: break
         case .automatic, nil: return false
         }
-        let engine = try engine(on: index, as: .writer(attachment: attachment, slot: nil))
+        let engine = try engine(on: memory, as: .writer(attachment: attachment, slot: nil))
         guard try engine.headerIsSound(wasInterrupted: wasInterrupted) else { return false }
         // Totals and links of an interrupted change are made anew by the repair that comes with the lock.
         guard !wasInterrupted else { return true }
@@ -101,7 +104,7 @@ extension ArchiveOpening {
     }
 
     /// Whether the index knows of all segments: what was stored in one above its head would be found by nobody.
-    private func knowsAllSegments(_ index: IndexMemory) throws(StorageError) -> Bool {
+    private func knowsAllSegments(_ index: IndexView) throws(StorageError) -> Bool {
         let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: true)
         let head = index.head
         return try log.highestSegment(above: head.segment) == nil

@@ -37,13 +37,14 @@ struct ArchiveOpening {
 
     /// The one place where a handle is made. Its log is mapped for what its role may do; whoever only looks has no use for
     /// the archive's lock, and makes no file.
-    func engine(on index: IndexMemory, as role: ArchiveRole) throws(StorageError) -> ArchiveEngine {
+    func engine(on memory: IndexMemory, as role: ArchiveRole) throws(StorageError) -> ArchiveEngine {
         let isWriter = role.attachment != nil
+        let index = IndexView(memory)
         let lock =
             isWriter
             ? try makeLock(index) : ArchiveLock(robustMutexAt: index.mutex)
         let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: isWriter)
-        return ArchiveEngine(self, index: index, log: log, lock: lock, role: role)
+        return ArchiveEngine(self, memory: memory, log: log, lock: lock, role: role)
     }
 
     // MARK: Writers
@@ -56,7 +57,7 @@ struct ArchiveOpening {
         let (engine, isAlone) = try handle(for: .writing)
         let section = try enter(engine, .writing, isAlone: isAlone)
         guard let attachment = engine.attachment else { throw .closed(name: descriptor.name) }
-        let slot = try section.index.processes.attach(
+        let slot = try section.index.attach(
             .current(), name: options.processName ?? ProcessIdentity.executableName,
             memoryLimit: descriptor.configuration.memoryLimit ?? 0, attachment: attachment)
         crashPoint(.processAttached)
@@ -78,13 +79,13 @@ struct ArchiveOpening {
     ) throws(StorageError) -> (engine: ArchiveEngine, isAlone: Bool) {
         let attachment = try folder.fileMakingIfMissing(named: ArchiveOpening.attachedName)
         let isAlone = try attachment.lock(.exclusive, wait: false)
-        let (index, isShared) = try rightIndex(attachment, purpose, isAlone: isAlone)
-        try adaptLock(of: index, isAlone: isAlone)
+        let (memory, isShared) = try rightIndex(attachment, purpose, isAlone: isAlone)
+        try adaptLock(of: memory, isAlone: isAlone)
         // An index that no other process can see keeps them out, by the attachment's lock.
         if isShared, try attachment.lock(.shared, within: purpose.nanoseconds) == false {
             throw .busy(archive: descriptor.name, process: 0, reason: "another process is repairing it")
         }
-        return (try engine(on: index, as: .writer(attachment: attachment, slot: nil)), isAlone)
+        return (try engine(on: memory, as: .writer(attachment: attachment, slot: nil)), isAlone)
     }
 
     /// The first section of a handle: cleans up what the dead have left. Needs the turn to open.
@@ -102,13 +103,13 @@ struct ArchiveOpening {
         _ attachment: OpenFile, _ purpose: Purpose, isAlone wasAlone: Bool
     ) throws(StorageError) -> (IndexMemory, isShared: Bool) {
         var isAlone = wasAlone
-        var mark: IndexMemory.CleanMark?
+        var mark: MarkStanding?
         if let file = try trustedIndex(writable: true) {
-            let index = try mapForWriting(file)
+            let memory = try mapForWriting(file)
             // Those who have it open have seen that it is sound.
-            guard isAlone else { return (index, true) }
-            mark = try index.cleanMark()
-            if try isSound(index, mark: mark ?? .none, attachment: attachment) { return (index, true) }
+            guard isAlone else { return (memory, true) }
+            mark = try IndexView(memory).cleanMark.standing()
+            if try isSound(memory, mark: mark ?? .none, attachment: attachment) { return (memory, true) }
         }
         if !isAlone { isAlone = try isUnattached(attachment, purpose) }
         guard isAlone else {
@@ -164,10 +165,13 @@ struct ArchiveOpening {
 
     private func observe() throws(StorageError) -> ArchiveEngine? {
         guard let file = try trustedIndex(writable: false) else { return nil }
-        let index = try IndexMemory(file, as: .open(file), writable: false)
+        let memory = try IndexMemory(file, as: .open(file), writable: false)
+        // A view takes no hold on it.
+        defer { withExtendedLifetime(memory) {} }
+        let index = IndexView(memory)
         guard !isLeftInterrupted(index) else { return nil }
-        guard try index.cleanMark() != .wrong else { return nil }
-        return try engine(on: index, as: .observer)
+        guard try index.cleanMark.standing() != .wrong else { return nil }
+        return try engine(on: memory, as: .observer)
     }
 
     /// Begins anew when a segment is reclaimed before it was read: what lived in it may be in one that was begun since.
@@ -193,9 +197,9 @@ struct ArchiveOpening {
     private func readOnceIntoMemory() throws(StorageError) -> ArchiveEngine {
         // Before the log is read: what others append meanwhile only makes it longer.
         let witness = try IndexWitness(folder, descriptor)
-        let index = try memoryForIndex(mayGrow: false)
-        let engine = try fill(index, file: nil, as: .copy, witness: witness)
-        index.state = .ready
+        let memory = try memoryForIndex(mayGrow: false)
+        let engine = try fill(memory, file: nil, as: .copy, witness: witness)
+        ArchiveSection(unshared: engine).index.state = .ready
         return engine
     }
 }

@@ -91,6 +91,7 @@ extension ArchiveRepair {
             throw .corrupted(path: log.path(of: number), offset: 0, reason: "it can't be read any more")
         }
         defer { log.unpin(pin) }
+        let segments = ChangingLog(unshared: log)
         var stretches: [Range<Int>] = []
         var endsInBatch = false
         let result = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
@@ -114,26 +115,26 @@ extension ArchiveRepair {
         }
         if isNewest, let knownHead, knownHead <= Location(segment: number, offset: result.end), tail != nil {
             // The remains of an operation that was never acknowledged.
-            log.view(pin).blank(from: result.end)
+            segments.view(pin).blank(from: result.end)
             tail = nil
         }
         guard !stretches.isEmpty || tail != nil else { return }
         // Blocks behind every byte: writing through the mapping must not meet a full disk (F4).
-        try log.reserveBlocks(pin)
+        try segments.reserveBlocks(pin)
         let all = stretches + (tail.map { [$0] } ?? [])
         let kept = try keep(all.map { ($0.lowerBound, log.view(pin).copy($0)) }, of: number)
         if let first = stretches.first {
             salvagedFrom[number] = min(first.lowerBound, salvagedFrom[number] ?? .max)
         }
         for stretch in stretches {
-            let isCovered = cover(stretch, log, pin)
+            let isCovered = cover(stretch, segments, pin)
             let done =
                 isCovered
                 ? "covered; what was there is kept in \(kept)" : "too short for a frame; left as it is"
             note("\(log.path(of: number)): bytes \(stretch.lowerBound) to \(stretch.upperBound): \(done)")
         }
         if let tail {
-            log.view(pin).blank(from: tail.lowerBound)
+            segments.view(pin).blank(from: tail.lowerBound)
             note(
                 "\(log.path(of: number)): bytes \(tail.lowerBound) to \(tail.upperBound): no entry follows; cleared, "
                     + "what was there is kept in \(kept)")
@@ -155,7 +156,7 @@ extension ArchiveRepair {
     }
 
     /// Puts frames without content over a stretch between two frames; `false` when it is shorter than a frame.
-    private func cover(_ stretch: Range<Int>, _ log: SegmentLog, _ pin: SegmentLog.Pin) -> Bool {
+    private func cover(_ stretch: Range<Int>, _ segments: ChangingLog, _ pin: SegmentLog.Pin) -> Bool {
         guard stretch.count >= Frame.headerBytes else { return false }
         let now = Clock.wall()
         var offset = stretch.lowerBound
@@ -167,7 +168,7 @@ extension ArchiveRepair {
             let zeros = [UInt8](repeating: 0, count: size - Frame.headerBytes)
             zeros.withUnsafeBytes { value in
                 let none = UnsafeRawBufferPointer(start: nil, count: 0)
-                log.view(pin).write(
+                segments.view(pin).write(
                     FrameContent(
                         kind: .void, sequence: 0, recency: 0, time: now, created: now, key: none,
                         value: value,

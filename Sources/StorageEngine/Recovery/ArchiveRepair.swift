@@ -133,7 +133,10 @@ struct ArchiveRepair {
         _ opening: ArchiveOpening, attachment: OpenFile
     ) throws(StorageError) -> RepairReport {
         // Without the witness: what it knows is said here, and from then on the log is whole as it is.
-        let (index, _) = try opening.buildIndex(attachment: attachment, witness: nil)
+        let (memory, _) = try opening.buildIndex(attachment: attachment, witness: nil)
+        // A view takes no hold on it.
+        defer { withExtendedLifetime(memory) {} }
+        let index = ChangingIndex(unshared: memory)
         let entries = index.entryCount
         let end = index.head
         if let loss = witness?.loss(logEndsAt: end, messages: entries) {
@@ -148,7 +151,7 @@ struct ArchiveRepair {
                 salvaged += 1
             }
         }
-        try index.setCleanMark()
+        try index.cleanMark.set()
         return RepairReport(
             entries: entries,
             valueBytes: index.valueBytes, damaged: damaged,

@@ -19,7 +19,7 @@ extension ArchiveSection {
         // Of a batch that is still open not all frames are there any more: nothing names one of them.
         index.batchOpen = .none
         crashPoint(.repairReplayed)
-        index.drainTouches(before: index.stampsTaken)
+        index.touches.drainAll()
         // Last: what was replayed is younger than uses that were still pending.
         index.order.sort(entries: index.entryCount + Int(index.setAsideCount))
         crashPoint(.repairSorted)
@@ -30,12 +30,12 @@ extension ArchiveSection {
     }
 
     /// Chains, recency, free list and totals from the entries alone; those that it does not keep are freed.
-    func relink<Failure>(keeping keeps: (EntrySlot) throws(Failure) -> Bool) throws(Failure) {
+    func relink<Failure>(keeping keeps: (ChangingSlot) throws(Failure) -> Bool) throws(Failure) {
         let highWater = index.usedEntries
         var linked: [(recency: UInt64, number: UInt32)] = []
         var live = 0
         var valueBytes = 0
-        for number in 0..<index.usedBuckets { index.bucket(number)?.clear() }
+        index.table.clear()
         for slot in 0..<UInt32(SegmentLayout.slots) { index.setLiveFrames(ofSegment: slot, 0) }
         index.clearLists()
         index.liveFrameBytes = 0
@@ -47,13 +47,13 @@ extension ArchiveSection {
             guard try keeps(slot), recountSetAside(number + 1, slot),
                 entry(at: slot.location, tag: slot.tag) == nil
             else {
-                index.setMark(number + 1, .none)
-                index.freeEntry(number + 1, slot)
+                index.marks.set(number + 1, .none)
+                index.numbers.free(number + 1, slot)
                 continue
             }
             if slot.deadline != Deadline.never { index.deadlines.expect(slot.deadline, of: number + 1) }
             index.adjustLive(slot.location, by: Int(slot.frameBytes))
-            index.insertIntoBucket(number + 1, slot)
+            index.table.insert(number + 1, slot)
             linked.append((slot.recency, number + 1))
             guard !slot.isSetAside else {
                 countSetAside(number + 1, slot)
@@ -68,7 +68,7 @@ extension ArchiveSection {
         }
         index.entryCount = live
         index.valueBytes = UInt64(valueBytes)
-        if let newest = linked.last { index.raiseStamps(above: newest.recency) }
+        if let newest = linked.last { index.touches.raiseStamps(above: newest.recency) }
         for line in index.undo.lines where line.state == .returning { line.state = .reversible }
         index.endReturn()
     }
@@ -91,10 +91,10 @@ extension ArchiveSection {
     }
 
     /// Brings an entry's flag and mark in line; `false` when it is set aside for nothing.
-    private func recountSetAside(_ number: UInt32, _ slot: EntrySlot) -> Bool {
-        let mark = index.mark(number)
+    private func recountSetAside(_ number: UInt32, _ slot: ChangingSlot) -> Bool {
+        let mark = index.marks[number]
         guard slot.isSetAside else {
-            if mark != .none { index.setMark(number, .none) }
+            if mark != .none { index.marks.set(number, .none) }
             return true
         }
         let line = index.undo[mark.place]
@@ -102,12 +102,12 @@ extension ArchiveSection {
         guard line.isBack else { return true }
         guard !mark.isSuperseded else { return false }
         slot.frameBytes = slot.frameBytes
-        index.setMark(number, .none)
+        index.marks.set(number, .none)
         return true
     }
 
-    private func countSetAside(_ number: UInt32, _ slot: EntrySlot) {
-        let mark = index.mark(number)
+    private func countSetAside(_ number: UInt32, _ slot: ChangingSlot) {
+        let mark = index.marks[number]
         let line = index.undo[mark.place]
         line.marked += 1
         line.frameBytes &+= UInt64(slot.frameBytes)
@@ -123,7 +123,7 @@ extension ArchiveSection {
     }
 
     /// Sizes and tag of an entry from its frame, and all of its line where that was not filled; `false` when it names none.
-    private func restore(_ slot: EntrySlot) throws(StorageError) -> Bool {
+    private func restore(_ slot: ChangingSlot) throws(StorageError) -> Bool {
         try takeBack(slot)
         let location = slot.location
         guard location.segment >= max(index.oldestSegment, 1),
@@ -159,7 +159,7 @@ extension ArchiveSection {
 
     /// Lets a line name the frame before, where it names one of a batch that is not published; readers took it for that
     /// already.
-    private func takeBack(_ slot: EntrySlot) throws(StorageError) {
+    private func takeBack(_ slot: ChangingSlot) throws(StorageError) {
         let open = index.batchOpen
         let location = slot.location
         guard open != .none, location >= open, let pin = try log.pinIfPresent(location.segment) else {
@@ -174,7 +174,7 @@ extension ArchiveSection {
     /// Files that a killed removal left behind.
     private func dropLeftovers() throws(StorageError) {
         for number in try log.segmentNumbers() where number < index.oldestSegment {
-            _ = try log.removeFile(of: number)
+            _ = try segments.removeFile(of: number)
         }
     }
 
@@ -208,7 +208,7 @@ extension ArchiveSection {
                 offset += frame.bytes
                 index.head = Location(segment: number, offset: offset)
             }
-            if !log.isBlank(pin, from: offset) { log.view(pin).blank(from: offset) }
+            if !log.isBlank(pin, from: offset) { segments.view(pin).blank(from: offset) }
         }
     }
 

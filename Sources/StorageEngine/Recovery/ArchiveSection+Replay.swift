@@ -58,7 +58,7 @@ extension ArchiveSection {
                 content.take(traits, ownerTag: engine.ownerTag(traits.owner))
             }
             let present = try engine.find(frame.key, tag: tag)
-            if let present { engine.letGo(present) } else { try index.reserveEntry() }
+            if let present { engine.letGo(present) } else { try index.numbers.reserve() }
             let number = applyPut(content, tag: tag, number: present?.number ?? 0, at: location)
             if let hits = frame.hits { index.entry(number)?.hits = hits }
         case .delete:
@@ -104,7 +104,7 @@ extension ArchiveSection {
         if sequence > index.sequence {
             index.sequence = sequence
         }
-        index.raiseStamps(above: frame.recency)
+        index.touches.raiseStamps(above: frame.recency)
     }
 
     /// Removes the entry whose frame is at `location`, or sets it aside if the note says that this can be undone.
@@ -117,7 +117,9 @@ extension ArchiveSection {
             let number = try number(at: location), let slot = index.entry(number)
         else { return }
         // Given up before its grace was over, for the room that an undo needs.
-        guard index.isLive(number, slot) else { return note?.group ?? 0 == 0 ? forget(number, slot) : () }
+        guard index.marks.isLive(number, slot) else {
+            return note?.group ?? 0 == 0 ? forget(number, slot) : ()
+        }
         // However long ago that was: a restore may follow in the log.
         if let note, note.group != 0, !slot.isMemoryOnly {
             let tag = slot.tag
@@ -142,7 +144,7 @@ extension ArchiveSection {
         guard let present = try engine.find(frame.key, tag: tag) else { return }
         defer { engine.letGo(present) }
         let deadline = FrameExtension.deadline(.deadline, of: frame)?.resolved(now: Clock.read())
-        setDeadline(of: present.number, present.slot, to: deadline ?? Deadline.never)
+        setDeadline(of: present.number, index.changing(present.slot), to: deadline ?? Deadline.never)
         if let note = RemovalNote(of: frame), note.group != 0 {
             self.note(note, first: location, bytes: UInt64(present.slot.valueBytes))
         }
@@ -159,14 +161,14 @@ extension ArchiveSection {
             engine.letGo(present)
             isOlder = true
         }
-        for (number, slot) in hidden(frame.key, tag: tag) where !index.mark(number).isSuperseded {
+        for (number, slot) in hidden(frame.key, tag: tag) where !index.marks[number].isSuperseded {
             let sequence = try engine.withFrameIfPresent(at: slot.location) { $0.sequence } ?? 0
             if sequence == frame.sequence { forget(number, slot) }
-            if sequence < frame.sequence { index.supersede(number, slot) }
+            if sequence < frame.sequence { index.marks.supersede(number, slot) }
             isOlder = isOlder || sequence > frame.sequence
         }
         forgetFormer(frame.key, tag: tag, of: note.group)
-        try index.reserveEntry()
+        try index.numbers.reserve()
         var content = engine.content(of: frame)
         let traits = frame.traits
         content.take(traits, ownerTag: engine.ownerTag(traits.owner))
@@ -174,11 +176,11 @@ extension ArchiveSection {
         let number = applyPut(content, tag: tag, number: 0, at: location, supersedes: false)
         guard let slot = index.entry(number) else { return }
         setAsideInReplay(number, slot, note, location)
-        if isOlder { index.supersede(number, slot) }
+        if isOlder { index.marks.supersede(number, slot) }
     }
 
     private func setAsideInReplay(
-        _ number: UInt32, _ slot: EntrySlot, _ note: RemovalNote, _ location: Location
+        _ number: UInt32, _ slot: ChangingSlot, _ note: RemovalNote, _ location: Location
     ) {
         setAside(number, slot, note: note, at: location)
         engine.replayedMarks.withLock {
@@ -190,7 +192,7 @@ extension ArchiveSection {
     private func forgetFormer(_ key: UnsafeRawBufferPointer, tag: UInt32, of group: UInt32) {
         guard index.setAsideCount != 0 else { return }
         for (number, slot) in hidden(key, tag: tag)
-        where index.mark(number).place == UndoTable.place(of: group) {
+        where index.marks[number].place == UndoTable.place(of: group) {
             forget(number, slot)
         }
     }
@@ -203,7 +205,7 @@ extension ArchiveSection {
         defer { engine.replayedMarks.withLock { $0 = [] } }
         let numbers = try belongingSegments(&findings)
         var segmentBytes = 0
-        if isRoomy { try index.prepare(forEntries: try estimatedEntries(numbers)) }
+        if isRoomy { try index.table.prepare(forEntries: try estimatedEntries(numbers)) }
         // Frames wait for a moment, so that the buckets they need arrive together.
         var waiting: [(frame: Frame, location: Location, tag: UInt32)] = []
         waiting.reserveCapacity(32)
@@ -213,7 +215,7 @@ extension ArchiveSection {
         }
         func replaySoon(_ frame: Frame, _ location: Location) throws(StorageError) {
             let tag = UInt32(truncatingIfNeeded: engine.hash(frame.key))
-            if let bucket = index.bucket(of: tag) { cp_prefetch(bucket.base) }
+            index.table.prefetch(tag)
             waiting.append((frame, location, tag))
             if waiting.count == 32 { try replayWaiting() }
         }
@@ -249,7 +251,7 @@ extension ArchiveSection {
                     findings.note("\(log.path(of: number)): no valid entry from byte \(result.end) on")
                 } else if engine.attachment != nil {
                     // The remains of an operation that was not acknowledged.
-                    log.view(pin).blank(from: result.end)
+                    segments.view(pin).blank(from: result.end)
                 }
             }
             index.head = Location(segment: number, offset: result.end)
@@ -280,7 +282,7 @@ extension ArchiveSection {
         if cut.segment == index.head.segment { index.head = cut }
         guard engine.attachment != nil, let pin = try log.pinIfPresent(cut.segment) else { return }
         defer { log.unpin(pin) }
-        log.view(pin).blank(from: cut.offset)
+        segments.view(pin).blank(from: cut.offset)
     }
 
     /// About how many entries the log has, judged by intact frames of its oldest and its newest segment, so that the table

@@ -14,15 +14,18 @@ extension ArchiveSection {
         let file = try engine.folder.newFile(named: ArchiveOpening.newIndexName)
         do throws(StorageError) {
             try file.extend(from: 0, to: needed)
-            let copy = try IndexMemory(file, as: .open(file), writable: true)
-            try copy.takeContent(of: index, bytes: needed)
+            let memory = try IndexMemory(file, as: .open(file), writable: true)
+            try memory.takeContent(of: index.memory.memory, bytes: needed)
+            // A view takes no hold on it.
+            defer { withExtendedLifetime(memory) {} }
+            let copy = ChangingIndex(unshared: memory)
             try copy.identify(file)
             if copy.locking == .robustMutex,
                 cp_mutex_init(copy.mutex) != 0
             {
                 throw .system(operation: "make the lock of", path: file.path, code: 0)
             }
-            try copy.setCleanMark()
+            try copy.cleanMark.set()
             crashPoint(.indexBuilt)
             try engine.folder.rename(ArchiveOpening.newIndexName, to: ArchiveOpening.indexName)
             crashPoint(.indexRenamed)

@@ -17,7 +17,7 @@ struct IndexWitness {
     /// `nil` when there is no index of this archive that may be read. `mark`: its clean mark, if that has been looked
     /// at and taken away.
     init?(
-        _ folder: OpenFile, _ descriptor: Descriptor, mark knownMark: IndexMemory.CleanMark? = nil
+        _ folder: OpenFile, _ descriptor: Descriptor, mark knownMark: MarkStanding? = nil
     ) throws(StorageError) {
         let found: OpenFile?
         do throws(StorageError) {
@@ -31,10 +31,13 @@ struct IndexWitness {
         guard status.bytes >= IndexLayout.fileBytes(chunks: 1), let header = try IndexHeader(file),
             header.isOf(descriptor.identity)
         else { return nil }
-        let index = try IndexMemory(file, as: .open(file), writable: false)
+        let memory = try IndexMemory(file, as: .open(file), writable: false)
+        // A view takes no hold on it.
+        defer { withExtendedLifetime(memory) {} }
+        let index = IndexView(memory)
         noted = header.loss
         let state = header.state
-        let mark = if let knownMark { knownMark } else { try index.cleanMark() }
+        let mark = if let knownMark { knownMark } else { try index.cleanMark.standing() }
         let isTrustworthy = mark == .right || (mark == .none && header.isOf(file, status))
         let head = header.head
         guard isTrustworthy, state == .ready || state == .syncFailed else {

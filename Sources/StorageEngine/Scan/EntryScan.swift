@@ -25,7 +25,7 @@ import Darwin
 package final class EntryScan {
     private let engine: ArchiveEngine
     // The engine's own, for each entry asks both several times.
-    private let index: IndexMemory
+    private let index: IndexView
     private let log: SegmentLog
     private let items: [ScanItem]
     package let order: ScanOrder
@@ -37,7 +37,7 @@ package final class EntryScan {
     private let wallOffset = Clock.wallOffset()
     /// Lines of the process table whose processes live; asked for once.
     private lazy var living = engine.livingLines
-    private lazy var pending = index.pendingTouches()
+    private lazy var pending = index.touches.pending()
 
     private let renumberings: UInt64
     /// Numbers of those that were found by another than they had.
@@ -75,7 +75,7 @@ package final class EntryScan {
         var items: [ScanItem] = []
         var stamps: [UInt64] = []
         let renumberings = engine.index.renumberings
-        let pending = engine.index.pendingTouches()
+        let pending = engine.index.touches.pending()
         for key in keys {
             try withBytes(of: key) { (key) throws(StorageError) in
                 // A key that can't be is that of no entry.
@@ -86,7 +86,7 @@ package final class EntryScan {
                 let item = ScanItem(location: entry.location, number: entry.number, tag: tag)
                 guard !items.contains(where: { $0.number == item.number }) else { return }
                 items.append(item)
-                stamps.append(engine.index.lastUse(of: entry.number, entry.slot, pending).recency)
+                stamps.append(engine.index.touches.lastUse(of: entry.number, entry.slot, pending).recency)
             }
         }
         self.init(
@@ -131,7 +131,7 @@ package final class EntryScan {
         at engine: ArchiveEngine, _ order: ScanOrder, ascending: Bool
     ) throws(StorageError) -> [ScanItem] {
         // Two thousand cells, of use for the order alone.
-        let pending = order == .recency ? engine.index.pendingTouches() : nil
+        let pending = order == .recency ? engine.index.touches.pending() : nil
         var items: [ScanItem] = []
         var stamps: [UInt64] = []
         let count = min(engine.index.entryCount, Int(engine.index.usedEntries))
@@ -196,7 +196,7 @@ package final class EntryScan {
     @inline(never)
     private func renumberedLine(of item: ScanItem) throws(StorageError) -> EntryLine? {
         guard index.renumberings != renumberings else { return nil }
-        for number in index.liveEntries(ofTag: item.tag) {
+        for number in index.table.liveEntries(ofTag: item.tag) {
             guard let line = try line(number, ofTag: item.tag),
                 !own.contains(ScanEntry(number: number, tag: item.tag)), renumbered.insert(number).inserted
             else { continue }
@@ -210,7 +210,7 @@ package final class EntryScan {
     private func prefetch(_ ahead: Int) {
         guard ahead < items.count else { return }
         let item = items[ahead]
-        if let slot = index.entry(item.number) { cp_prefetch(slot.base) }
+        if let slot = index.entry(item.number) { slot.prefetch() }
         log.prefetch(item.location)
     }
 
@@ -222,7 +222,7 @@ package final class EntryScan {
     package var recency: UInt64 { use?.recency ?? 0 }
     package var isInMemoryOnly: Bool { line?.isMemoryOnly ?? false }
 
-    private var use: LastUse? { line.map { index.lastUse(of: $0.number, $0.slot, pending) } }
+    private var use: LastUse? { line.map { index.touches.lastUse(of: $0.number, $0.slot, pending) } }
     package var accessed: Timestamp { Timestamp(microseconds: use?.accessed ?? 0) }
     package var hits: UInt32 { use?.hits ?? 0 }
 

@@ -21,7 +21,7 @@ import Darwin
 /// log went round meanwhile, it begins anew.
 struct SnapshotBuilder {
     private let engine: ArchiveEngine
-    private let index: IndexMemory
+    private let index: IndexView
     private let log: SegmentLog
 
     init(_ engine: ArchiveEngine) {
@@ -105,7 +105,7 @@ struct SnapshotBuilder {
         var last = Location.none
         let renumberings = index.renumberings
         let isChanging = index.structureVersion & 1 != 0
-        try engine.forEachLine(uses: index.pendingTouches()) { line in
+        try engine.forEachLine(uses: index.touches.pending()) { line in
             last = max(last, line.location)
             guard !line.isMemoryOnly, let use = line.use else { return }
             items.append(

@@ -1,0 +1,40 @@
+/// A way along entries that are chained by ``EntrySlot/chainNext``. However long a chain is, each of its entries is met; a
+/// damaged one that leads back into itself ends where it does so. (R. P. Brent: "An improved Monte Carlo factorization
+/// algorithm", BIT 20, 1980: an entry is remembered after 1, 2, 4, … steps, and is met again if there is a ring.)
+struct ChainWalk<Right> {
+    private let index: MappedIndex<Right>
+    private let first: UInt32
+    private var slot: EntrySlot<Right>?
+    private var remembered: UInt32 = 0
+    private var lap = 1
+    private var left = 1
+    /// Number of the entry that was met last.
+    private(set) var number: UInt32 = 0
+    /// Whether the chain ended because it leads back into itself.
+    private(set) var isRing = false
+
+    @inline(__always)
+    init(_ index: MappedIndex<Right>, from first: UInt32) {
+        self.index = index
+        self.first = first
+    }
+
+    @inline(__always)
+    mutating func next() -> EntrySlot<Right>? {
+        let number = slot?.chainNext ?? first
+        guard let slot = index.entry(number) else { return nil }
+        if number == remembered {
+            isRing = true
+            return nil
+        }
+        left -= 1
+        if left == 0 {
+            remembered = number
+            lap &*= 2
+            left = lap
+        }
+        self.number = number
+        self.slot = slot
+        return slot
+    }
+}

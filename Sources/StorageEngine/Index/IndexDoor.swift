@@ -1,0 +1,179 @@
+import CPlatform
+import Synchronization
+
+/// Where an index is mapped in this process, and how much of it: words of this process alone.
+struct IndexPlace: ~Copyable {
+    /// Where the latest range is. Stored before `knownCapacity` rises, so whoever reads that first finds what it says.
+    let address: Atomic<UInt>
+    /// Entries that the file is known to have room for, and that are mapped at `address`; grows only.
+    let knownCapacity = Atomic<UInt32>(0)
+
+    static func make(_ range: MappedRange) -> UnsafeMutablePointer<IndexPlace> {
+        let place = UnsafeMutablePointer<IndexPlace>.allocate(capacity: 1)
+        place.initialize(to: IndexPlace(address: Atomic(UInt(bitPattern: range.base))))
+        return place
+    }
+
+    static func discard(_ place: UnsafeMutablePointer<IndexPlace>) {
+        place.deinitialize(count: 1)
+        place.deallocate()
+    }
+}
+
+/// The one door to the bytes of a mapped index: every access is inside them (F4). Safe from any thread, and valid as long as
+/// the ``IndexMemory`` is there, which every engine keeps; it takes no hold on that, so views over it cost nothing.
+///
+/// Offsets are constants of ``IndexLayout`` below the mapped size; entry and bucket numbers are checked against the
+/// capacity, which is never larger than the file and the mapping (checked against the file itself whenever it grows).
+struct IndexDoor: @unchecked Sendable {
+    private let place: UnsafeMutablePointer<IndexPlace>
+    private let owner: Unmanaged<IndexMemory>
+
+    @inline(__always)
+    init(_ place: UnsafeMutablePointer<IndexPlace>, _ owner: Unmanaged<IndexMemory>) {
+        self.place = place
+        self.owner = owner
+    }
+
+    /// For what has to do with the file and the mapping.
+    var memory: IndexMemory { owner.takeUnretainedValue() }
+
+    @inline(__always)
+    var base: UnsafeMutableRawPointer {
+        // Of a range that stays as long as the memory.
+        UnsafeMutableRawPointer(bitPattern: place.pointee.address.load(ordering: .acquiring))
+            .unsafelyUnwrapped
+    }
+
+    // MARK: The header's page
+
+    /// The door to it: the word at an offset that ``IndexLayout`` names.
+    @inline(__always)
+    func field(_ offset: Int) -> UnsafeMutableRawPointer {
+        assert(offset >= 0 && offset + 8 <= IndexLayout.processTableOffset)
+        return base + offset
+    }
+    @inline(__always) func word32(_ offset: Int) -> UInt32 { cp_load32(field(offset)) }
+    @inline(__always) func word64(_ offset: Int) -> UInt64 { cp_load64(field(offset)) }
+    @inline(__always) func set32(_ offset: Int, _ value: UInt32) { cp_store32(field(offset), value) }
+    @inline(__always) func set64(_ offset: Int, _ value: UInt64) { cp_store64(field(offset), value) }
+    @inline(__always) func location(_ offset: Int) -> Location { Location(raw: word64(offset)) }
+
+    /// A count or a sum of bytes. No honest one reaches 2⁴⁸; capped there, so that arithmetic on what a damaged
+    /// index says cannot overflow (F4).
+    @inline(__always)
+    func size(_ offset: Int) -> Int { Int(truncatingIfNeeded: min(word64(offset), 1 << 48)) }
+
+    // MARK: How much is there
+
+    /// Entries that the header says there is room for.
+    @inline(__always) var claimedCapacity: UInt32 {
+        word32(IndexLayout.entryCapacityOffset)
+    }
+
+    /// Whether entries 1...number exist in the mapped file.
+    @inline(__always)
+    private func holds(_ number: UInt32) -> Bool {
+        number <= place.pointee.knownCapacity.load(ordering: .acquiring) || learn(number)
+    }
+
+    @inline(never)
+    private func learn(_ number: UInt32) -> Bool {
+        owner.takeUnretainedValue().learnCapacity(atLeast: number)
+    }
+
+    /// Entry numbers that may be in use: 1 to this.
+    var usedEntries: UInt32 {
+        let claimed = word32(IndexLayout.entryHighWaterOffset)
+        return holds(claimed) ? claimed : place.pointee.knownCapacity.load(ordering: .relaxed)
+    }
+
+    /// Bucket numbers that may be in use: 0 to one less than this.
+    var usedBuckets: UInt32 {
+        let most = Int(usedCapacity) / IndexLayout.chunkEntries * IndexLayout.chunkBuckets
+        return min(word32(IndexLayout.bucketCountOffset), UInt32(most))
+    }
+
+    private var usedCapacity: UInt32 {
+        _ = learn(0)
+        return place.pointee.knownCapacity.load(ordering: .relaxed)
+    }
+
+    /// Makes sure that all that the index has now is mapped here; for whoever would otherwise take what is not for
+    /// nothing. Costs two loads where nothing has grown.
+    @inline(__always)
+    func catchUp() throws(StorageError) {
+        if claimedCapacity > place.pointee.knownCapacity.load(ordering: .acquiring) {
+            try owner.takeUnretainedValue().learnCapacity()
+        }
+    }
+
+    // MARK: Entries and buckets, numbered from 1 and 0
+
+    /// The line of an entry; `nil` for 0 and for numbers past the capacity.
+    @inline(__always)
+    func entryAddress(_ number: UInt32) -> UnsafeMutableRawPointer? {
+        guard number > 0, holds(number) else { return nil }
+        let place = Int(number) - 1
+        let chunk = base + IndexLayout.chunksOffset + (place >> 10) * IndexLayout.chunkBytes
+        return chunk + (place & 1023) * IndexLayout.entryBytes
+    }
+
+    /// The word that says which processes hold the entry's object in memory; `nil` past the capacity.
+    @inline(__always)
+    func residencyAddress(_ number: UInt32) -> UnsafeMutableRawPointer? {
+        guard number > 0, holds(number) else { return nil }
+        let place = Int(number) - 1
+        let chunk = base + IndexLayout.chunksOffset + (place >> 10) * IndexLayout.chunkBytes
+        return chunk + IndexLayout.residencyInChunkOffset + (place & 1023) * IndexLayout.residencyBytes
+    }
+
+    /// The byte that says by which action the entry was set aside; `nil` past the capacity.
+    @inline(__always)
+    func markAddress(_ number: UInt32) -> UnsafeMutableRawPointer? {
+        guard number > 0, holds(number) else { return nil }
+        let place = Int(number) - 1
+        let chunk = base + IndexLayout.chunksOffset + (place >> 10) * IndexLayout.chunkBytes
+        return chunk + IndexLayout.marksInChunkOffset + (place & 1023)
+    }
+
+    /// The bounds of a chunk's deadlines: one for each 32 entries, then that of the chunk; `nil` past the capacity.
+    func deadlineRows(ofChunk chunk: Int) -> UnsafeMutableRawPointer? {
+        guard chunk >= 0, holds(UInt32(truncatingIfNeeded: (chunk + 1) * IndexLayout.chunkEntries)) else {
+            return nil
+        }
+        return base + IndexLayout.chunksOffset + chunk * IndexLayout.chunkBytes
+            + IndexLayout.deadlinesInChunkOffset
+    }
+
+    /// The bound of a group of chunks, of which there are as many as ``IndexLayout/deadlineGroups``.
+    func deadlineGroup(_ group: Int) -> UnsafeMutableRawPointer {
+        assert(0..<IndexLayout.deadlineGroups ~= group)
+        return base + IndexLayout.deadlineGroupsOffset + 8 * group
+    }
+
+    /// The bucket of that number; `nil` past the capacity.
+    @inline(__always)
+    func bucketAddress(_ number: UInt32) -> UnsafeMutableRawPointer? {
+        let chunk = Int(number) / IndexLayout.chunkBuckets
+        let place = Int(number) - chunk * IndexLayout.chunkBuckets
+        guard holds(UInt32(truncatingIfNeeded: (chunk + 1) * IndexLayout.chunkEntries)) else { return nil }
+        let first = IndexLayout.chunksOffset + chunk * IndexLayout.chunkBytes
+        return base + first + IndexLayout.bucketsInChunkOffset + place * Bucket.bytes
+    }
+
+    /// The word that counts a segment's live frames.
+    @inline(__always)
+    func segmentAddress(_ segment: UInt32) -> UnsafeMutableRawPointer {
+        base + IndexLayout.segmentTableOffset + Int(segment & SegmentLayout.slotMask) * 8
+    }
+
+    // MARK: The touch ring
+
+    /// The cell of a stamp's number, modulo the ring's.
+    @inline(__always)
+    func touchAddress(_ stamp: Int) -> UnsafeMutableRawPointer {
+        base + IndexLayout.touchRingOffset + (stamp & (IndexLayout.touchCells - 1))
+            * IndexLayout.touchCellBytes
+    }
+}

@@ -1,0 +1,275 @@
+import CPlatform
+
+/// What whoever has a section changes of the header. What each field means: `MappedIndex+Header.swift`, which reads the same
+/// words.
+extension ChangingIndex {
+    // MARK: Whose index it is. Written while its maker alone has it, and only read from then on.
+
+    /// Writes what says whose index this is; it is being built from here on.
+    func beginBuilding(archive identity: [UInt8], salt: UInt64) {
+        memory.set64(IndexLayout.magicOffset, IndexLayout.magic)
+        memory.set32(IndexLayout.versionOffset, IndexLayout.version)
+        state = .building
+        setBytes(identity, at: IndexLayout.identityOffset)
+        setBytes(BootIdentity.current, at: IndexLayout.bootOffset)
+        memory.set64(IndexLayout.saltOffset, salt)
+    }
+
+    private func setBytes(_ bytes: [UInt8], at offset: Int) {
+        bytes.withUnsafeBytes {
+            UnsafeMutableRawBufferPointer(start: memory.field(offset), count: bytes.count).copyMemory(
+                from: $0)
+        }
+    }
+
+    /// Writes which file this is: a copy of it is another (F3).
+    func identify(_ file: OpenFile) throws(StorageError) {
+        let status = try file.status()
+        memory.set64(IndexLayout.deviceOffset, status.device)
+        memory.set64(IndexLayout.inodeOffset, status.inode)
+        memory.set64(IndexLayout.birthOffset, cp_birth_time(file.descriptor))
+    }
+
+    var loss: LogLoss? {
+        get {
+            LogLoss(
+                from: memory.location(IndexLayout.lossFromOffset),
+                to: memory.location(IndexLayout.lossToOffset))
+        }
+        nonmutating set {
+            memory.set64(IndexLayout.lossFromOffset, newValue?.from.raw ?? 0)
+            memory.set64(IndexLayout.lossToOffset, newValue?.to.raw ?? 0)
+        }
+    }
+
+    // MARK: The lock, and what goes on under it
+
+    var locking: LockingMode? {
+        get { LockingMode(rawValue: memory.word32(IndexLayout.lockingOffset)) }
+        nonmutating set { memory.set32(IndexLayout.lockingOffset, newValue?.rawValue ?? 0) }
+    }
+    var lockNamespace: UInt32 {
+        get { memory.word32(IndexLayout.lockNamespaceOffset) }
+        nonmutating set { memory.set32(IndexLayout.lockNamespaceOffset, newValue) }
+    }
+    @inline(__always) var sectionOwner: UInt64 {
+        get { memory.word64(IndexLayout.sectionOwnerOffset) }
+        nonmutating set { memory.set64(IndexLayout.sectionOwnerOffset, newValue) }
+    }
+    var state: IndexLayout.State? {
+        get { IndexLayout.State(rawValue: memory.word32(IndexLayout.stateOffset)) }
+        nonmutating set { memory.set32(IndexLayout.stateOffset, newValue?.rawValue ?? 0) }
+    }
+    /// Marks the index as damaged: nobody changes the archive through it any more, and the next who opens the
+    /// archive builds a new one from the log.
+    func declareDamaged() { state = .damaged }
+
+    /// Makes readers that are under way look again if they find nothing.
+    @inline(__always)
+    func beginStructureChange() {
+        let version = cp_relaxed64(memory.field(IndexLayout.structureOffset))
+        cp_relaxed_store64(memory.field(IndexLayout.structureOffset), version | 1)
+        cp_store_fence()
+    }
+
+    @inline(__always)
+    func endStructureChange() {
+        let version = cp_relaxed64(memory.field(IndexLayout.structureOffset))
+        memory.set64(IndexLayout.structureOffset, (version | 1) &+ 1)
+    }
+
+    func beginReturn() { memory.set64(IndexLayout.returnsOffset, returns | 1) }
+    func endReturn() {
+        memory.set64(IndexLayout.returnsOffset, (returns | 1) &+ 1)
+        // What comes back may be older than all that was visible.
+        leastVisible = 0
+    }
+
+    var renumberings: UInt64 {
+        get { memory.word64(IndexLayout.renumberingsOffset) }
+        nonmutating set { memory.set64(IndexLayout.renumberingsOffset, newValue) }
+    }
+
+    // MARK: Entries and buckets
+
+    @inline(__always) var entryCapacity: UInt32 {
+        get { memory.word32(IndexLayout.entryCapacityOffset) }
+        nonmutating set { memory.set32(IndexLayout.entryCapacityOffset, newValue) }
+    }
+    @inline(__always) var entryHighWater: UInt32 {
+        get { memory.word32(IndexLayout.entryHighWaterOffset) }
+        nonmutating set { memory.set32(IndexLayout.entryHighWaterOffset, newValue) }
+    }
+    @inline(__always) var freeHead: UInt32 {
+        get { memory.word32(IndexLayout.freeHeadOffset) }
+        nonmutating set { memory.set32(IndexLayout.freeHeadOffset, newValue) }
+    }
+    @inline(__always) var bucketCount: UInt32 {
+        get { memory.word32(IndexLayout.bucketCountOffset) }
+        nonmutating set { memory.set32(IndexLayout.bucketCountOffset, newValue) }
+    }
+    var indexBytes: Int {
+        get { memory.size(IndexLayout.indexBytesOffset) }
+        nonmutating set { memory.set64(IndexLayout.indexBytesOffset, UInt64(newValue)) }
+    }
+    @inline(__always) var recencyFirst: UInt32 {
+        get { memory.word32(IndexLayout.recencyFirstOffset) }
+        nonmutating set { memory.set32(IndexLayout.recencyFirstOffset, newValue) }
+    }
+    @inline(__always) var recencyLast: UInt32 {
+        get { memory.word32(IndexLayout.recencyLastOffset) }
+        nonmutating set { memory.set32(IndexLayout.recencyLastOffset, newValue) }
+    }
+    @inline(__always) var leastVisible: UInt32 {
+        get { memory.word32(IndexLayout.leastVisibleOffset) }
+        nonmutating set { memory.set32(IndexLayout.leastVisibleOffset, newValue) }
+    }
+
+    /// No entry is free, and none is in the order.
+    func clearLists() {
+        freeHead = 0
+        recencyFirst = 0
+        recencyLast = 0
+        leastVisible = 0
+    }
+
+    // MARK: Totals
+
+    @inline(__always) var entryCount: Int {
+        get { memory.size(IndexLayout.entryCountOffset) }
+        nonmutating set { memory.set64(IndexLayout.entryCountOffset, UInt64(newValue)) }
+    }
+    @inline(__always) var valueBytes: UInt64 {
+        get { UInt64(memory.size(IndexLayout.valueBytesOffset)) }
+        nonmutating set { memory.set64(IndexLayout.valueBytesOffset, newValue) }
+    }
+    @inline(__always) var liveFrameBytes: Int {
+        get { memory.size(IndexLayout.liveFrameBytesOffset) }
+        nonmutating set { memory.set64(IndexLayout.liveFrameBytesOffset, UInt64(newValue)) }
+    }
+    @inline(__always) var segmentBytes: Int {
+        get { memory.size(IndexLayout.segmentBytesOffset) }
+        nonmutating set { memory.set64(IndexLayout.segmentBytesOffset, UInt64(newValue)) }
+    }
+
+    @inline(__always)
+    func adjust(_ total: IndexLayout.Total, by amount: Int) {
+        let sum = Int64(bitPattern: memory.word64(total.offset)) &+ Int64(amount)
+        if sum < 0 { fallBelowNothing(total) } else { memory.set64(total.offset, UInt64(bitPattern: sum)) }
+    }
+
+    /// A total can't be negative: some entry's size is not what it was, and evicting for such a total would remove
+    /// what is intact. The sum of the files' sizes may be off after a failed extension.
+    @inline(never)
+    private func fallBelowNothing(_ total: IndexLayout.Total) {
+        if total != .segmentBytes { declareDamaged() }
+        memory.set64(total.offset, 0)
+    }
+
+    /// Counts a frame that becomes live, or, with negative `bytes`, one that no longer is. A segment's word is 0 only
+    /// when as many have gone as had come: a wrong size in a damaged entry can't make it so.
+    @inline(__always)
+    func adjustLive(_ location: Location, by bytes: Int) {
+        let live = liveFrames(ofSegment: location.segment)
+        let change = (bytes < 0 ? -1 : 1) << IndexLayout.liveCountShift + bytes
+        setLiveFrames(ofSegment: location.segment, live &+ UInt64(bitPattern: Int64(change)))
+        adjust(.liveFrameBytes, by: bytes)
+    }
+
+    // MARK: The log
+
+    @inline(__always) var head: Location {
+        get { memory.location(IndexLayout.headOffset) }
+        nonmutating set { memory.set64(IndexLayout.headOffset, newValue.raw) }
+    }
+    @inline(__always) var oldestSegment: UInt32 {
+        get { memory.word32(IndexLayout.oldestSegmentOffset) }
+        nonmutating set { memory.set32(IndexLayout.oldestSegmentOffset, newValue) }
+    }
+    var cleaner: Location {
+        get { memory.location(IndexLayout.cleanerOffset) }
+        nonmutating set { memory.set64(IndexLayout.cleanerOffset, newValue.raw) }
+    }
+    @inline(__always) var sequence: UInt64 {
+        get { memory.word64(IndexLayout.sequenceOffset) }
+        nonmutating set { memory.set64(IndexLayout.sequenceOffset, newValue) }
+    }
+    @inline(__always) var appendedBytes: UInt64 {
+        get { memory.word64(IndexLayout.appendedBytesOffset) }
+        nonmutating set { memory.set64(IndexLayout.appendedBytesOffset, newValue) }
+    }
+    var firstMessage: Location {
+        get { memory.location(IndexLayout.firstMessageOffset) }
+        nonmutating set { memory.set64(IndexLayout.firstMessageOffset, newValue.raw) }
+    }
+    @inline(__always) var batchOpen: Location {
+        get { memory.location(IndexLayout.batchOpenOffset) }
+        nonmutating set { memory.set64(IndexLayout.batchOpenOffset, newValue.raw) }
+    }
+    var batchDone: Location {
+        get { memory.location(IndexLayout.batchDoneOffset) }
+        nonmutating set { memory.set64(IndexLayout.batchDoneOffset, newValue.raw) }
+    }
+
+    // MARK: What can be undone
+
+    @inline(__always) var setAsideCount: UInt32 {
+        get { memory.word32(IndexLayout.setAsideCountOffset) }
+        nonmutating set { memory.set32(IndexLayout.setAsideCountOffset, newValue) }
+    }
+    @inline(__always) var setAsideBytes: Int {
+        get { memory.size(IndexLayout.setAsideBytesOffset) }
+        nonmutating set { memory.set64(IndexLayout.setAsideBytesOffset, UInt64(newValue)) }
+    }
+    var nextGroup: UInt32 {
+        get { max(1, memory.word32(IndexLayout.nextGroupOffset)) }
+        nonmutating set { memory.set32(IndexLayout.nextGroupOffset, newValue) }
+    }
+    var undoSweep: UInt32 {
+        get { memory.word32(IndexLayout.undoSweepOffset) }
+        nonmutating set { memory.set32(IndexLayout.undoSweepOffset, newValue) }
+    }
+
+    // MARK: The configuration, as the descriptor has it
+
+    func setConfiguration(_ configuration: ArchiveConfiguration) {
+        memory.set64(IndexLayout.memoryLimitOffset, configuration.memoryLimit ?? .max)
+        memory.set64(IndexLayout.diskLimitOffset, configuration.diskLimit ?? .max)
+        memory.set32(IndexLayout.syncTenthsOffset, UInt32(configuration.durability.tenths))
+        memory.set32(IndexLayout.durabilityOffset, configuration.durability.level.rawValue)
+    }
+
+    // MARK: The clean mark. Written while nobody else has the archive open for writing.
+
+    var cleanFlag: UInt32 {
+        get { memory.word32(IndexLayout.cleanFlagOffset) }
+        nonmutating set { memory.set32(IndexLayout.cleanFlagOffset, newValue) }
+    }
+    var cleanSum: UInt32 {
+        get { memory.word32(IndexLayout.cleanSumOffset) }
+        nonmutating set { memory.set32(IndexLayout.cleanSumOffset, newValue) }
+    }
+
+    /// As ``add(_:_:)`` for a counter that only sections change.
+    @inline(__always) func addLocked(_ counter: IndexLayout.Counter, _ amount: UInt64 = 1) {
+        let address = memory.field(IndexLayout.countersOffset + 8 * counter.rawValue)
+        cp_relaxed_store64(address, cp_relaxed64(address) &+ amount)
+    }
+}
+
+extension IndexLayout {
+    /// A sum that changes by what an operation adds or takes away.
+    enum Total {
+        case entryCount, valueBytes, liveFrameBytes, segmentBytes, appendedBytes
+
+        @inline(__always) fileprivate var offset: Int {
+            switch self {
+            case .entryCount: IndexLayout.entryCountOffset
+            case .valueBytes: IndexLayout.valueBytesOffset
+            case .liveFrameBytes: IndexLayout.liveFrameBytesOffset
+            case .segmentBytes: IndexLayout.segmentBytesOffset
+            case .appendedBytes: IndexLayout.appendedBytesOffset
+            }
+        }
+    }
+}
