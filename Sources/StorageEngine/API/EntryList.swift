@@ -128,7 +128,9 @@ public struct EntryList: Sendable, RandomAccessCollection {
             let tag = try engine.withFrameIfPresent(
                 at: reference.location, { UInt32(truncatingIfNeeded: engine.hash($0.key)) })
         else { return nil }
-        for number in engine.index.table.liveEntries(ofTag: tag) { if let line = try line(number) { return line } }
+        for number in engine.index.table.liveEntries(ofTag: tag) {
+            if let line = try line(number) { return line }
+        }
         return nil
     }
 

@@ -61,7 +61,8 @@ struct EntryNumbers {
     func unlink(_ number: UInt32, _ slot: ChangingSlot) {
         guard index.freeHead != number else { return index.freeHead = slot.chainNext }
         // What it says was before it in the list is so only while that one is free itself.
-        guard let before = index.entry(slot.newer), before.location == .none, before.chainNext == number else {
+        guard let before = index.entry(slot.newer), before.location == .none, before.chainNext == number
+        else {
             return index.declareDamaged()
         }
         before.chainNext = slot.chainNext
