@@ -74,7 +74,10 @@ extension Archive {
     // MARK: Reading
 
     /// Counts a look-up that found nothing of use.
-    package func countMiss() throws(StorageError) { try engine().processSlot?.addMiss() }
+    package func countMiss() throws(StorageError) {
+        let engine = try engine()
+        withExtendedLifetime(engine) { engine.processSlot?.addMiss() }
+    }
 
     /// As ``withAccess(_:_:)``, and says what to ask ``access(_:)`` for as long as the object is kept.
     package func withAccessToHold(

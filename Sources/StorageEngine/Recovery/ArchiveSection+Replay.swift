@@ -344,6 +344,16 @@ extension ArchiveSection {
                 path: engine.folder.path + "/" + Descriptor.fileName, offset: 16,
                 reason: "all segments belong to another archive; repair it to go by them")
         }
-        return readable.filter { $0 >= oldest }
+        let belonging = readable.filter { $0 >= oldest }
+        if let first = belonging.first, let last = belonging.last, last - first >= UInt32(SegmentLayout.slots)
+        {
+            throw .corrupted(
+                path: log.path(of: first), offset: 0,
+                reason:
+                    "no log is as long as from this segment to \(SegmentHeader.fileName(last)), which has more than "
+                    + "\(SegmentLayout.slots) between: one of the two is another log's, and has to be moved away"
+            )
+        }
+        return belonging
     }
 }

@@ -38,4 +38,15 @@ import Testing
         #expect(try opened.status().entries == 10_000)
         #expect(Date().timeIntervalSince(start) < 5)
     }
+
+    /// What broke: two segments of one slot kept each other out, and every command said that a reader had one of them.
+    @Test func segmentsOfNoOneLogAreTold() throws {
+        let archive = try HandmadeArchive()
+        try archive.write([.put("a", stamp: 1)], segment: 1, oldest: 1)
+        try archive.write([.put("b", stamp: 2)], segment: 4_097, oldest: 1)
+        for mode in [AccessMode.readOnly, .readWrite] {
+            let error = #expect(throws: StorageError.self) { _ = try archive.open(mode) }
+            #expect(error?.description.contains("another log's") == true, "\(String(describing: error))")
+        }
+    }
 }
