@@ -43,12 +43,11 @@ extension TouchRing {
         -> LastUse
     {
         // A use sets the stamp first and the rest thereafter; when many are applied, that is told behind the last of them.
-        // So what was applied since is whole as soon as that was told.
+        // So what was told before the line is read is whole in it, unless another use begins meanwhile.
         for attempt in 0..<1_000 {
+            let told = max(before, drained)
             let use = LastUse(slot)
-            if use.recency < before || use.recency < drained, slot.recency == use.recency {
-                return use.adding(touches, tag: slot.tag)
-            }
+            if use.recency < told, slot.recency == use.recency { return use.adding(touches, tag: slot.tag) }
             if attempt > 10 { sched_yield() }
         }
         // Whoever applies them was stopped amid it.

@@ -101,7 +101,9 @@ import Testing
             let metadata = try #require(try observer.metadata("a"))
             let most = begun.load(ordering: .sequentiallyConsistent)
             looks += 1
-            #expect(list[0].hits >= least && list[0].hits <= metadata.hits && metadata.hits <= most)
+            #expect(
+                list[0].hits >= least && list[0].hits <= metadata.hits && metadata.hits <= most,
+                "\(least) \(list[0].hits) \(metadata.hits) \(most)")
         }
         try user.wait()
         #expect(looks > 10)
