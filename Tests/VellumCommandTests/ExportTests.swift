@@ -1,4 +1,5 @@
 import Foundation
+import StorageEngine
 import Testing
 
 @Suite("export")
@@ -30,6 +31,20 @@ struct ExportTests {
         #expect(result.status == 1)
         #expect(result.text == "a\n1\n")
         #expect(result.errors.hasPrefix("vellum: \"array\" "))
+    }
+
+    /// What broke: an entry that is only in the memory of a process was written with an empty value, which took the value's
+    /// place where it was imported.
+    @Test func whatOnlyAProcessHoldsIsLeftOut() throws {
+        try store.done("put", "A", "there", input: "1")
+        let archive = try Store.open(at: store.path).archive(named: "A")
+        _ = try archive.withHashed("elsewhere") { (key) throws(StorageError) in
+            try archive.recordInMemoryOnly(key, bytes: 100)
+        }
+        let result = try store.done("export", "A", "--with-keys")
+        #expect(result.lines == ["{\"key\":\"there\",\"value\":1}"])
+        #expect(result.errors.contains("1 entry is in the memory of a process only, and left out"))
+        archive.close()
     }
 
     @Test func anEmptyArchiveExportsNothing() throws {

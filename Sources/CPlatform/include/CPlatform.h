@@ -84,6 +84,9 @@ uint64_t cp_birth_time(int descriptor);
 /// Gives the blocks behind bytes [from, to) back; they then read as zeros, and the file keeps its length.
 /// 0 or an errno.
 int cp_punch(int descriptor, off_t from, off_t to);
+/// The next stretch of the file from `from` on that isn't a hole; false where there is none. Where that isn't known, all
+/// of it.
+bool cp_next_data(int descriptor, off_t from, off_t *begin, off_t *end);
 /// Whether a hole of the file can be read through a mapping however full its file system is: not so where reading
 /// takes a page of the file system's room, as on tmpfs. False where that isn't known.
 bool cp_holes_are_readable(int descriptor);

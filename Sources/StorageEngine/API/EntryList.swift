@@ -135,13 +135,29 @@ public struct EntryList: Sendable, RandomAccessCollection {
     }
 
     /// Calls `body` with the value of the entry at `index` as it was when the list was made, without any
-    /// trace; `nil` when its bytes have been reclaimed since.
+    /// trace; `nil` when its bytes have been reclaimed since, and for one that only a process' memory holds.
     /// - Throws: `corrupted` when the bytes fail their checksum.
     public func withValue<Result>(
         at index: Int, _ body: (UnsafeRawBufferPointer) -> Result
     ) throws(StorageError) -> Result? {
+        try withFrame(at: index) { body($0.value) }
+    }
+
+    /// Key, value and how that is encoded, all of the version that was there when the list was made; `nil` as for
+    /// ``withValue(at:_:)``.
+    package func content(
+        at index: Int
+    ) throws(StorageError) -> (key: String, encoding: ValueEncoding, value: [UInt8])? {
+        try withFrame(at: index) { frame in
+            (String(decoding: frame.key, as: UTF8.self), frame.encoding, Array(frame.value))
+        }
+    }
+
+    private func withFrame<Result>(at index: Int, _ body: (Frame) -> Result) throws(StorageError) -> Result? {
         let location = references[index].location
-        guard let pin = try engine.log.pinIfPresent(location.segment) else { return nil }
+        guard references[index].tier != .memory,
+            let pin = try engine.log.pinIfPresent(location.segment)
+        else { return nil }
         defer { engine.log.unpin(pin) }
         guard let frame = try engine.log.frameIfPresent(pin, at: location.offset) else { return nil }
         guard frame.passesChecksum(seed: Frame.seed(segmentSeed: pin.seed, offset: location.offset)) else {
@@ -149,7 +165,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
                 path: engine.log.path(of: location.segment), offset: location.offset,
                 reason: "the entry fails its checksum")
         }
-        return body(frame.value)
+        return body(frame)
     }
 }
 

@@ -1,3 +1,13 @@
+import CPlatform
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// Reading a segment from end to end, past damage.
 extension SegmentLog {
     /// The frame at `offset` of a pinned segment, if it is exactly what its writer put there.
@@ -10,6 +20,21 @@ extension SegmentLog {
 
     /// Whether everything from `offset` to the end of a pinned segment is zero: never written.
     func isBlank(_ pin: Pin, from offset: Int) -> Bool { view(pin).isBlank(from: offset) }
+
+    /// The same. Of a file that has blocks for a small part of its length only, which no writer leaves, the holes are passed
+    /// over: going through gigabytes of nothing takes time, and page after page of memory.
+    private func isBlankBehind(_ pin: Pin, from offset: Int) throws(StorageError) -> Bool {
+        let view = view(pin)
+        guard let status = mapped.withLock({ $0[pin.segment]?.status }),
+            status.allocatedBytes < status.bytes / 4
+        else { return view.isBlank(from: offset) }
+        let file = try openedFile(of: pin)
+        var (begin, end) = (off_t(0), off_t(offset))
+        while cp_next_data(file.descriptor, end, &begin, &end), begin < view.bytes {
+            guard view.isBlank(from: Int(begin), upTo: Int(end)) else { return false }
+        }
+        return true
+    }
 
     /// Where the batch that begins at `offset` ends; `nil` unless all its frames are there and valid.
     func endOfBatch(_ pin: Pin, at offset: Int) -> Int? {
@@ -73,14 +98,13 @@ extension SegmentLog {
         var search: FrameSearch?
         // Another process may have made the file longer; what it put there must not be taken for a blank rest.
         try learnSize(pin)
-        let view = view(pin)
         while offset < limit {
             if let frame = try validFrame(pin, at: offset, search) {
                 try body(.frame(frame, Location(segment: pin.segment, offset: offset)))
                 offset += frame.bytes
                 continue
             }
-            if view.isBlank(from: offset) { return (offset, true) }
+            if try isBlankBehind(pin, from: offset) { return (offset, true) }
             if search == nil { search = try self.search(pin) }
             guard let next = try search?.next(after: offset) else { return (offset, false) }
             try body(.damage(from: offset, to: next))

@@ -87,9 +87,10 @@ struct SegmentView {
     }
 
     /// Whether everything from `offset` to the end is zero: never written.
-    func isBlank(from offset: Int) -> Bool {
+    func isBlank(from offset: Int, upTo end: Int = .max) -> Bool {
         var cursor = (max(offset, 0) + 7) & ~7
-        while cursor + 8 <= bytes {
+        let end = min(end, bytes)
+        while cursor + 8 <= end {
             if (base + cursor).load(as: UInt64.self) != 0 { return false }
             cursor += 8
         }

@@ -97,23 +97,32 @@ struct Exporter {
     ) throws -> Int {
         var damaged = 0
         var missing = 0
+        var elsewhere = 0
         for index in entries.indices {
             if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
-            let encoding = try entries.metadata(at: index)?.encoding ?? .unknown
-            let bytes: [UInt8]?
+            // It has no value to write; an empty one would take its place when it is read back.
+            guard entries[index].tier != .memory else {
+                elsewhere += 1
+                continue
+            }
+            let content: (key: String, encoding: ValueEncoding, value: [UInt8])?
             do throws(StorageError) {
-                bytes = try entries.withValue(at: index) { Array($0) }
+                content = try entries.content(at: index)
             } catch {
                 guard case .corrupted = error else { throw error }
                 if !isSilent { Narration.complain(error.description) }
                 damaged += 1
                 continue
             }
-            guard let bytes, let key = try entries.key(at: index) else {
+            guard let content else {
                 if try entries.isMissing(at: index) { missing += 1 }
                 continue
             }
-            try body(key, StoredValue(bytes, encoding: encoding))
+            try body(content.key, StoredValue(content.value, encoding: content.encoding))
+        }
+        if !isSilent, elsewhere > 0 {
+            let them = HumanText.count(elsewhere, "entry is", "entries are")
+            Narration.complain("\(them) in the memory of a process only, and left out")
         }
         if !isSilent { Narration.complainOfMissing(missing) }
         return damaged + missing
