@@ -22,13 +22,16 @@ extension ArchiveSection {
         if index.setAsideCount > 0 { forgetSetAside(most: 64) }
         let allowed = engine.allowedSegmentBytes
         let hard = allowed + engine.segmentTarget
+        // Where S3 leaves less than what lives takes, nothing is kept by paying for all of it at once.
+        let most = engine.grantedSegmentBytes < allowed ? max(share, ArchiveSection.workAtOnce) : Int.max
         // Going once over the whole log frees all that can be freed.
         let last = index.head.segment
         var work = 0
         var isRecounted = false
         while true {
             let used = index.segmentBytes
-            guard used > allowed, work < share || used > hard, index.oldestSegment < index.head.segment
+            guard used > allowed, work < share || used > hard && work < most,
+                index.oldestSegment < index.head.segment
             else { return }
             if work >= share {
                 guard index.oldestSegment < last else { return }
