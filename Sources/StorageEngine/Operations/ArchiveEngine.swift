@@ -83,6 +83,9 @@ final class ArchiveEngine: Sendable {
         syncing = other.syncing
     }
 
+    /// Whether it has read the log into memory of its own, and shows what that was then.
+    var isCopy: Bool { attachment == nil && !index.hasFile }
+
     /// Looks at the index while the engine is held: a view takes no hold on it.
     func look<Result>(_ body: (IndexView) -> Result) -> Result {
         withExtendedLifetime(self) { body(index) }

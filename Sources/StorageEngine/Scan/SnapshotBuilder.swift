@@ -78,7 +78,12 @@ struct SnapshotBuilder {
         var overlay = SnapshotOverlay(engine, found.items, segments)
         guard try overlay.apply(from: begin, to: end) else { return nil }
         let now = Clock.read()
-        return result(overlay.items(atBoot: now.boot, from: oldest), segments, now)
+        let items = overlay.items(atBoot: now.boot, from: oldest)
+        // What can't be read is not left out.
+        for segment in Set(items.map(\.location.segment)) {
+            guard try segments.add(segment) else { return nil }
+        }
+        return result(items, segments, now)
     }
 
     private func result(_ items: [SnapshotItem], _ segments: PinnedSegments, _ now: Clock.Reading) -> Result {
@@ -90,6 +95,11 @@ struct SnapshotBuilder {
     private func pin(_ segments: PinnedSegments, upTo end: Location) throws(StorageError) -> Bool {
         guard end != .none else { return true }
         let oldest = engine.index.oldestSegment
+        if engine.isCopy {
+            // It has mapped all that there was when it was made; the files may be gone by now, and nothing grows for it.
+            for number in oldest...max(oldest, end.segment) { _ = try segments.add(number) }
+            return segments.pins[end.segment] != nil
+        }
         for number in try log.segmentNumbers() where number >= oldest && number <= end.segment {
             guard try segments.add(number) else { return false }
         }

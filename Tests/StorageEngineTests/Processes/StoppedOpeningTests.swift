@@ -54,6 +54,28 @@ import Testing
         return list.count
     }
 
+    /// What broke: who had read the log into its own memory, because the index could not be used just then, got snapshots
+    /// without what was in segments that were reclaimed later, or was told that it changed too fast; look-ups found all.
+    @Test func aCopyHasItsSnapshotWhole() async throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        try prepare(folder)
+        try folder.removeIndex("A")
+        let worker = try #require(try await stopped(at: .indexBuilt, folder))
+        let copy = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
+        #expect(try copy.snapshot().count == Self.entries)
+        worker.signal(SIGKILL)
+        _ = try await worker.finish()
+        let archive = try Store.open(at: folder.store).archive(named: "A")
+        for number in 0..<6_000 {
+            try archive.put([UInt8](repeating: 8, count: 500), forKey: "\(number % Self.entries)")
+        }
+        let found = try copy.peek("1")?.first
+        let snapshot = try copy.snapshot()
+        #expect(snapshot.count == Self.entries)
+        #expect(try snapshot.value("1")?.first == found)
+        #expect(try copy.entries().count == Self.entries)
+    }
+
     @Test(arguments: [
         CrashPoint.archiveFolderMade, .descriptorWritten, .descriptorRenamed, .indexFileMade, .indexBuilt,
         .indexRenamed, .processAttached,

@@ -1,0 +1,52 @@
+import Foundation
+import StorageEngine
+import Synchronization
+import TestSupport
+import Testing
+
+/// Who removes many entries at once holds up nobody for long. What broke: making the index smaller, and reclaiming what the
+/// removal had become a reason for, were one hold of the lock each, and slices of a removal left others no time to get in:
+/// beside a removal from a million small entries a put waited for up to four seconds.
+@Suite(.oneAtATime) struct RemovalPauseTests {
+    @Test(
+        .enabled(if: Soak.seconds > 0, "runs in a soak"),
+        arguments: [(keepOneIn: 2, bytes: 4), (keepOneIn: 9, bytes: 4), (keepOneIn: 2, bytes: 100)])
+    func putsBesideARemovalSoak(keepOneIn: Int, bytes: Int) throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try Store.open(at: folder.store)
+            .archive(named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let value = [UInt8](repeating: 1, count: bytes)
+        for number in 0..<1_000_000 {
+            let owner = number % keepOneIn == 0 ? "stays" : "goes"
+            try archive.put(value, forKey: "\(number)", attributes: EntryAttributes(owner: owner))
+        }
+        let isDone = Atomic<Bool>(false)
+        let slowest = Atomic<UInt64>(0)
+        let puts = Atomic<Int>(0)
+        let writer = Background {
+            while !isDone.load(ordering: .relaxed) {
+                let start = ContinuousClock.now
+                try archive.put([1], forKey: "beside")
+                let nanoseconds = UInt64((ContinuousClock.now - start) / .nanoseconds(1))
+                slowest.max(nanoseconds, ordering: .relaxed)
+                puts.add(1, ordering: .relaxed)
+                usleep(200)
+            }
+        }
+        let start = ContinuousClock.now
+        let removal = try archive.deleteEntries(ofOwner: "goes")
+        let taken = ContinuousClock.now - start
+        isDone.store(true, ordering: .relaxed)
+        try writer.wait()
+        var figures = Figures("R12 puts beside a removal, 1 of \(keepOneIn) stays, \(bytes) B")
+        figures.add("removed", removal.entries)
+        figures.add("taken", nanoseconds: UInt64(taken / .nanoseconds(1)))
+        figures.add("puts", puts.load(ordering: .relaxed))
+        figures.add("slowest put", nanoseconds: slowest.load(ordering: .relaxed))
+        figures.report()
+        #expect(removal.entries == 1_000_000 - (1_000_000 + keepOneIn - 1) / keepOneIn)
+        #expect(slowest.load(ordering: .relaxed) < 1_500_000_000)
+        #expect(try archive.invariantViolations() == [])
+        #expect(try archive.check().clean)
+    }
+}
