@@ -148,11 +148,21 @@ private struct BackupPlace {
         else {
             throw .notAStore(path: partialPath, reason: "it is needed for the backup and holds other files")
         }
-        for file in found { try partial.removeTree(file) }
+        try empty()
+    }
+
+    /// The marker goes last: whoever dies before that leaves what the next backup knows for one that was begun.
+    private func empty() throws(StorageError) {
+        let found = try partial.names()
+        for file in found where file != StoreMarker.fileName { try partial.removeTree(file) }
+        if found.contains(StoreMarker.fileName) { try partial.removeTree(StoreMarker.fileName) }
     }
 
     /// Takes away what is not finished; what can't be removed stays for the next backup.
-    func remove() { try? parent.removeTree(partialName) }
+    func remove() {
+        guard (try? empty()) != nil else { return }
+        try? parent.removeTree(partialName)
+    }
 
     func finish() throws(StorageError) {
         for name in try partial.names() {
