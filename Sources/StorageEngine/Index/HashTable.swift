@@ -218,16 +218,21 @@ extension HashTable where Right == Changing {
         insert(chain, count)
     }
 
-    /// Puts the entries of the last bucket into the one that was split for it.
-    func mergeLast() {
-        guard index.bucketCount > IndexLayout.firstBuckets else { return }
+    /// Puts the entries of the last bucket into the one that was split for it; `false` where the index claims more buckets
+    /// than it has, so that nobody goes on for as long as it claims.
+    func mergeLast() -> Bool {
+        guard index.bucketCount > IndexLayout.firstBuckets else { return false }
         let last = index.bucketCount &- 1
-        guard let old = index.bucket(last) else { return index.declareDamaged() }
+        guard let old = index.bucket(last) else {
+            index.declareDamaged()
+            return false
+        }
         let (chain, count) = chained(old)
         old.clear()
         index.bucketCount = last
         crashPoint(.bucketMerged)
         insert(chain, count)
+        return true
     }
 
     /// Chains all entries of a bucket. Its cells and its own chain are void then.

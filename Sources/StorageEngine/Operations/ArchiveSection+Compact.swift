@@ -90,7 +90,7 @@ extension ArchiveSection {
             guard renumber(number, slot, below: last) else { return false }
         }
         let buckets = Int(last) / IndexLayout.chunkEntries * IndexLayout.chunkBuckets
-        while Int(index.bucketCount) > buckets { index.table.mergeLast() }
+        while Int(index.bucketCount) > buckets { guard index.table.mergeLast() else { return false } }
         crashPoint(.compactEmptied)
         index.entryHighWater = last
         index.shrink(toHold: Int(last))
@@ -109,10 +109,10 @@ extension ArchiveSection {
         let least = max(1, chunks) * IndexLayout.chunkBuckets
         guard Int(index.bucketCount) > least else { return false }
         index.beginStructureChange()
+        defer { index.endStructureChange() }
         for _ in 0..<4 * IndexLayout.chunkBuckets where Int(index.bucketCount) > least {
-            index.table.mergeLast()
+            guard index.table.mergeLast() else { return false }
         }
-        index.endStructureChange()
         return true
     }
 

@@ -36,7 +36,7 @@ import Testing
             SystemFaults.remove(plan)
             if plan.injected == 0 { return }
             #expect(report == nil, "\(number)")
-            try store.backUp(to: place)
+            _ = try store.backUp(to: place)
             #expect(try Store.open(at: place).archive(named: "A").peek("a") == [1], "\(number)")
             try FileManager.default.removeItem(atPath: place)
         }
