@@ -137,7 +137,8 @@ extension HashTable where Right == Changing {
 
     @inline(__always)
     func insert(_ number: UInt32, _ slot: ChangingSlot) {
-        guard let bucket = bucket(of: slot.tag) else { return }
+        // In no bucket look-ups would not find it: the next who opens the archive makes the index anew.
+        guard let bucket = bucket(of: slot.tag) else { return index.declareDamaged() }
         insert(number, slot, into: bucket)
     }
 
@@ -203,11 +204,18 @@ extension HashTable where Right == Changing {
 
     // MARK: Growing and getting smaller
 
+    /// Far more than have died between taking an entry number and splitting a bucket for it.
+    private static var splitsOwedAtMost: Int { IndexLayout.chunkBuckets }
+
     /// Spreads the entries of one bucket over it and a new one.
     @inline(never)
     func splitNext() {
         let buckets = index.bucketCount
-        guard let new = index.bucket(buckets) else { return }
+        // One that is in use would be taken for the new one. Whoever died before it split one leaves one too few.
+        let needed = Int(index.usedEntries) * IndexLayout.chunkBuckets / IndexLayout.chunkEntries
+        guard Int(buckets) + HashTable.splitsOwedAtMost > needed, let new = index.bucket(buckets) else {
+            return index.declareDamaged()
+        }
         let half = (UInt32.max >> UInt32(buckets.leadingZeroBitCount)) >> 1
         guard let old = index.bucket(buckets & half) else { return }
         let (chain, count) = chained(old)

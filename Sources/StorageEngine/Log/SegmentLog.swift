@@ -130,6 +130,19 @@ final class SegmentLog: Sendable {
         return view(pin).frame(at: offset)
     }
 
+    /// The same with its segment pinned, for the caller to unpin.
+    func pinnedFrame(at location: Location) throws(StorageError) -> (Pin, Frame)? {
+        guard let pin = try pinIfPresent(location.segment) else { return nil }
+        do throws(StorageError) {
+            if let frame = try frameIfPresent(pin, at: location.offset) { return (pin, frame) }
+        } catch {
+            unpin(pin)
+            throw error
+        }
+        unpin(pin)
+        return nil
+    }
+
     // MARK: Damaged segments
 
     /// Finds the frames of a pinned segment behind damage.

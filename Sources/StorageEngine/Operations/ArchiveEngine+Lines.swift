@@ -107,23 +107,10 @@ extension ArchiveEngine {
 
     /// The frame of a line, pinned; `nil` where it has been reclaimed since.
     func entry(on line: EntryLine) throws(StorageError) -> FoundEntry? {
-        guard let pin = try log.pinIfPresent(line.location.segment) else { return nil }
-        let frame: Frame?
-        do throws(StorageError) {
-            frame = try log.frameIfPresent(pin, at: line.location.offset)
-        } catch {
-            log.unpin(pin)
-            throw error
-        }
-        guard let frame else {
-            log.unpin(pin)
-            return nil
-        }
-        let isExpired = line.deadline != Deadline.never && Clock.boot() >= line.deadline
-        let isGone = isExpired || line.isMemoryOnly && !isHeld(line.number)
+        guard let (pin, frame) = try log.pinnedFrame(at: line.location) else { return nil }
         return FoundEntry(
             number: line.number, slot: line.slot, location: line.location, frame: frame, pin: pin,
-            standing: isGone ? .expired : line.isMemoryOnly ? .memoryOnly : .valid)
+            standing: standing(of: line.number, until: line.deadline, isMemoryOnly: line.isMemoryOnly))
     }
 
     /// The same for an entry that has not expired; of those that only memories hold this process' own, or any.

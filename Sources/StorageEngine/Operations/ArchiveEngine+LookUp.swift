@@ -117,7 +117,11 @@ extension ArchiveEngine {
     @inline(never)
     private func standsVisibly(_ found: inout FoundEntry, _ unreadable: inout Location?) -> Bool {
         crashPoint(.frameFound)
-        found.standing = presentStanding(of: found.number, found.slot, at: found.location, found.frame)
+        found.standing = standing(of: found.number, found.slot, at: found.location)
+        // The line isn't filled yet: its frame says what it will.
+        if found.standing == nil, found.slot.location == found.location {
+            found.standing = standing(of: found.number, found.frame)
+        }
         if found.standing == nil { unreadable = found.location }
         return found.standing != nil && found.standing != .hidden
     }
@@ -272,25 +276,18 @@ extension ArchiveEngine {
         // Last: a line that is free, or another entry's, is neither hidden nor expired.
         cp_load_fence()
         guard slot.tells(of: location) else { return nil }
-        if isHidden { return .hidden }
-        if deadline != Deadline.never, Clock.boot() >= deadline { return .expired }
-        if isMemoryOnly { return isHeld(number) ? .memoryOnly : .expired }
-        return .valid
-    }
-
-    /// The same, from the frame while the line is being filled; `nil`: it names another frame by now.
-    func presentStanding(
-        of number: UInt32, _ slot: SlotView, at location: Location, _ frame: Frame
-    ) -> Standing? {
-        if let standing = standing(of: number, slot, at: location) { return standing }
-        return slot.location == location ? standing(of: number, frame) : nil
+        return isHidden ? .hidden : standing(of: number, until: deadline, isMemoryOnly: isMemoryOnly)
     }
 
     /// What a frame says of its entry, whose line isn't filled yet.
     func standing(of number: UInt32, _ frame: Frame) -> Standing {
-        let deadline = frame.traits.deadline
+        standing(of: number, until: frame.traits.deadline, isMemoryOnly: frame.kind == .resident)
+    }
+
+    /// What a deadline and the kind of an entry that isn't set aside make of it now.
+    func standing(of number: UInt32, until deadline: Int64, isMemoryOnly: Bool) -> Standing {
         if deadline != Deadline.never, Clock.boot() >= deadline { return .expired }
-        guard frame.kind == .resident else { return .valid }
+        guard isMemoryOnly else { return .valid }
         return isHeld(number) ? .memoryOnly : .expired
     }
 

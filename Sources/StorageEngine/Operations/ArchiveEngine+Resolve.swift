@@ -44,25 +44,14 @@ extension ArchiveEngine {
         // The line is still that of the frame before.
         let deadline = entry.slot.deadline
         let isMemoryOnly = entry.slot.isMemoryOnly
-        guard let pin = try log.pinIfPresent(part.previous.segment) else { return .changed }
-        let previous: Frame?
-        do throws(StorageError) {
-            previous = try log.frameIfPresent(pin, at: part.previous.offset)
-        } catch {
-            log.unpin(pin)
-            throw error
-        }
-        guard let frame = previous, frame.key.elementsEqual(entry.frame.key),
-            index.batchOpen == open
-        else {
+        guard let (pin, frame) = try log.pinnedFrame(at: part.previous) else { return .changed }
+        guard frame.key.elementsEqual(entry.frame.key), index.batchOpen == open else {
             log.unpin(pin)
             return .changed
         }
-        var before = FoundEntry(
-            number: entry.number, slot: entry.slot, location: part.previous, frame: frame, pin: pin)
-        let isExpired = deadline != Deadline.never && Clock.boot() >= deadline
-        before.standing =
-            isExpired ? .expired : !isMemoryOnly ? .valid : isHeld(entry.number) ? .memoryOnly : .expired
+        let before = FoundEntry(
+            number: entry.number, slot: entry.slot, location: part.previous, frame: frame, pin: pin,
+            standing: standing(of: entry.number, until: deadline, isMemoryOnly: isMemoryOnly))
         letGo(entry)
         return .found(before)
     }

@@ -143,4 +143,53 @@ import Testing
             }
         }
     }
+
+    /// A wrong count of buckets in an index that is open: whoever made it smaller would have gone on under the lock for as
+    /// many as it claimed; what was stored went into no bucket, or into one that another's entries were cleared from for it,
+    /// and the index was closed as a sound one.
+    @Test(arguments: [UInt32(1 << 20), 1 << 30, .max, 0, 1, 5_000])
+    func wrongCountOfBucketsIsMetByTheNextOpening(claimed: UInt32) throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        var archive = try Store.open(at: folder.store).archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .cache, diskLimit: 1_000_000))
+        for number in 0..<20_000 { try archive.put([UInt8(number & 255)], forKey: "key \(number)") }
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("A", "index")))
+        defer { try? file.close() }
+        try file.seek(toOffset: 460)
+        try file.write(contentsOf: Data(little(claimed)))
+        // Look-ups see what isn't there, and never take it for absence.
+        for number in [0, 7_777, 19_999] where claimed > 10_000 {
+            if case .success(let value) = Result(catching: { try archive.peek("key \(number)") }) {
+                #expect(value == [UInt8(number & 255)])
+            }
+        }
+        for number in 0..<3 { try? archive.put([7], forKey: "new \(number)") }
+        var removed: Set<Int> = []
+        for number in 0..<200 where (try? archive.delete("key \(number)")) == true { removed.insert(number) }
+        archive.close()
+        archive = try Store.open(at: folder.store).archive(named: "A")
+        #expect(try archive.check().clean)
+        #expect(try archive.invariantViolations() == [])
+        for number in 0..<20_000 {
+            #expect(try (archive.peek("key \(number)") == nil) == removed.contains(number))
+        }
+    }
+
+    /// The same beside a removal that makes the index smaller.
+    @Test func absurdCountOfBucketsKeepsNobodyAtMerging() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        var archive = try Store.open(at: folder.store).archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .cache, diskLimit: 100_000))
+        for number in 0..<20_000 { try archive.put([1], forKey: "key \(number)") }
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("A", "index")))
+        defer { try? file.close() }
+        try file.seek(toOffset: 460)
+        try file.write(contentsOf: Data(little(UInt32.max)))
+        try archive.setLimits(disk: 100, memory: nil)
+        archive.close()
+        archive = try Store.open(at: folder.store).archive(named: "A")
+        #expect(try archive.check().clean)
+        #expect(try archive.invariantViolations() == [])
+        #expect(try archive.status().entries <= 100)
+    }
 }

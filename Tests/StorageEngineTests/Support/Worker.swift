@@ -8,11 +8,16 @@ final class Worker {
 
     /// The output goes to a file, so that nothing a killed process said is lost in a pipe, and no thread
     /// waits for it.
-    /// `executable`: another program than the worker.
-    init(_ arguments: [String], in folder: TemporaryFolder, executable: String? = nil) throws {
+    /// `executable`: another program than the worker. `variables`: in its environment besides those of the tests.
+    init(
+        _ arguments: [String], in folder: TemporaryFolder, executable: String? = nil,
+        variables: [String: String] = [:]
+    ) throws {
         path = folder.path + "/output-" + UUID().uuidString
         process = try ChildProcess(
-            executable ?? ChildProcess.program(named: "StoreWorker"), arguments, streams: [1: .writing(path)])
+            executable ?? ChildProcess.program(named: "StoreWorker"), arguments,
+            environment: ProcessInfo.processInfo.environment.merging(variables) { $1 },
+            streams: [1: .writing(path)])
     }
 
     var pid: pid_t { process.pid }
