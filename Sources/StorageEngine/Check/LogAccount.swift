@@ -121,7 +121,7 @@ struct LogAccount {
     /// The place of an action; what another had there is given up.
     @discardableResult
     private mutating func begin(_ group: UInt32) -> Int {
-        let place = UndoTable.place(of: group)
+        let place = IndexLayout.undoPlace(of: group)
         if let other = actions[place], other.group == group { return place }
         for key in actions[place]?.keys ?? [] { drop(key, place) }
         actions[place] = (group, [])
@@ -165,7 +165,7 @@ struct LogAccount {
     }
 
     private mutating func restore(_ group: UInt32, keepsOut: Bool, isNew: Bool) {
-        let place = UndoTable.place(of: group)
+        let place = IndexLayout.undoPlace(of: group)
         guard let action = actions[place], action.group == group else { return }
         for key in action.keys {
             guard let coming = aside[key]?[place] else { continue }

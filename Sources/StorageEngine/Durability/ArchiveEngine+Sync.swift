@@ -157,13 +157,3 @@ extension ArchiveEngine {
         if index.durability == .interval { try? synchronize(upTo: index.head) }
     }
 }
-
-extension ArchiveSection {
-    /// Whether files of old segments may go: where a power loss must not cost what was synced, what was moved out
-    /// of them has to be on the medium first.
-    func mayRemoveSegments() -> Bool {
-        guard index.durability != .process else { return true }
-        // Waits little, because others wait for the archive's lock; a later operation removes them.
-        return (try? engine.synchronize(upTo: index.head, patience: 1_000_000_000)) != nil
-    }
-}

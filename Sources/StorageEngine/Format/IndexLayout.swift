@@ -76,6 +76,8 @@ enum IndexLayout {
     static let eventBytes = 64
     static let undoTableOffset = 241_664
     static let undoLines = 64
+    /// The line where a reversible action of that number belongs.
+    static func undoPlace(of group: UInt32) -> Int { Int(group) % undoLines }
     static let undoLineBytes = 64
     static let undoSumsOffset = 245_760
     static let undoSumBytes = 64

@@ -90,7 +90,7 @@ struct EntryMarks<Right> {
     }
 
     /// Every entry that is set aside by that line; for few, or where nobody waits.
-    func marked(by line: UndoLine) -> [UInt32] {
+    func marked<Line>(by line: UndoLine<Line>) -> [UInt32] {
         var numbers: [UInt32] = []
         var next: UInt32 = 0
         while let found = nextMarked(above: next, lines: 1 << UInt64(line.place), most: .max).found {
@@ -118,7 +118,7 @@ extension EntryMarks where Right == Changing {
     // MARK: Setting aside
 
     /// Flags an entry as set aside by the action of that line. Sums of the archive are the caller's.
-    func setAside(_ number: UInt32, _ slot: ChangingSlot, by line: UndoLine) {
+    func setAside(_ number: UInt32, _ slot: ChangingSlot, by line: ChangingUndoLine) {
         let bytes = slot.frameBytes
         line.marked += 1
         line.frameBytes &+= UInt64(bytes)
@@ -190,7 +190,7 @@ extension EntryMarks where Right == Changing {
         countOut(line, frameBytes: slot.frameBytes)
     }
 
-    private func countOut(_ line: UndoLine, frameBytes: UInt32) {
+    private func countOut(_ line: ChangingUndoLine, frameBytes: UInt32) {
         line.marked -= min(line.marked, 1)
         line.frameBytes -= min(line.frameBytes, UInt64(frameBytes))
         index.setAsideBytes -= min(index.setAsideBytes, Int(frameBytes))
@@ -210,6 +210,4 @@ extension EntryMarks where Right == Changing {
 
 extension MappedIndex {
     @inline(__always) var marks: EntryMarks<Right> { EntryMarks(self) }
-
-    var undo: UndoTable { UndoTable(memory) }
 }

@@ -116,6 +116,19 @@ struct HashTable<Right> {
     /// The way along a bucket's chain.
     @inline(__always)
     func chain(of bucket: Bucket) -> ChainWalk<Right> { ChainWalk(index, from: bucket.overflow) }
+
+    /// The number of the entry whose frame is at `location`, or `nil` when none is any more.
+    func entry(at location: Location, tag: UInt32) -> UInt32? {
+        guard let bucket = bucket(of: tag) else { return nil }
+        let cell = Bucket.cell(tag: tag, location: location)
+        for place in 0..<Bucket.cells where bucket.cell(place) & ~Bucket.look == cell {
+            return bucket.number(place)
+        }
+        guard bucket.overflow != 0 else { return nil }
+        var chain = chain(of: bucket)
+        while let slot = chain.next() { if slot.location == location { return chain.number } }
+        return nil
+    }
 }
 
 extension MappedIndex {

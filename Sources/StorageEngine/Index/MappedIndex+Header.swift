@@ -88,7 +88,7 @@ extension MappedIndex {
 
     // MARK: The log
 
-    /// Where the next frame goes: what is before it is the archive's. Moved last (S7).
+    /// Where the next frame goes: what is before it is the archive's. Moved last (F5).
     @inline(__always) var head: Location { memory.location(IndexLayout.headOffset) }
     /// 0: there is no segment.
     @inline(__always) var oldestSegment: UInt32 { memory.word32(IndexLayout.oldestSegmentOffset) }

@@ -4,7 +4,7 @@ import CPlatform
 /// of the mapped index, valid as long as that is.
 ///
 /// An access takes a stamp (one atomic addition, the order of all uses of the archive's entries), writes a cell and is
-/// done: no lock. Whoever next has a section applies the cells in the order of their stamps, always before choosing a
+/// done: no lock. A section applies the cells in the order of their stamps, always before it chooses a
 /// victim, so eviction is exact LRU (S5).
 ///
 /// Invariants: stamps are taken by atomic addition and only grow; the cell of a stamp is published by one compare-and-swap

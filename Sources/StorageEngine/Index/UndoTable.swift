@@ -5,16 +5,16 @@ import CPlatform
 /// Guarded by the archive's lock for writing; read by anyone, each word atomically. Invariant: an entry's mark
 /// (``EntryMark``) names a line, and no line is given to another action while a mark names it. Layout: OnDiskFormat,
 /// "The table of reversible actions".
-struct UndoTable {
+struct UndoTable<Right> {
     private let index: UnsafeMutableRawPointer
 
-    init(_ memory: IndexDoor) { index = memory.base }
+    fileprivate init(_ index: MappedIndex<Right>) { self.index = index.memory.base }
 
     /// The line where an action of that number belongs, whatever is there now.
-    static func place(of group: UInt32) -> Int { Int(group) % IndexLayout.undoLines }
+    func lineToBe(of group: UInt32) -> UndoLine<Right> { self[IndexLayout.undoPlace(of: group)] }
 
     /// The one door to the table's bytes: a place outside is none of it, and the last line stands for it.
-    subscript(place: Int) -> UndoLine {
+    subscript(place: Int) -> UndoLine<Right> {
         let place = min(max(place, 0), IndexLayout.undoLines - 1)
         return UndoLine(
             place: place, line: index + IndexLayout.undoTableOffset + place * IndexLayout.undoLineBytes,
@@ -22,20 +22,22 @@ struct UndoTable {
     }
 
     /// The line of an action, if the table still has it.
-    func line(of group: UInt32) -> UndoLine? {
+    func line(of group: UInt32) -> UndoLine<Right>? {
         guard group != 0 else { return nil }
-        let line = self[UndoTable.place(of: group)]
+        let line = lineToBe(of: group)
         return line.group == group ? line : nil
     }
 
     /// Latest first.
-    var lines: [UndoLine] {
+    var lines: [UndoLine<Right>] {
         (0..<IndexLayout.undoLines).map { self[$0] }.filter { $0.group != 0 }
             .sorted { $0.group > $1.group }
     }
 
     var isEmpty: Bool { (0..<IndexLayout.undoLines).allSatisfy { self[$0].group == 0 } }
+}
 
+extension UndoTable where Right == Changing {
     /// Forgets all actions; the entries' marks are the caller's.
     func clear() {
         for place in 0..<IndexLayout.undoLines {
@@ -45,11 +47,30 @@ struct UndoTable {
     }
 }
 
+extension MappedIndex {
+    var undo: UndoTable<Right> { UndoTable(self) }
+}
+
+extension ChangingIndex {
+    /// A line that was looked at before.
+    func changing(_ line: UndoView) -> ChangingUndoLine { undo[line.place] }
+}
+
+/// How far an action is.
+enum UndoState: UInt32 {
+    case free = 0
+    case reversible = 1
+    /// What it removed is back.
+    case undone = 2
+    /// What it removed is back, and the rest of it can still be undone: deadlines are.
+    case returning = 3
+}
+
 /// One action's line, and what it has set aside. Guarded as ``UndoTable``.
-struct UndoLine {
+struct UndoLine<Right> {
     let place: Int
-    private let line: UnsafeMutableRawPointer
-    private let sums: UnsafeMutableRawPointer
+    fileprivate let line: UnsafeMutableRawPointer
+    fileprivate let sums: UnsafeMutableRawPointer
 
     fileprivate init(place: Int, line: UnsafeMutableRawPointer, sums: UnsafeMutableRawPointer) {
         self.place = place
@@ -57,38 +78,71 @@ struct UndoLine {
         self.sums = sums
     }
 
-    enum State: UInt32 {
-        case free = 0
-        case reversible = 1
-        /// What it removed is back.
-        case undone = 2
-        /// What it removed is back, and the rest of it can still be undone: deadlines are.
-        case returning = 3
-    }
-
     /// Number of the action; 0: the line is free.
+    var group: UInt32 { cp_load32(line) }
+    /// One store of this word makes all that the action removed visible at once.
+    var state: UndoState { UndoState(rawValue: cp_load32(line + 4)) ?? .free }
+    /// Whether look-ups find what the action removed.
+    var isBack: Bool { state == .undone || state == .returning }
+    /// When the action began, microseconds since 1970.
+    var time: Int64 { signed(line + 8) }
+    /// When its grace is over, on the boot clock.
+    var end: Int64 { signed(line + 16) }
+    /// How many bytes the archive has ever appended when its grace is over; all ones: however many.
+    var endBytes: UInt64 { cp_relaxed64(line + 24) }
+    var entries: UInt64 { cp_relaxed64(line + 32) }
+    var bytes: UInt64 { cp_relaxed64(line + 40) }
+    var pid: UInt32 { cp_relaxed32(line + 48) }
+    /// A ``ReversibleAction/Kind``.
+    var kind: UInt32 { cp_relaxed32(line + 52) }
+    /// The first frame of the action.
+    var first: Location { Location(raw: cp_relaxed64(line + 56)) }
+    var isOfDeadlines: Bool { kind == ReversibleAction.Kind.deadline.rawValue }
+
+    // MARK: Sums
+
+    /// Entries that would come back: set aside, not back yet, and not recorded anew since.
+    var pendingEntries: UInt64 { cp_relaxed64(sums) }
+    /// Sum of the sizes of their values.
+    var pendingBytes: UInt64 { cp_relaxed64(sums + 8) }
+    /// Sum of the sizes of the frames of all entries whose marks name this line.
+    var frameBytes: UInt64 { cp_relaxed64(sums + 16) }
+    /// Their number.
+    var marked: UInt64 { cp_relaxed64(sums + 24) }
+    /// Bytes ever appended when the action's latest frame was.
+    var lastAppended: UInt64 { cp_relaxed64(sums + 32) }
+    /// When it was undone, microseconds since 1970, and by which process.
+    var undone: Int64 { signed(sums + 40) }
+    var undoer: UInt32 { cp_relaxed32(sums + 48) }
+
+    fileprivate func signed(_ place: UnsafeMutableRawPointer) -> Int64 { Int64(bitPattern: cp_relaxed64(place)) }
+}
+
+/// A line for those who look.
+typealias UndoView = UndoLine<Looking>
+
+/// A line for those who have a section.
+typealias ChangingUndoLine = UndoLine<Changing>
+
+extension ChangingUndoLine {
+    // MARK: Fields
+
     var group: UInt32 {
         get { cp_load32(line) }
         nonmutating set { cp_store32(line, newValue) }
     }
-    /// One store of this word makes all that the action removed visible at once.
-    var state: State {
-        get { State(rawValue: cp_load32(line + 4)) ?? .free }
+    var state: UndoState {
+        get { UndoState(rawValue: cp_load32(line + 4)) ?? .free }
         nonmutating set { cp_store32(line + 4, newValue.rawValue) }
     }
-    /// Whether look-ups find what the action removed.
-    var isBack: Bool { state == .undone || state == .returning }
-    /// When the action began, microseconds since 1970.
     var time: Int64 {
         get { signed(line + 8) }
         nonmutating set { set(line + 8, newValue) }
     }
-    /// When its grace is over, on the boot clock.
     var end: Int64 {
         get { signed(line + 16) }
         nonmutating set { set(line + 16, newValue) }
     }
-    /// How many bytes the archive has ever appended when its grace is over; all ones: however many.
     var endBytes: UInt64 {
         get { cp_relaxed64(line + 24) }
         nonmutating set { cp_relaxed_store64(line + 24, newValue) }
@@ -105,46 +159,34 @@ struct UndoLine {
         get { cp_relaxed32(line + 48) }
         nonmutating set { cp_relaxed_store32(line + 48, newValue) }
     }
-    /// A ``ReversibleAction/Kind``.
     var kind: UInt32 {
         get { cp_relaxed32(line + 52) }
         nonmutating set { cp_relaxed_store32(line + 52, newValue) }
     }
-    /// The first frame of the action.
     var first: Location {
         get { Location(raw: cp_relaxed64(line + 56)) }
         nonmutating set { cp_relaxed_store64(line + 56, newValue.raw) }
     }
-    var isOfDeadlines: Bool { kind == ReversibleAction.Kind.deadline.rawValue }
-
-    // MARK: Sums
-
-    /// Entries that would come back: set aside, not back yet, and not recorded anew since.
     var pendingEntries: UInt64 {
         get { cp_relaxed64(sums) }
         nonmutating set { cp_relaxed_store64(sums, newValue) }
     }
-    /// Sum of the sizes of their values.
     var pendingBytes: UInt64 {
         get { cp_relaxed64(sums + 8) }
         nonmutating set { cp_relaxed_store64(sums + 8, newValue) }
     }
-    /// Sum of the sizes of the frames of all entries whose marks name this line.
     var frameBytes: UInt64 {
         get { cp_relaxed64(sums + 16) }
         nonmutating set { cp_relaxed_store64(sums + 16, newValue) }
     }
-    /// Their number.
     var marked: UInt64 {
         get { cp_relaxed64(sums + 24) }
         nonmutating set { cp_relaxed_store64(sums + 24, newValue) }
     }
-    /// Bytes ever appended when the action's latest frame was.
     var lastAppended: UInt64 {
         get { cp_relaxed64(sums + 32) }
         nonmutating set { cp_relaxed_store64(sums + 32, newValue) }
     }
-    /// When it was undone, microseconds since 1970, and by which process.
     var undone: Int64 {
         get { signed(sums + 40) }
         nonmutating set { set(sums + 40, newValue) }
@@ -160,7 +202,6 @@ struct UndoLine {
         }
     }
 
-    private func signed(_ place: UnsafeMutableRawPointer) -> Int64 { Int64(bitPattern: cp_relaxed64(place)) }
     private func set(_ place: UnsafeMutableRawPointer, _ value: Int64) {
         cp_relaxed_store64(place, UInt64(bitPattern: value))
     }

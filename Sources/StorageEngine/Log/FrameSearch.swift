@@ -3,8 +3,7 @@
 /// Behind damage a frame may begin at every eighth byte, and each of them may claim a length up to the end of the file. To
 /// take the checksum of all that each time would be quadratic, and a value of lengths can be made to do just that. So the
 /// register of the checksum over everything before every 1,024th byte is kept, and what lies between two places comes from
-/// two of them (``Checksum/moved(_:overZeros:)``): a frame costs the same however long it claims to be, and none is missed
-/// (R6).
+/// two of them (``Checksum/moved(_:overZeros:)``): a frame costs the same however long it claims to be, and none is missed.
 ///
 /// For one thread at a time, which its owner sees to, and for bytes that don't change meanwhile. Reads the file, and maps
 /// nothing.

@@ -57,7 +57,7 @@ extension SegmentLog {
     }
 
     /// A segment whose header is damaged is this archive's all the same if it holds a frame that passes its
-    /// checksum, which is seeded with identity and number: one bad byte must not cost a whole segment (R6).
+    /// checksum, which is seeded with identity and number: one bad byte must not cost a whole segment.
     func checkBelonging(_ file: OpenFile, _ segment: UInt32) throws(StorageError) {
         do throws(StorageError) {
             _ = try header(of: file, segment)

@@ -56,9 +56,7 @@ extension ArchiveEngine {
     /// As an access of the entry: a hit, and it becomes the most recent on disk too (S5).
     func access(_ held: HeldEntry) -> HeldState {
         guard let processSlot, state(of: held) == .current else { return .gone }
-        processSlot.addHit()
-        let touch = index.touches.note(held.number, tag: held.tag, time: Clock.wall())
-        if touch != .published { touchSlowly(touch, held.number, tag: held.tag) }
+        noteUse(held.number, tag: held.tag, processSlot)
         return .current
     }
 

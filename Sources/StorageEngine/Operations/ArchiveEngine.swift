@@ -91,13 +91,6 @@ final class ArchiveEngine: Sendable {
         withExtendedLifetime(self) { body(index) }
     }
 
-    /// Applies pending touches if nobody holds the lock now.
-    @inline(never)
-    func drainIfFree() {
-        guard let section = tryAcquire() else { return }
-        section.index.touches.drainAll()
-    }
-
     /// Gives the line in the process table back; its counts stay with the archive. Not to be used afterwards.
     func detach() {
         endHousekeeping()

@@ -74,7 +74,7 @@ extension ArchiveEngine {
             })
         return PlanOutcome(
             entries: removal.entries, bytes: removal.bytes, skipped: [],
-            action: index.undo.line(of: group).map(describe))
+            action: index.undo.line(of: group).map { describe($0) })
     }
 
     /// Gives up, some at a time, what the action before has set aside whose line the next one takes.
@@ -82,7 +82,7 @@ extension ArchiveEngine {
         while true {
             let section = try acquire()
             let group = index.nextGroup
-            let line = index.undo[UndoTable.place(of: group)]
+            let line = section.index.undo.lineToBe(of: group)
             guard line.marked > 0 else { return }
             if line.state == .reversible { line.end = 0 }
             section.forgetSetAside(most: ArchiveEngine.actionBatch)

@@ -150,13 +150,16 @@ extension ArchiveSection {
             content.sequence = nextSequence()
             location = try append(content)
             events = index.ring.claim(count + 1)
+            crashPoint(.putFrameWritten)
             removeVictims(count, sparing: replaced, time: content.time, events: events)
             number = applyPut(content, tag: tag, number: replaced, at: location)
             // Before it is the archive's: nobody may find an entry that no process seems to hold.
             if traits.residentBytes != 0, let processSlot = engine.processSlot {
                 index.residency.mark(number, line: processSlot.line)
             }
+            crashPoint(.putIndexChanged)
             commit(location, bytes: content.frameBytes)
+            crashPoint(.putCommitted)
         }
         if count > 1 { compactIfSparse(removed: max(count, entries - index.entryCount)) }
         return (location, number, events &+ UInt64(count))

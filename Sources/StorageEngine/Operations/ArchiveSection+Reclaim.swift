@@ -4,7 +4,7 @@ import CPlatform
 ///
 /// Always the oldest, in log order: then a delete or an eviction that reaches the end of the log has
 /// nothing older left to hide and can simply be dropped. Each operation pays for the bytes it appended, so
-/// there is no background work and no long pause. Why: OnDiskFormat, "Reclaiming".
+/// there is no long pause, and what is reclaimed in the background is only what nobody's writing has paid for. Why: OnDiskFormat, "Reclaiming".
 extension ArchiveSection {
     /// Does the share of reclaiming that appending `bytes` owes.
     @inline(__always)
@@ -158,7 +158,7 @@ extension ArchiveSection {
     @inline(__always)
     private func liveEntry(_ candidate: Candidate, _ segment: UInt32) -> UInt32? {
         guard let kind = candidate.frame.kind, kind.storesEntry || kind == .kept else { return nil }
-        return entry(at: Location(segment: segment, offset: candidate.offset), tag: candidate.tag)
+        return index.table.entry(at: Location(segment: segment, offset: candidate.offset), tag: candidate.tag)
     }
 
     /// Sends the cleaner on to the next valid frame, or gives the segment up if there is none.
@@ -175,19 +175,6 @@ extension ArchiveSection {
         }
         index.cleaner = Location(segment: pin.segment, offset: next)
         return next - offset
-    }
-
-    /// The number of the entry whose frame is at `location`, or `nil` when none is any more.
-    func entry(at location: Location, tag: UInt32) -> UInt32? {
-        guard let bucket = index.table.bucket(of: tag) else { return nil }
-        let cell = Bucket.cell(tag: tag, location: location)
-        for place in 0..<Bucket.cells where bucket.cell(place) & ~Bucket.look == cell {
-            return bucket.number(place)
-        }
-        guard bucket.overflow != 0 else { return nil }
-        var chain = index.table.chain(of: bucket)
-        while let slot = chain.next() { if slot.location == location { return chain.number } }
-        return nil
     }
 
     /// Copies the frame of an entry to the head; with `kept`, of one that is set aside.
@@ -259,7 +246,7 @@ extension ArchiveSection {
     }
 
     /// Drops a segment that the cleaner has been through although entries still name it: because their frames are
-    /// damaged, and then they are gone (R6), or because the buckets don't lead to them, and then they are moved.
+    /// damaged, and then they are gone, or because the buckets don't lead to them, and then they are moved.
     /// `false` when there is no room for that.
     private func abandon(_ segment: UInt32) -> Bool {
         if index.liveFrames(ofSegment: segment) != 0 {
@@ -284,6 +271,14 @@ extension ArchiveSection {
         guard let next = try? log.nextSegment(after: segment, upTo: index.head.segment) else { return false }
         dropSegments(before: next)
         return true
+    }
+
+    /// Whether files of old segments may go: where a power loss must not cost what was synced, what was moved out
+    /// of them has to be on the medium first.
+    func mayRemoveSegments() -> Bool {
+        guard index.durability != .process else { return true }
+        // Waits little, because others wait for the archive's lock; a later operation removes them.
+        return (try? engine.synchronize(upTo: index.head, patience: 1_000_000_000)) != nil
     }
 
     /// Removes the files of all segments older than `segment`, oldest first: a younger file must not go

@@ -8,7 +8,7 @@ extension ArchiveSection {
         guard index.marks.isLive(number, slot) else { return }
         note(removal, first: location, bytes: UInt64(slot.valueBytes))
         index.residency.forget(number)
-        index.marks.setAside(number, slot, by: index.undo[UndoTable.place(of: removal.group)])
+        index.marks.setAside(number, slot, by: index.undo.lineToBe(of: removal.group))
         index.adjust(.valueBytes, by: -Int(slot.valueBytes))
         index.adjust(.entryCount, by: -1)
         crashPoint(.setAsideLinked)
@@ -16,7 +16,7 @@ extension ArchiveSection {
 
     /// Counts an entry into its action's line, and makes the line if it is the first.
     func note(_ removal: RemovalNote, first: Location, bytes: UInt64) {
-        let line = index.undo[UndoTable.place(of: removal.group)]
+        let line = index.undo.lineToBe(of: removal.group)
         // Frames of an action behind its `restore` only damage, or a forger, makes: they begin it anew.
         if line.group != removal.group || line.state == .undone {
             // So many actions later nobody can undo that one any more.
@@ -29,7 +29,7 @@ extension ArchiveSection {
         line.bytes &+= bytes
     }
 
-    private func begin(_ line: UndoLine, _ removal: RemovalNote, first: Location) {
+    private func begin(_ line: ChangingUndoLine, _ removal: RemovalNote, first: Location) {
         let now = Clock.read()
         let past = min(max(0, now.wall.subtractingSaturating(removal.time)), ArchiveEngine.graceMicroseconds)
         let appended = index.appendedBytes
@@ -190,7 +190,7 @@ extension ArchiveSection {
 
     /// The entries that a line has; in a replay among them such as it no longer has. `ends`: they are all settled or given
     /// up now.
-    func marked(by line: UndoLine, ends: Bool = false) -> [UInt32] {
+    func marked(by line: ChangingUndoLine, ends: Bool = false) -> [UInt32] {
         let replayed: [UInt32]? = engine.replayedMarks.withLock { marks in
             guard !marks.isEmpty else { return nil }
             defer { if ends { marks[line.place] = [] } }
@@ -200,7 +200,7 @@ extension ArchiveSection {
     }
 
     /// Ends an action whose line is to be another's.
-    func giveUp(_ line: UndoLine) {
+    func giveUp(_ line: ChangingUndoLine) {
         let numbers = marked(by: line, ends: true)
         guard line.marked > 0 else { return }
         for number in numbers {
@@ -248,7 +248,7 @@ extension ArchiveEngine {
     }
 
     /// What an action takes of it.
-    fileprivate func cost(_ line: UndoLine) -> UInt64 {
+    fileprivate func cost<Right>(_ line: UndoLine<Right>) -> UInt64 {
         line.frameBytes &+ ArchiveEngine.setAsideLineBytes &* line.marked
     }
 

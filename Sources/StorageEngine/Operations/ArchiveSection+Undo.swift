@@ -7,13 +7,13 @@ extension ArchiveEngine {
     static let actionBatch = 256
 
     /// Whether an action can still be undone. What deadlines were before is in the log alone.
-    func isReversible(_ line: UndoLine) -> Bool {
+    func isReversible<Right>(_ line: UndoLine<Right>) -> Bool {
         line.group != 0 && (line.state == .reversible || line.state == .returning) && Clock.boot() < line.end
             && (line.endBytes == .max || index.appendedBytes < line.endBytes)
             && (!line.isOfDeadlines || line.first.segment >= index.oldestSegment)
     }
 
-    func describe(_ line: UndoLine) -> ReversibleAction {
+    func describe<Right>(_ line: UndoLine<Right>) -> ReversibleAction {
         let appended = index.appendedBytes
         return ReversibleAction(
             id: line.group, kind: ReversibleAction.Kind(rawValue: line.kind) ?? .delete,
@@ -25,7 +25,7 @@ extension ArchiveEngine {
 
     /// Latest first.
     func reversibleActions() -> [ReversibleAction] {
-        index.undo.lines.filter(isReversible).map(describe)
+        index.undo.lines.filter { isReversible($0) }.map { describe($0) }
     }
 
     /// Takes back an action, the latest when none is named; `nil` when there is none that could be. What was removed
@@ -34,7 +34,7 @@ extension ArchiveEngine {
     func undo(_ group: UInt32?, progress: (Double) -> Bool) throws(StorageError) -> UndoOutcome? {
         // Most of it while nobody waits for the lock.
         try synchronizeBeforeRestoring()
-        let lines = index.undo.lines.filter(isReversible)
+        let lines = index.undo.lines.filter { isReversible($0) }
         guard let line = lines.first(where: { group == nil || $0.group == group }) else { return nil }
         let outcome = UndoOutcome(
             action: describe(line), entries: 0, bytes: 0, skipped: [], skippedCount: 0, evicted: 0)
@@ -52,7 +52,7 @@ extension ArchiveEngine {
 
     // MARK: What was removed
 
-    private func undoRemoval(_ line: UndoLine, _ begun: UndoOutcome) throws(StorageError) -> UndoOutcome? {
+    private func undoRemoval(_ line: UndoView, _ begun: UndoOutcome) throws(StorageError) -> UndoOutcome? {
         var outcome = begun
         let group = outcome.action.id
         let expired = expired(of: line)
@@ -74,7 +74,7 @@ extension ArchiveEngine {
 
     /// What an action set aside and would come back, but for its deadline, which it met meanwhile. Looks at all of it,
     /// while nobody waits for that.
-    private func expired(of line: UndoLine) -> (count: Int, bytes: UInt64) {
+    private func expired(of line: UndoView) -> (count: Int, bytes: UInt64) {
         let now = Clock.boot()
         var expired = (count: 0, bytes: UInt64(0))
         for number in index.marks.marked(by: line) where !index.marks[number].isSuperseded {
@@ -90,7 +90,7 @@ extension ArchiveEngine {
     /// Makes room for what an action removed, in slices, and brings it back; `false` when it can no longer be undone:
     /// another process may have been quicker.
     func commitReturn(
-        of line: UndoLine, _ group: UInt32, isAll: Bool, _ outcome: inout UndoOutcome
+        of line: UndoView, _ group: UInt32, isAll: Bool, _ outcome: inout UndoOutcome
     ) throws(StorageError) -> Bool {
         var order: ReturnOrder?
         var isOrderWanted = false
@@ -112,7 +112,7 @@ extension ArchiveEngine {
             try synchronizeBeforeRestoring()
             outcome.entries += Int(clamping: line.pendingEntries)
             outcome.bytes &+= line.pendingBytes
-            if isAll || line.pendingEntries > 0 { try section.restore(line, isAll: isAll) }
+            if isAll || line.pendingEntries > 0 { try section.restore(section.index.changing(line), isAll: isAll) }
             return true
         }
     }
@@ -134,7 +134,7 @@ extension ArchiveEngine {
 
     /// Makes what is back entries like all others, slice by slice. Whoever dies meanwhile leaves it as it is: it is
     /// found all the same, and is settled by whoever changes it, or in the background.
-    func finishReturn(of line: UndoLine, _ group: UInt32, skip: (String) -> Void) throws(StorageError) {
+    func finishReturn(of line: UndoView, _ group: UInt32, skip: (String) -> Void) throws(StorageError) {
         let lines: UInt64 = 1 << UInt64(line.place)
         var next: UInt32 = 0
         var renumberings = index.renumberings
@@ -156,7 +156,7 @@ extension ArchiveEngine {
                 skip(withFrame(at: slot.location) { String(decoding: $0.key, as: UTF8.self) } ?? "?")
                 section.forget(found, slot)
             }
-            if isDone, line.state == .returning { line.state = .reversible }
+            if isDone, line.state == .returning { section.index.changing(line).state = .reversible }
             _ = consume section
             letOthersIn()
         }
@@ -167,7 +167,7 @@ extension ArchiveEngine {
 extension ArchiveSection {
     /// Logs that what an action removed is back, and makes it visible. Unless that is all that there was to undo, the
     /// action remains one that can be undone: whoever dies before the rest is done leaves it to be done again.
-    func restore(_ line: UndoLine, isAll: Bool) throws(StorageError) {
+    func restore(_ line: ChangingUndoLine, isAll: Bool) throws(StorageError) {
         let note = RemovalNote(
             group: line.group, cause: .undo, kind: isAll ? nil : .deadline, time: Clock.wall())
         try withExtension(bytes: FrameExtension.partBytes(RemovalNote.bytes)) {
@@ -183,7 +183,7 @@ extension ArchiveSection {
 
     /// All that an action has set aside is visible from here on, its places in the recency order included, but for
     /// entries whose key was recorded anew.
-    private func giveBack(_ line: UndoLine, isAll: Bool, time: Int64) {
+    private func giveBack(_ line: ChangingUndoLine, isAll: Bool, time: Int64) {
         index.beginReturn()
         line.undone = time
         line.undoer = UInt32(bitPattern: engine.pid)
@@ -206,7 +206,7 @@ extension ArchiveSection {
     }
 
     /// What a `restore` frame of the time before the rule that superseded entries stay out brought back.
-    private func letBackIn(_ line: UndoLine) throws(StorageError) {
+    private func letBackIn(_ line: ChangingUndoLine) throws(StorageError) {
         for number in marked(by: line) where index.marks[number].isSuperseded {
             guard index.marks[number].place == line.place, let slot = index.entry(number),
                 try engine.isKeyFree(slot)
@@ -223,7 +223,7 @@ extension ArchiveSection {
     /// the limit holds at every moment (S3). What comes back goes only when nothing else is left: in a busy cache it would
     /// always be the least recent, and nothing could be undone there (S12).
     fileprivate func makeRoom(
-        _ excess: UInt64, for line: UndoLine, _ known: ReturnOrder, _ outcome: inout UndoOutcome
+        _ excess: UInt64, for line: UndoView, _ known: ReturnOrder, _ outcome: inout UndoOutcome
     ) throws(StorageError) -> ReturnOrder {
         var order = known
         var left = excess
@@ -253,7 +253,7 @@ extension ArchiveSection {
         return order
     }
 
-    private func next(in order: inout ReturnOrder, of line: UndoLine) -> (number: UInt32, slot: ChangingSlot)?
+    private func next(in order: inout ReturnOrder, of line: UndoView) -> (number: UInt32, slot: ChangingSlot)?
     {
         while order.next < order.items.count {
             let item = order.items[order.next]
@@ -315,7 +315,7 @@ struct ReturnOrder {
     /// How often entries had got other numbers.
     let renumberings: UInt64
 
-    init(_ index: IndexView, _ line: UndoLine) {
+    init(_ index: IndexView, _ line: UndoView) {
         renumberings = index.renumberings
         items = index.marks.marked(by: line).compactMap { number in
             index.entry(number).map { ($0.recency, number) }

@@ -46,7 +46,7 @@ extension ArchiveEngine {
     /// since. Others get at the archive every few hundred entries. Ended before its end, it remains an action that can
     /// be undone. `nil` when it no longer can.
     func undoDeadlines(
-        _ line: UndoLine, _ begun: UndoOutcome, _ progress: (Double) -> Bool
+        _ line: UndoView, _ begun: UndoOutcome, _ progress: (Double) -> Bool
     ) throws(StorageError) -> UndoOutcome? {
         var outcome = begun
         let group = outcome.action.id
@@ -88,7 +88,7 @@ extension ArchiveEngine {
 
     /// What expired by the action is back, so that it can get its deadline back.
     private func returnExpired(
-        of line: UndoLine, _ group: UInt32, _ outcome: inout UndoOutcome
+        of line: UndoView, _ group: UInt32, _ outcome: inout UndoOutcome
     ) throws(StorageError) -> Bool {
         // Counted when its deadline is back.
         var back = UndoOutcome.nothing
@@ -103,7 +103,7 @@ extension ArchiveEngine {
     }
 
     /// What an action did to deadlines, by the word of the log up to its head.
-    fileprivate func deadlineChanges(of line: UndoLine) throws(StorageError) -> [DeadlineChange] {
+    fileprivate func deadlineChanges<Right>(of line: UndoLine<Right>) throws(StorageError) -> [DeadlineChange] {
         var changes: [DeadlineChange] = []
         var place = line.first
         let end = index.head
@@ -139,7 +139,7 @@ extension ArchiveEngine {
 
 extension ArchiveSection {
     fileprivate func undo(
-        _ part: ArraySlice<DeadlineChange>, of line: UndoLine, _ group: UInt32,
+        _ part: ArraySlice<DeadlineChange>, of line: UndoView, _ group: UInt32,
         _ missed: inout [DeadlineChange], _ outcome: inout UndoOutcome
     ) throws(StorageError) -> Bool {
         drainTouches()
@@ -153,7 +153,7 @@ extension ArchiveSection {
 
     /// The last part, with which the action is undone. Nothing that would come back may be set aside.
     fileprivate func finish(
-        _ changes: [DeadlineChange], of line: UndoLine, _ outcome: inout UndoOutcome
+        _ changes: [DeadlineChange], of line: UndoView, _ outcome: inout UndoOutcome
     ) throws(StorageError) {
         drainTouches()
         for change in changes {
@@ -161,8 +161,8 @@ extension ArchiveSection {
             if !isUndone { outcome.skip(change.key) }
         }
         if let limit = index.diskLimit { outcome.evicted += try evict(downTo: limit) }
-        giveUp(line)
-        try restore(line, isAll: true)
+        giveUp(index.changing(line))
+        try restore(index.changing(line), isAll: true)
         crashPoint(.restoreCommitted)
         reclaim(forAppended: 0)
     }

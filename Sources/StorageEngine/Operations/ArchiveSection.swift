@@ -127,7 +127,7 @@ extension ArchiveEngine {
     @inline(never)
     private func recoverSection() throws(StorageError) {
         switch index.state {
-        case .ready: try ArchiveSection(unshared: self).repair()
+        case .ready: try ArchiveSection(unshared: self).recover()
         case .building: throw .closed(name: name)
         case .syncFailed: throw .syncFailed(path: folder.path)
         case .damaged, nil:

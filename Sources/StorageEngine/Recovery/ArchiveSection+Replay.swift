@@ -48,7 +48,7 @@ extension ArchiveSection {
                     if !present.slot.isMemoryOnly { remove(present.number) }
                 }
                 // Whoever recorded it died before it was marked as held.
-                if let number = entry(at: location, tag: tag), index.residency[number] == 0 { remove(number) }
+                if let number = index.table.entry(at: location, tag: tag), index.residency[number] == 0 { remove(number) }
                 if index.setAsideCount != 0 { supersede(frame.key, tag: tag) }
                 break
             }
@@ -137,7 +137,7 @@ extension ArchiveSection {
         guard let frame = try log.frameIfPresent(pin, at: location.offset), frame.keyBytes > 0 else {
             return nil
         }
-        return entry(at: location, tag: UInt32(truncatingIfNeeded: engine.hash(frame.key)))
+        return index.table.entry(at: location, tag: UInt32(truncatingIfNeeded: engine.hash(frame.key)))
     }
 
     private func replayDeadline(_ frame: Frame, at location: Location, tag: UInt32) throws(StorageError) {
@@ -154,7 +154,7 @@ extension ArchiveSection {
     private func replayKept(_ frame: Frame, at location: Location, tag: UInt32) throws(StorageError) {
         guard let note = RemovalNote(of: frame), note.group != 0 else { return }
         // Whoever died while copying it may have got this far.
-        guard entry(at: location, tag: tag) == nil else { return }
+        guard index.table.entry(at: location, tag: tag) == nil else { return }
         // An entry that is there is a later one.
         var isOlder = false
         if let present = try engine.find(frame.key, tag: tag) {
@@ -184,7 +184,7 @@ extension ArchiveSection {
     ) {
         setAside(number, slot, note: note, at: location)
         engine.replayedMarks.withLock {
-            if !$0.isEmpty { $0[UndoTable.place(of: note.group)].append(number) }
+            if !$0.isEmpty { $0[IndexLayout.undoPlace(of: note.group)].append(number) }
         }
     }
 
@@ -192,7 +192,7 @@ extension ArchiveSection {
     private func forgetFormer(_ key: UnsafeRawBufferPointer, tag: UInt32, of group: UInt32) {
         guard index.setAsideCount != 0 else { return }
         for (number, slot) in hidden(key, tag: tag)
-        where index.marks[number].place == UndoTable.place(of: group) {
+        where index.marks[number].place == IndexLayout.undoPlace(of: group) {
             forget(number, slot)
         }
     }

@@ -4,12 +4,12 @@ extension ArchiveSection {
     /// Makes the index whole after the lock's holder died in the middle of a change (F5): chains, lists and
     /// totals are made anew from the entries, each of which names a frame, and frames that were written
     /// behind the committed head are replayed. Idempotent.
-    func repair() throws(StorageError) {
+    func recover() throws(StorageError) {
         let isDecided = index.batchDone != .none
         if isDecided { index.batchOpen = .none }
         index.beginStructureChange()
         crashPoint(.repairBegun)
-        try relink { (slot) throws(StorageError) in try restore(slot) }
+        try relink { (slot) throws(StorageError) in try refill(slot) }
         if engine.kind == .log { try recountMessages() }
         crashPoint(.repairRelinked)
         index.endStructureChange()
@@ -45,7 +45,7 @@ extension ArchiveSection {
             guard let slot = index.entry(number + 1) else { continue }
             // A death while entries were being given other numbers leaves one of them twice.
             guard try keeps(slot), recountSetAside(number + 1, slot),
-                entry(at: slot.location, tag: slot.tag) == nil
+                index.table.entry(at: slot.location, tag: slot.tag) == nil
             else {
                 index.marks.set(number + 1, .none)
                 index.numbers.free(number + 1, slot)
@@ -123,7 +123,7 @@ extension ArchiveSection {
     }
 
     /// Sizes and tag of an entry from its frame, and all of its line where that was not filled; `false` when it names none.
-    private func restore(_ slot: ChangingSlot) throws(StorageError) -> Bool {
+    private func refill(_ slot: ChangingSlot) throws(StorageError) -> Bool {
         try takeBack(slot)
         let location = slot.location
         guard location.segment >= max(index.oldestSegment, 1),

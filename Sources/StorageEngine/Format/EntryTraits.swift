@@ -1,0 +1,67 @@
+/// What an entry has besides its key and value; frames carry it when there is any.
+struct EntryTraits {
+    /// On the boot clock.
+    var deadline: Int64 = Deadline.never
+    /// How long the object may stay in the memory of a process, microseconds; 0: as long as there is room.
+    var memoryInterval: Int64 = 0
+    /// UTF-8; empty: none.
+    var owner = UnsafeRawBufferPointer(start: nil, count: 0)
+    /// The size that a process holds in its memory, for an entry that is only there; 0 for all others.
+    var residentBytes: UInt64 = 0
+
+    @inline(__always) var isPlain: Bool {
+        deadline == Deadline.never && memoryInterval == 0 && owner.isEmpty && residentBytes == 0
+    }
+
+    var bytes: Int {
+        FrameExtension.partBytes(deadline == Deadline.never ? 0 : Deadline.bytes)
+            + FrameExtension.partBytes(memoryInterval == 0 ? 0 : 8) + FrameExtension.partBytes(owner.count)
+            + FrameExtension.partBytes(residentBytes == 0 ? 0 : 8)
+    }
+
+    func write(to writer: inout ExtensionWriter) {
+        if deadline != Deadline.never {
+            writer.append(.deadline, Deadline(boot: deadline, now: Clock.read()))
+        }
+        if memoryInterval != 0, let bytes = writer.part(.memoryInterval, bytes: 8) {
+            bytes.storeBytes(of: memoryInterval, as: Int64.self)
+        }
+        if !owner.isEmpty { writer.part(.owner, bytes: owner.count)?.copyMemory(from: owner) }
+        if residentBytes != 0, let bytes = writer.part(.resident, bytes: 8) {
+            bytes.storeBytes(of: residentBytes, as: UInt64.self)
+        }
+    }
+}
+
+extension Frame {
+    /// What the frame says of its entry; valid as long as the frame's segment is pinned.
+    var traits: EntryTraits {
+        var traits = EntryTraits()
+        guard extensionBytes > 0 else { return traits }
+        if let deadline = FrameExtension.deadline(.deadline, of: self) {
+            traits.deadline = deadline.resolved(now: Clock.read())
+        }
+        if let bytes = FrameExtension.part(.memoryInterval, of: self), bytes.count >= 8 {
+            traits.memoryInterval = max(0, bytes.loadUnaligned(as: Int64.self))
+        }
+        traits.owner = owner
+        // In any other frame it means nothing: the value is there.
+        if kind == .resident, let bytes = FrameExtension.part(.resident, of: self), bytes.count >= 8 {
+            traits.residentBytes = bytes.loadUnaligned(as: UInt64.self)
+        }
+        return traits
+    }
+
+    var owner: UnsafeRawBufferPointer {
+        guard extensionBytes > 0, let owner = FrameExtension.part(.owner, of: self) else {
+            return UnsafeRawBufferPointer(start: nil, count: 0)
+        }
+        return owner
+    }
+
+    var memoryInterval: Int64 {
+        guard extensionBytes > 0, let bytes = FrameExtension.part(.memoryInterval, of: self), bytes.count >= 8
+        else { return 0 }
+        return max(0, bytes.loadUnaligned(as: Int64.self))
+    }
+}
