@@ -115,7 +115,9 @@ struct UndoLine<Right> {
     var undone: Int64 { signed(sums + 40) }
     var undoer: UInt32 { cp_relaxed32(sums + 48) }
 
-    fileprivate func signed(_ place: UnsafeMutableRawPointer) -> Int64 { Int64(bitPattern: cp_relaxed64(place)) }
+    fileprivate func signed(_ place: UnsafeMutableRawPointer) -> Int64 {
+        Int64(bitPattern: cp_relaxed64(place))
+    }
 }
 
 /// A line for those who look.

@@ -99,7 +99,8 @@ extension ArchiveSection {
             defer { log.unpin(pin) }
             _ = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
                 guard case .frame(let frame, let location) = item, frame.keyBytes > 0,
-                    let number = index.table.entry(at: location, tag: UInt32(truncatingIfNeeded: engine.hash(frame.key)))
+                    let number = index.table.entry(
+                        at: location, tag: UInt32(truncatingIfNeeded: engine.hash(frame.key)))
                 else { return }
                 giveUp(number, key: frame.key)
             }

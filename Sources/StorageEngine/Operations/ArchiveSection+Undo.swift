@@ -112,7 +112,9 @@ extension ArchiveEngine {
             try synchronizeBeforeRestoring()
             outcome.entries += Int(clamping: line.pendingEntries)
             outcome.bytes &+= line.pendingBytes
-            if isAll || line.pendingEntries > 0 { try section.restore(section.index.changing(line), isAll: isAll) }
+            if isAll || line.pendingEntries > 0 {
+                try section.restore(section.index.changing(line), isAll: isAll)
+            }
             return true
         }
     }

@@ -103,7 +103,8 @@ extension ArchiveEngine {
     }
 
     /// What an action did to deadlines, by the word of the log up to its head.
-    fileprivate func deadlineChanges<Right>(of line: UndoLine<Right>) throws(StorageError) -> [DeadlineChange] {
+    fileprivate func deadlineChanges<Right>(of line: UndoLine<Right>) throws(StorageError) -> [DeadlineChange]
+    {
         var changes: [DeadlineChange] = []
         var place = line.first
         let end = index.head

@@ -48,7 +48,9 @@ extension ArchiveSection {
                     if !present.slot.isMemoryOnly { remove(present.number) }
                 }
                 // Whoever recorded it died before it was marked as held.
-                if let number = index.table.entry(at: location, tag: tag), index.residency[number] == 0 { remove(number) }
+                if let number = index.table.entry(at: location, tag: tag), index.residency[number] == 0 {
+                    remove(number)
+                }
                 if index.setAsideCount != 0 { supersede(frame.key, tag: tag) }
                 break
             }

@@ -26,7 +26,8 @@ import Testing
         // One heap for all threads of glibc: the store's own may allocate for the first time when there are no addresses
         // for another, and the language ends a process whose runtime gets no memory.
         let worker = try Worker(
-            ["limited", folder.store, "A", String(bytes), limit, String(amount), String(archives)], in: folder,
+            ["limited", folder.store, "A", String(bytes), limit, String(amount), String(archives)],
+            in: folder,
             variables: ["MALLOC_ARENA_MAX": "1"])
         let (status, lines) = try await worker.finish()
         #expect(status == 0, "\(limit) \(amount): \(lines.suffix(3))")
