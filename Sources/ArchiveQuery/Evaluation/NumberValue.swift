@@ -7,6 +7,15 @@ enum NumberValue {
     /// One that neither a 64-bit integer nor a float is.
     case decimal(DecimalNumber)
 
+    /// The number as the integer or the float that it is, if it is one: one number has one form.
+    init(_ number: DecimalNumber) {
+        if let integer = number.integer, integer.magnitude < 1 << 64 {
+            self = .integer(integer)
+        } else {
+            self = number.double.map(NumberValue.float) ?? .decimal(number)
+        }
+    }
+
     /// Negative if the left one is less, positive if it is greater; nil if one is no number (NaN). A decimal number
     /// compares with a float as with the shortest decimal text that is read as that float.
     static func compare(_ left: NumberValue, _ right: NumberValue) -> Int? {

@@ -76,7 +76,7 @@ enum StoredItem {
             guard let date = try reader.readDate() else { return .other }
             return .date(date.timeIntervalSinceReferenceDate)
         case 2, 3, 4:
-            if let number = try reader.readLargeNumber() { return .number(.decimal(number)) }
+            if let number = try reader.readLargeNumber() { return .number(NumberValue(number)) }
             try reader.skipItem()
             return .other
         default: return nil

@@ -6,6 +6,8 @@ struct LogState: Sendable {
     var available: Range<Int>?
     /// The number of the event to come when `available` was so.
     var nextEvent: UInt64 = 0
+    /// How many messages there were before the archive's counter began: that is made anew with the index.
+    private var uncounted = 0
     /// What was read of them.
     private(set) var lines: [Int: LogLine] = [:]
     private(set) var loaded = 0..<0
@@ -29,10 +31,15 @@ struct LogState: Sendable {
     mutating func update(_ archive: ArchiveSummary) {
         archiveProblem = archive.problem
         guard archive.problem == nil else { return }
-        let end = Int(clamping: archive.counters.records)
-        // An archive that was made anew counts from nothing.
-        if let known = available, end < known.upperBound { forget() }
-        available = max(0, end - archive.entries)..<end
+        let counted = Int(clamping: archive.counters.records)
+        // An archive or an index that was made anew counts from nothing.
+        if let known = available, counted + uncounted < known.upperBound {
+            forget()
+            uncounted = 0
+        }
+        uncounted = max(uncounted, archive.entries - counted)
+        let end = counted + uncounted
+        available = end - archive.entries..<end
         nextEvent = archive.nextEvent
     }
 

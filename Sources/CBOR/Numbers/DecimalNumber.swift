@@ -53,8 +53,17 @@ package struct DecimalNumber: Sendable, Hashable {
 
     package var isZero: Bool { digits.isEmpty }
 
+    /// The whole number that this is, if it is one of at most 30 digits.
+    package var integer: Int128? {
+        if isZero { return 0 }
+        guard exponent >= 0, exponent + Int128(digits.count) <= 30 else { return nil }
+        let magnitude = digits.reduce(Int128(0)) { $0 * 10 + Int128($1 - UInt8(ascii: "0")) }
+        let number = (0..<Int(exponent)).reduce(magnitude) { value, _ in value * 10 }
+        return isNegative ? -number : number
+    }
+
     /// The double that prints as this very number, if there is one.
-    var double: Double? {
+    package var double: Double? {
         if isZero { return isNegative ? -0.0 : 0.0 }
         guard digits.count <= Self.maximumDoubleDigits, (-400...400).contains(exponent) else { return nil }
         let text = (isNegative ? "-" : "") + String(decoding: digits, as: UTF8.self) + "e\(exponent)"

@@ -25,14 +25,16 @@ extension Archive {
         return number
     }
 
-    /// Messages from a cursor on, oldest first, at most `most`; `nil`: from the oldest. With `end`, only those before
+    /// Messages from a cursor on, oldest first, at most `most`, and no more behind the one with which they have `mostBytes`;
+    /// `nil`: from the oldest. With `end`, only those before
     /// it: a cursor from ``cursor(beforeLast:)`` with 0 is the end of the log as it is then. Leaves no trace. Damaged
     /// messages are passed over. To follow the log, wait with ``waitForEvents(from:atMost:)`` and read on from
     /// ``MessageBatch/next``.
     public func messages(
-        after cursor: MessageCursor? = nil, before end: MessageCursor? = nil, most: Int = 1000
+        after cursor: MessageCursor? = nil, before end: MessageCursor? = nil, most: Int = 1000,
+        mostBytes: Int = .max
     ) throws(StorageError) -> MessageBatch {
-        try logEngine().messages(from: cursor, before: end, most: max(0, most))
+        try logEngine().messages(from: cursor, before: end, most: max(0, most), mostBytes: max(1, mostBytes))
     }
 
     /// Where the last `count` messages begin, of all or of those before another cursor. Costs as much as passing over

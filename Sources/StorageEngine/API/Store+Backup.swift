@@ -31,7 +31,8 @@ extension Store {
     /// events, and what only the memory of a process holds.
     ///
     /// It is made beside its place, as `path.partial`, synced, and renamed: under `path` there is a whole backup or
-    /// nothing, whatever crashes. What a killed backup left there, the next one removes. Needs as much room as the
+    /// nothing, whatever crashes. What a killed backup left there, the next one removes; anything else that is there is an
+    /// error. Needs as much room as the
     /// values with some 100 bytes for each, and reads them all; of descriptors and addresses as much as one archive takes,
     /// however many there are.
     ///
@@ -44,19 +45,18 @@ extension Store {
         archives names: [String]? = nil, to path: String, progress: (BackupProgress) -> Bool = { _ in true }
     ) throws(StorageError) -> BackupReport? {
         let place = try BackupPlace(path)
+        let report: BackupReport?
         do throws(StorageError) {
             var chosen = names ?? []
             if names == nil { chosen = try archiveNames() }
-            guard let report = try fill(place, chosen, progress) else {
-                place.remove()
-                return nil
-            }
-            try place.finish()
-            return report
+            report = try fill(place, chosen, progress)
+            if report != nil { try place.takeName() }
         } catch {
             place.remove()
             throw error
         }
+        if report != nil { try place.finish() } else { place.remove() }
+        return report
     }
 
     private func fill(
@@ -124,6 +124,8 @@ private struct BackupPlace {
     private let parent: OpenFile
     private let partial: OpenFile
     private var partialName: String { name + ".partial" }
+    /// A file that says what the folder is, from before anything else is in it until it has its name.
+    private static let mark = StoreMarker.fileName + ".backup"
 
     init(_ path: String) throws(StorageError) {
         var path = Substring(path)
@@ -137,34 +139,38 @@ private struct BackupPlace {
         partialPath = path + ".partial"
         try parent.makeFolder(named: name + ".partial")
         partial = try parent.folder(named: name + ".partial")
+        guard try partial.status().owner == ProcessIdentity.effectiveUser else {
+            throw .ownedByAnotherUser(path: partialPath)
+        }
         guard try partial.lock(.exclusive, wait: false) else {
             throw .busy(archive: partialPath, process: 0, reason: "another backup to this place is under way")
         }
-        // What a killed backup left.
+        // Only what a killed backup left is removed: never a store that happens to have that name.
         let found = try partial.names()
-        guard
-            found.isEmpty || found.contains(StoreMarker.fileName)
-                || found.allSatisfy({ $0.hasPrefix(StoreMarker.fileName) })
-        else {
+        if found.isEmpty {
+            _ = try partial.newFile(named: BackupPlace.mark)
+        } else if !found.contains(BackupPlace.mark) || !found.allSatisfy(BackupPlace.isOfBackup) {
             throw .notAStore(path: partialPath, reason: "it is needed for the backup and holds other files")
         }
         try empty()
     }
 
-    /// The marker goes last: whoever dies before that leaves what the next backup knows for one that was begun.
+    private static func isOfBackup(_ name: String) -> Bool {
+        name.hasPrefix(StoreMarker.fileName) || name.hasSuffix(".archive")
+    }
+
+    /// All but the mark goes: whoever dies before that leaves what the next backup knows for one that was begun.
     private func empty() throws(StorageError) {
-        let found = try partial.names()
-        for file in found where file != StoreMarker.fileName { try partial.removeTree(file) }
-        if found.contains(StoreMarker.fileName) { try partial.removeTree(StoreMarker.fileName) }
+        for file in try partial.names() where file != BackupPlace.mark { try partial.removeTree(file) }
     }
 
     /// Takes away what is not finished; what can't be removed stays for the next backup.
     func remove() {
-        guard (try? empty()) != nil else { return }
-        try? parent.removeTree(partialName)
+        guard (try? empty()) != nil, (try? partial.unlink(BackupPlace.mark)) != nil else { return }
+        try? parent.unlink(partialName, isFolder: true)
     }
 
-    func finish() throws(StorageError) {
+    func takeName() throws(StorageError) {
         for name in try partial.names() {
             guard try partial.status(ofEntry: name)?.isFolder == true else { continue }
             try partial.folder(named: name).synchronizeNames()
@@ -172,6 +178,13 @@ private struct BackupPlace {
         try partial.synchronizeNames()
         guard try parent.hasEntry(named: name) == false else { throw .backupExists(path: name) }
         try parent.rename(partialName, to: name)
+    }
+
+    /// From here on it is a backup, and nothing may remove it.
+    func finish() throws(StorageError) {
+        // Whoever dies before that leaves a whole backup with a file more, which means nothing there.
+        try? partial.unlink(BackupPlace.mark)
+        try partial.synchronizeNames()
         try parent.synchronizeNames()
     }
 }

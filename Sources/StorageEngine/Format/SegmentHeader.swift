@@ -54,6 +54,10 @@ struct SegmentHeader: Equatable {
         guard version == Self.version else {
             throw .unsupportedVersion(path: path, found: version, supported: Self.version)
         }
+        guard oldest <= segment else {
+            throw .corrupted(
+                path: path, offset: 36, reason: "the segment's header has the log begin behind it")
+        }
         return SegmentHeader(archive: archive, segment: segment, oldest: oldest, created: created)
     }
 

@@ -48,6 +48,21 @@ struct FileWindow {
         }
     }
 
+    /// Whether the file is zero between two places, of which there may be any number of bytes: holes are passed over.
+    mutating func isZero(from offset: Int, upTo end: Int) throws(StorageError) -> Bool {
+        guard offset < end else { return true }
+        for stretch in try file.status().isSparse ? file.data(from: offset, upTo: end) : [offset..<end] {
+            var offset = stretch.lowerBound
+            while offset < stretch.upperBound {
+                let part = offset..<min(offset + FileWindow.bytes, stretch.upperBound)
+                try show(part)
+                guard isZero(part) else { return false }
+                offset = part.upperBound
+            }
+        }
+        return true
+    }
+
     /// Whether all bytes of a range that is shown are zero.
     func isZero(_ range: Range<Int>) -> Bool {
         guard range.count > 1, byte(range.lowerBound) == 0 else {

@@ -87,15 +87,7 @@ final class FrameSearch: @unchecked Sendable {
 
     /// Whether everything from `offset` to the last whole word of the file is zero: never written.
     func isBlank(from offset: Int) throws(StorageError) -> Bool {
-        var offset = offset
-        let end = bytes & ~7
-        while offset < end {
-            let part = offset..<min(offset + FileWindow.bytes, end)
-            try ends.show(part)
-            guard ends.isZero(part) else { return false }
-            offset = part.upperBound
-        }
-        return true
+        try ends.isZero(from: offset, upTo: bytes & ~7)
     }
 
     /// The offset of the first intact frame behind `offset` that ends at `limit` at the latest.

@@ -1,13 +1,3 @@
-import CPlatform
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// Reading a segment from end to end, past damage.
 extension SegmentLog {
     /// The frame at `offset` of a pinned segment, if it is exactly what its writer put there.
@@ -18,22 +8,17 @@ extension SegmentLog {
         return frame
     }
 
-    /// Whether everything from `offset` to the end of a pinned segment is zero: never written.
-    func isBlank(_ pin: Pin, from offset: Int) -> Bool { view(pin).isBlank(from: offset) }
-
-    /// The same. Of a file that has blocks for a small part of its length only, which no writer leaves, the holes are passed
-    /// over: going through gigabytes of nothing takes time, and page after page of memory.
-    private func isBlankBehind(_ pin: Pin, from offset: Int) throws(StorageError) -> Bool {
+    /// Whether everything from `offset` to the end of a pinned segment is zero: never written. Of a file that has blocks for
+    /// a small part of its length only, which no writer leaves, the holes are passed over: going through gigabytes of
+    /// nothing takes time, and page after page of memory.
+    func isBlank(_ pin: Pin, from offset: Int) throws(StorageError) -> Bool {
         let view = view(pin)
-        guard let status = mapped.withLock({ $0[pin.segment]?.status }),
-            status.allocatedBytes < status.bytes / 4
-        else { return view.isBlank(from: offset) }
-        let file = try openedFile(of: pin)
-        var (begin, end) = (off_t(0), off_t(offset))
-        while cp_next_data(file.descriptor, end, &begin, &end), begin < view.bytes {
-            guard view.isBlank(from: Int(begin), upTo: Int(end)) else { return false }
+        guard let status = mapped.withLock({ $0[pin.segment]?.status }), status.isSparse else {
+            return view.isBlank(from: offset)
         }
-        return true
+        return try openedFile(of: pin).data(from: offset, upTo: view.bytes).allSatisfy {
+            view.isBlank(from: $0.lowerBound, upTo: $0.upperBound)
+        }
     }
 
     /// Where the batch that begins at `offset` ends; `nil` unless all its frames are there and valid.
@@ -104,7 +89,7 @@ extension SegmentLog {
                 offset += frame.bytes
                 continue
             }
-            if try isBlankBehind(pin, from: offset) { return (offset, true) }
+            if try isBlank(pin, from: offset) { return (offset, true) }
             if search == nil { search = try self.search(pin) }
             guard let next = try search?.next(after: offset) else { return (offset, false) }
             try body(.damage(from: offset, to: next))

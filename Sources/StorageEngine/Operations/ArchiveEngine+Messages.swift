@@ -65,7 +65,7 @@ extension ArchiveEngine {
                 try log.learnSize(pin)
                 limit = log.view(pin).bytes
                 isSizeKnown = true
-            } else if segment < end.segment, log.isBlank(pin, from: offset) {
+            } else if segment < end.segment, try log.isBlank(pin, from: offset) {
                 return nil
             } else {
                 isDamaged = true
@@ -94,9 +94,9 @@ extension ArchiveEngine {
         return (count, bytes)
     }
 
-    /// Messages from a cursor on, and before another, at most `most`.
+    /// Messages from a cursor on, and before another, at most `most`, and no more once they have `mostBytes`.
     func messages(
-        from cursor: MessageCursor?, before last: MessageCursor? = nil, most: Int
+        from cursor: MessageCursor?, before last: MessageCursor? = nil, most: Int, mostBytes: Int = .max
     ) throws(StorageError) -> MessageBatch {
         let head = index.head
         let end = last.map { min(Location(raw: $0.place), head) } ?? head
@@ -108,7 +108,8 @@ extension ArchiveEngine {
         var isLost = false
         var isDamaged = false
         var messages: [LogMessage] = []
-        while messages.count < most {
+        var bytes = 0
+        while messages.count < most, bytes < mostBytes {
             let first = index.firstMessage
             if place < first {
                 isPassed = isPassed || place != .none
@@ -145,9 +146,10 @@ extension ArchiveEngine {
                 LogMessage(
                     sequence: frame.sequence, time: Timestamp(microseconds: frame.time),
                     bytes: Array(frame.value)))
+            bytes += frame.valueBytes
             place = found.end
         }
-        if messages.count < most { place = max(place, end) }
+        if messages.count < most, bytes < mostBytes { place = max(place, end) }
         return MessageBatch(
             messages: messages, next: MessageCursor(place: place.raw, expected: expected),
             someAreLost: isLost || isDamaged, someAreDamaged: isDamaged)
@@ -194,7 +196,9 @@ extension ArchiveEngine {
             if kind == .message { places.append(Location(segment: segment, offset: offset)) }
             offset += frame.bytes
         }
-        if segment == end.segment ? offset == end.offset : log.isBlank(pin, from: offset) { return places }
+        if try segment == end.segment ? offset == end.offset : log.isBlank(pin, from: offset) {
+            return places
+        }
         places = []
         offset = start
         var isDamaged = false

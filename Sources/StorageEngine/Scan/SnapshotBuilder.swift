@@ -198,7 +198,7 @@ struct SnapshotBuilder {
         let now = Clock.read()
         guard first != .none, end != .none else { return result([], segments, now) }
         var items: [SnapshotItem] = []
-        var told = first
+        var told: Location?
         for number in segments.pins.keys.sorted() where number >= first.segment {
             guard let pin = segments.pins[number] else { continue }
             let start = number == first.segment ? first.offset : SegmentHeader.bytes
@@ -206,7 +206,8 @@ struct SnapshotBuilder {
             try log.scan(pin, from: start, before: limit) { (item) throws(StorageError) in
                 guard case .frame(let frame, let location) = item, frame.kind == .message else { return }
                 let said = Location(raw: UInt64(bitPattern: frame.created))
-                told = said == .none ? location : said
+                // As a replay takes it.
+                told = max(told ?? .none, said == .none ? location : min(said, location))
                 items.append(
                     SnapshotItem(
                         location: location, recency: UInt64(items.count), accessed: frame.time,
@@ -214,8 +215,8 @@ struct SnapshotBuilder {
             }
         }
         // Whoever appends drops the oldest before it tells of the message that they make room for.
-        if first > told, !isSettled(at: end) { return nil }
-        let begin = max(first, told)
+        if let told, first > told, !isSettled(at: end) { return nil }
+        let begin = max(first, told ?? .none)
         items.removeAll { $0.location < begin }
         // The ring may have gone past them before they were pinned.
         guard segments.pins[begin.segment] != nil else { return nil }
@@ -242,7 +243,7 @@ private struct SnapshotOverlay {
     mutating func apply(from begin: Location, to end: Location) throws(StorageError) -> Bool {
         removed = [Bool](repeating: false, count: items.count)
         guard begin != end else { return true }
-        guard let frames = segments.frames(from: begin, to: end) else { return false }
+        guard let frames = try segments.frames(from: begin, to: end) else { return false }
         var tags: Set<UInt32> = []
         for (frame, _) in frames {
             if frame.keyBytes > 0 { tags.insert(tag(of: frame)) }

@@ -58,7 +58,9 @@ final class PinnedSegments: @unchecked Sendable {
     }
 
     /// The frames between two places of the log, in their order; `nil` where one of them can't be read.
-    func frames(from begin: Location, to end: Location) -> [(frame: Frame, location: Location)]? {
+    func frames(
+        from begin: Location, to end: Location
+    ) throws(StorageError) -> [(frame: Frame, location: Location)]? {
         var frames: [(frame: Frame, location: Location)] = []
         for number in pins.keys.sorted() where number >= begin.segment && number <= end.segment {
             guard let pin = pins[number] else { return nil }
@@ -68,7 +70,7 @@ final class PinnedSegments: @unchecked Sendable {
                 frames.append((frame, place))
                 place = place.advanced(by: frame.bytes)
             }
-            guard number == end.segment ? place == end : log.isBlank(pin, from: place.offset) else {
+            guard try number == end.segment ? place == end : log.isBlank(pin, from: place.offset) else {
                 return nil
             }
         }

@@ -124,4 +124,14 @@ extension OpenFile {
 
     /// Lets the kernel forget what it holds of the file in memory, so that reading shows what is on the medium.
     func forgetCachedBytes() { cp_forget_cached(descriptor) }
+
+    /// The stretches between two places that the file has bytes for; what is between them is zero.
+    func data(from offset: Int, upTo limit: Int) -> [Range<Int>] {
+        var stretches: [Range<Int>] = []
+        var (begin, end) = (off_t(0), off_t(offset))
+        while cp_next_data(descriptor, end, &begin, &end), begin < limit {
+            stretches.append(Int(begin)..<min(Int(end), limit))
+        }
+        return stretches
+    }
 }

@@ -56,6 +56,9 @@ final class OpenFile: Sendable {
             isRegular = facts.st_mode & S_IFMT == S_IFREG
         }
 
+        /// Whether the file has blocks for a small part of its length only.
+        var isSparse: Bool { allocatedBytes < bytes / 4 }
+
         /// Whether both are of one file, whatever its names.
         func isOfSameFile(as other: Status) -> Bool { inode == other.inode && device == other.device }
     }

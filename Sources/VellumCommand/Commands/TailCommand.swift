@@ -55,11 +55,9 @@ struct TailCommand: ParsableCommand {
         // Without --follow it ends with the last message that is there now, however fast others append.
         let end = follow ? nil : try archive.cursor(beforeLast: 0)
         var cursor = try archive.cursor(beforeLast: lines, of: end)
-        /// The number of the last message that was printed: nothing is printed twice.
-        var last: UInt64?
         var hasWarned = false
         while true {
-            let batch = try archive.messages(after: cursor, before: end)
+            let batch = try archive.messages(after: cursor, before: end, mostBytes: 4 << 20)
             if batch.someAreLost, follow || !hasWarned {
                 Narration.complain(
                     batch.someAreDamaged
@@ -67,10 +65,7 @@ struct TailCommand: ParsableCommand {
                         : "some messages were dropped before they were read")
                 hasWarned = true
             }
-            for message in batch.messages where last.map({ message.sequence > $0 }) ?? true {
-                try printer.print(message)
-                last = message.sequence
-            }
+            for message in batch.messages { try printer.print(message) }
             cursor = batch.next
             guard batch.messages.isEmpty else { continue }
             try output.flush()

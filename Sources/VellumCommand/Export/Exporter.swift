@@ -72,22 +72,28 @@ struct Exporter {
     /// The names of all properties that any object has. A name that is new comes behind the one that it follows in its
     /// object, so that objects that leave out different properties of a common order come back in that order.
     private func propertyNames() throws -> [String] {
+        // Linked, for a name may come between two others: each has the place of the one behind it.
         var names: [String] = []
-        var known: Set<ExactText> = []
+        var places: [ExactText: Int] = [:]
+        var behind: [Int] = []
+        var first = -1
         _ = try forEachValue(isSilent: true) { key, value in
-            var previous: String?
+            var previous: Int?
             for entry in try object(key, value) ?? CBORMap() {
                 guard case .text(let name) = entry.key else { continue }
-                if known.insert(ExactText(name)).inserted {
-                    let place = previous.flatMap { last in
-                        names.firstIndex { ExactText($0) == ExactText(last) }
-                    }
-                    names.insert(name, at: place.map { $0 + 1 } ?? 0)
+                if let known = places[ExactText(name)] {
+                    previous = known
+                    continue
                 }
-                previous = name
+                let place = names.count
+                places[ExactText(name)] = place
+                names.append(name)
+                behind.append(previous.map { behind[$0] } ?? first)
+                if let previous { behind[previous] = place } else { first = place }
+                previous = place
             }
         }
-        return names
+        return Array(sequence(first: first) { behind[$0] }.prefix { $0 >= 0 }.map { names[$0] })
     }
 
     /// Returns how many entries can't be read; unless `isSilent`, each whose place is known is reported, and the others

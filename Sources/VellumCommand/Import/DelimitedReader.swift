@@ -1,4 +1,5 @@
 import CBOR
+import StorageEngine
 
 /// For one thread. Reads CSV or TSV: the first row names the properties, every further row is an object.
 struct DelimitedReader: RecordReader {
@@ -20,12 +21,13 @@ struct DelimitedReader: RecordReader {
         let place = "\(input.name):\(scanner.rowLine): "
         if case .bad(let reason) = row { throw CommandFailure(place + reason, status: .nothing) }
         var names: [String] = []
+        var known: Set<ExactText> = []
         for field in scanner.fields {
             guard let name = String(validating: scanner.text[field.range], as: UTF8.self) else {
                 throw CommandFailure(
                     place + "the names of the properties are not valid UTF-8", status: .nothing)
             }
-            guard !names.contains(where: { $0.utf8.elementsEqual(name.utf8) }) else {
+            guard known.insert(ExactText(name)).inserted else {
                 throw CommandFailure(place + "two columns are named \"\(name)\"", status: .nothing)
             }
             names.append(name)

@@ -53,7 +53,8 @@ struct QueryCSV: QueryPrinter {
     private func write(_ entry: Entry) throws {
         let value = entry.value.flatMap { try? CBORReader.decode($0) }
         let object: CBORMap? = if case .map(let map) = value { map } else { nil }
-        var values = [.text(entry.key)] + names.all.map { object?[key: .text($0)] }
+        var values: [CBORValue?] = [.text(entry.key)]
+        values.append(contentsOf: names.row(of: object))
         if hasOthers { values.append(object == nil ? value : nil) }
         try write(values)
     }

@@ -72,11 +72,23 @@ enum QueryCell {
 /// The names of all properties that some objects have, in the order in which they come.
 struct ColumnNames {
     private(set) var all: [String] = []
-    private var known: Set<ExactText> = []
+    private var places: [ExactText: Int] = [:]
 
     mutating func add(_ object: CBORMap?) {
         for entry in object ?? CBORMap() {
-            if case .text(let name) = entry.key, known.insert(ExactText(name)).inserted { all.append(name) }
+            guard case .text(let name) = entry.key, places[ExactText(name)] == nil else { continue }
+            places[ExactText(name)] = all.count
+            all.append(name)
         }
+    }
+
+    /// What an object has under each of them; of two properties of one name the first.
+    func row(of object: CBORMap?) -> [CBORValue?] {
+        var row = [CBORValue?](repeating: nil, count: all.count)
+        for entry in object ?? CBORMap() {
+            guard case .text(let name) = entry.key, let place = places[ExactText(name)] else { continue }
+            row[place] = row[place] ?? entry.value
+        }
+        return row
     }
 }

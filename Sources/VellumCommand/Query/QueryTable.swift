@@ -20,7 +20,7 @@ struct QueryTable: QueryPrinter {
     private var waiting: [QueryRow] = []
     private var printer: RowPrinter?
     /// Properties that whole entries are shown by.
-    private var properties: [String] = []
+    private var names = ColumnNames()
 
     init(_ plan: QueryPlan, _ output: OutputWriter, layout: Layout) {
         columns = plan.columns
@@ -53,11 +53,9 @@ struct QueryTable: QueryPrinter {
 
     private mutating func begin() throws {
         if columns == nil {
-            var names = ColumnNames()
             for row in waiting { names.add(QueryCell.object(row.value)) }
-            properties = names.all
         }
-        let titles = columns ?? [QueryCell.keyName] + properties
+        let titles = columns ?? [QueryCell.keyName] + names.all
         printer = RowPrinter(
             titles.enumerated().map { index, name in
                 // The first columns stay longest where there is no room for all.
@@ -74,10 +72,8 @@ struct QueryTable: QueryPrinter {
         if columns == nil {
             let object = QueryCell.object(row.value)
             cells = [.text(row.entry?.key ?? "")]
-            if properties.isEmpty { cells.append(QueryCell.cell(row.value)) }
-            cells += properties.map { name in
-                object?[key: .text(name)].map { QueryCell.cell($0.encoded) } ?? .absent
-            }
+            if names.all.isEmpty { cells.append(QueryCell.cell(row.value)) }
+            cells += names.row(of: object).map { $0.map { QueryCell.cell($0.encoded) } ?? .absent }
         }
         if cells.count > 1 { cells = cells.map(Self.shortened) }
         try printer?.print(cells)

@@ -29,18 +29,47 @@ import Testing
                 try left.archive(named: name, orCreate: ArchiveConfiguration()).put([1], forKey: "b")
             }
             left.close()
+            try Data().write(to: URL(fileURLWithPath: place + ".partial/vellum-store.backup"))
             let plan = FaultPlan(
                 .fails(EIO), call: .unlink, under: folder.path, number: number, isLasting: true)
             SystemFaults.install(plan)
-            let report = try? store.backUp(to: place)
+            _ = try? store.backUp(to: place)
             SystemFaults.remove(plan)
             if plan.injected == 0 { return }
-            #expect(report == nil, "\(number)")
-            _ = try store.backUp(to: place)
+            // All that failed may have been the end of it, when it had its name.
+            if !FileManager.default.fileExists(atPath: place) { _ = try store.backUp(to: place) }
             #expect(try Store.open(at: place).archive(named: "A").peek("a") == [1], "\(number)")
             try FileManager.default.removeItem(atPath: place)
         }
         Issue.record("a removal takes more calls than were let fail")
+    }
+
+    /// What broke: any store that was called like what a killed backup leaves was taken for that, and removed.
+    @Test func aStoreOfThatNameStays() throws {
+        try store.archive(named: "A", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
+        let mine = try Store.open(at: place + ".partial")
+        try mine.archive(named: "Mine", orCreate: ArchiveConfiguration()).put([2], forKey: "b")
+        mine.close()
+        #expect(throws: StorageError.self) { try store.backUp(to: place) }
+        #expect(try Store.open(at: place + ".partial").archive(named: "Mine").peek("b") == [2])
+    }
+
+    /// What broke: where the last sync failed, the backup that had its name already was emptied.
+    @Test func whatHasItsNameStays() throws {
+        try store.archive(named: "A", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
+        for number in 1...60 {
+            let plan = FaultPlan(
+                .fails(EIO), call: .sync, under: folder.path, number: number, isLasting: true)
+            SystemFaults.install(plan)
+            _ = try? store.backUp(to: place)
+            SystemFaults.remove(plan)
+            if FileManager.default.fileExists(atPath: place) {
+                #expect(try Store.open(at: place).archive(named: "A").peek("a") == [1], "\(number)")
+                try FileManager.default.removeItem(atPath: place)
+            }
+            if plan.injected == 0 { return }
+        }
+        Issue.record("a backup takes more calls than were let fail")
     }
 
     /// All that is known of the entries, the most recent first.
@@ -127,9 +156,14 @@ import Testing
         // What a killed backup left is used again; what is none of a backup's stays.
         try FileManager.default.createDirectory(
             atPath: place + ".partial/A.archive", withIntermediateDirectories: true)
-        _ = FileManager.default.createFile(
-            atPath: place + ".partial/vellum-store", contents: Data("half".utf8))
+        for file in ["vellum-store", "vellum-store.backup"] {
+            try Data("half".utf8).write(to: URL(fileURLWithPath: place + ".partial/" + file))
+        }
         #expect(try store.backUp(to: place)?.archives.count == 1)
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: place).sorted() == [
+                "A.archive", "vellum-store",
+            ])
         #expect(try Store.open(at: place).archive(named: "A").peek("a") == [1])
         let other = folder.path + "/other"
         try FileManager.default.createDirectory(atPath: other + ".partial", withIntermediateDirectories: true)
