@@ -63,4 +63,18 @@ struct ExportTests {
         let csv = try store.done("export", "A", "--format", "csv").text
         #expect(csv == "id,a,b,d,c\n1,,,,3\n2,,2,,3\n3,1,2,4,\n")
     }
+
+    /// Each name was looked up by going through all names: 100,000 properties took minutes.
+    @Test func manyPropertiesAreNoneTooMany() throws {
+        let names = (0..<60_000).map { "\"p\($0)\":\($0)" }
+        try store.done("put", "A", "k", input: "{" + names.joined(separator: ",") + "}")
+        let start = ContinuousClock.now
+        let file = store.folder / "out.csv"
+        try store.done("export", "A", file, "--with-keys")
+        let rows = try store.done("query", "A", "--csv").text.split(separator: "\n")
+        #expect(rows.count == 2 && rows[1].hasSuffix(",59999"))
+        try store.done("import", "B", file, "--key", "key")
+        #expect(try store.archives()["B"]?["entries"] as? Int == 1)
+        #expect(ContinuousClock.now - start < .seconds(60))
+    }
 }

@@ -209,4 +209,17 @@ struct LogTests {
             #expect(result.errors.split(separator: "\n").count <= 1, "\(result.errors.prefix(300))")
         }
     }
+
+    /// What broke: the browser counted messages by a figure that begins anew with the index, and showed none.
+    @Test func theBrowserShowsThemAfterTheIndexWasMadeAnew() throws {
+        try store.done("append", "L", input: "one\ntwo\nthree", "--disk", "1KB")
+        try FileManager.default.removeItem(atPath: store.path + "/L.archive/index")
+        for count in 3...4 {
+            let screen = try store.done(
+                "browse", "--size", "80x12", "--keys", "<enter>", "--print", "text"
+            ).text
+            #expect(screen.contains("\(count) messages") && screen.contains("two"), "\(screen)")
+            try store.done("append", "L", "four")
+        }
+    }
 }

@@ -287,8 +287,8 @@ private struct ElementValue {
                 return !isFound
             }
             return isFound
-        case .text(let text): return isElement(of: UTF8Text.string(text))
-        case .string(let text): return isElement(of: text)
+        case .text(let text): return isElement(of: MarkOrder.string(text))
+        case .string(let text): return isElement(of: MarkOrder.string(text))
         default: return false
         }
     }

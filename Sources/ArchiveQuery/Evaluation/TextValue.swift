@@ -14,7 +14,7 @@ struct TextValue {
     private let isASCII: Bool
 
     init(_ string: String) {
-        self.string = string
+        self.string = MarkOrder.string(string)
         bytes = Array(string.utf8)
         isASCII = bytes.withUnsafeBytes { UTF8Text.isASCII($0) }
     }
@@ -29,7 +29,7 @@ struct TextValue {
         if isSame { return true }
         // A few characters that are not ASCII are the same as one that is, as the Kelvin sign and K.
         if isASCII, UTF8Text.isASCII(text) { return false }
-        return string == UTF8Text.string(text)
+        return string == MarkOrder.string(text)
     }
 
     /// Negative if `text` comes before this one, positive if it comes after it.
@@ -37,7 +37,7 @@ struct TextValue {
         if isASCII, UTF8Text.isASCII(text) {
             return bytes.withUnsafeBytes { UTF8Text.compareBytes(text, $0) }
         }
-        return order(of: UTF8Text.string(text))
+        return order(of: MarkOrder.string(text))
     }
 
     func order(of text: String) -> Int { text < string ? -1 : text == string ? 0 : 1 }

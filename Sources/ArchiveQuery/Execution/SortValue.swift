@@ -14,8 +14,8 @@ enum SortValue {
         case .boolean(let flag): self = .boolean(flag)
         case .number(let number): self = number.isNaN ? .absent : .number(number)
         case .date(let date): self = date.isNaN ? .absent : .date(date)
-        case .text(let text): self = .text(UTF8Text.string(text))
-        case .string(let text): self = .text(text)
+        case .text(let text): self = .text(MarkOrder.string(text))
+        case .string(let text): self = .text(MarkOrder.string(text))
         case .absent, .bytes, .array, .map, .other: self = .absent
         }
     }
@@ -86,8 +86,8 @@ enum GroupKey: Hashable {
             }
         case .number(.decimal(let number)): self = .decimal(number)
         case .date(let date): self = .date(date)
-        case .text(let text): self = .text(UTF8Text.string(text))
-        case .string(let text): self = .text(text)
+        case .text(let text): self = .text(MarkOrder.string(text))
+        case .string(let text): self = .text(MarkOrder.string(text))
         case .bytes, .array, .map, .other: self = try encoded().map(GroupKey.encoded) ?? .absent
         }
     }

@@ -10,6 +10,7 @@ package struct TextSearch: Sendable {
 
     package init(_ string: String, caseSensitive: Bool) {
         self.caseSensitive = caseSensitive
+        let string = MarkOrder.string(string)
         let needle = caseSensitive ? string : string.foldedCase
         characters = Array(needle)
         // A few characters that are not ASCII are the same as one that is, as the Kelvin sign and K.
@@ -24,6 +25,7 @@ package struct TextSearch: Sendable {
         {
             return answer
         }
+        let text = MarkOrder.string(text)
         return isFound(characters, in: caseSensitive ? text : text.foldedCase)
     }
 

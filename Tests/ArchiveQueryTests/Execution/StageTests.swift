@@ -205,4 +205,22 @@ struct StageTests {
         #expect(try source.columns("distinct l | count") == [["2"]])
         #expect(try source.columns("group by l | find count = 2 | count") == [["1"]])
     }
+
+    /// What broke: one number had several groups, by how it was written.
+    @Test func aNumberHasOneGroupHoweverItIsWritten() throws {
+        let texts = ["100000000000000000000", "100000000000000000000.0", "1e20", "1E+20"]
+        let source = try ListSource(json: texts.map { #"{"n":\#($0)}"# })
+        #expect(try source.columns("group by n | count").map(\.last) == ["4"])
+        #expect(try source.columns("distinct n").count == 1)
+        // A bignum, a decimal fraction and a float of five, and of a half.
+        let five: [[UInt8]] = [
+            [0x05], [0xc2, 0x41, 0x05], [0xc4, 0x82, 0x20, 0x18, 0x32], [0xf9, 0x45, 0x00],
+        ]
+        let half: [[UInt8]] = [[0xc4, 0x82, 0x20, 0x05], [0xf9, 0x38, 0x00]]
+        let entries = (five + half).enumerated().map { number, item in
+            ListSource.Entry(key: "\(number)", value: [0xa1, 0x61, 0x6e] + item)
+        }
+        #expect(try ListSource(entries).columns("group by n | count").map(\.last) == ["2", "4"])
+        #expect(try ListSource(entries).columns("find n = 5 | count") == [["4"]])
+    }
 }

@@ -113,4 +113,43 @@ import Testing
         opened.close()
         #expect(archive.indexBytes < 1 << 20)
     }
+
+    /// A last message that claims that messages behind it are the oldest had a snapshot leave out all, or never be taken.
+    @Test(arguments: [UInt64(1) << 32 | 4096, 77 << 32 | 8, .max])
+    func snapshotOfALogGoesByItsMessages(claimed: UInt64) throws {
+        let archive = try HandmadeArchive(kind: 3, limit: 1_000_000)
+        let frames = (1...3).map { number in
+            HandmadeFrame(
+                kind: 8, value: [UInt8(number)], sequence: UInt64(number),
+                created: number == 1 ? 0 : number == 2 ? 1 << 32 | 8 : claimed)
+        }
+        try archive.write(frames)
+        let opened = try archive.open()
+        let there = try opened.messages().messages.map(\.bytes)
+        #expect(there == [[3]])
+        #expect(try opened.snapshot().count == there.count)
+        #expect(try opened.status().entries == there.count)
+        #expect(try opened.check().clean)
+    }
+
+    /// A segment's header that has the log begin behind it hid the whole log, and no repair brought it back.
+    @Test(arguments: [UInt8(1), 3])
+    func headersThatHaveTheLogBeginBehindThemAreWrong(kind: UInt8) throws {
+        let archive = try HandmadeArchive(kind: kind, limit: 1_000_000)
+        for number in UInt32(1)...3 {
+            let message = HandmadeFrame(
+                kind: 8, value: [1], sequence: UInt64(number), created: number == 1 ? 0 : 1 << 32 | 8)
+            let put = HandmadeFrame.put("k\(number)", stamp: UInt64(number))
+            try archive.write([kind == 3 ? message : put], segment: number, oldest: number == 1 ? 1 : 9)
+        }
+        let opened = try archive.open()
+        #expect(try opened.status().entries == 3)
+        #expect(try !opened.check().clean)
+        opened.close()
+        let store = try Store.open(at: archive.folder.store)
+        _ = try store.repair(archiveNamed: HandmadeArchive.name)
+        let repaired = try store.archive(named: HandmadeArchive.name)
+        #expect(try repaired.status().entries == 3)
+        #expect(try repaired.check().clean)
+    }
 }

@@ -134,4 +134,22 @@ import Testing
         try folder.removeIndex("Ring")
         #expect(try texts(try open(folder)) == ["again"])
     }
+
+    /// A thousand messages were held at once, however large.
+    @Test func asManyAreReadAsHaveSoManyBytes() throws {
+        let archive = try open(try TemporaryFolder(inMemory: true), limit: 1_000_000)
+        for number in 0..<20 { try archive.append([UInt8](repeating: UInt8(number), count: 1_000)) }
+        var cursor: MessageCursor?
+        var seen: [UInt8] = []
+        var rounds = 0
+        while true {
+            let batch = try archive.messages(after: cursor, mostBytes: 2_500)
+            #expect(!batch.someAreLost && batch.messages.count <= 3)
+            if batch.messages.isEmpty { break }
+            seen += batch.messages.map { $0.bytes[0] }
+            cursor = batch.next
+            rounds += 1
+        }
+        #expect(seen == Array(0..<20) && rounds == 7)
+    }
 }
