@@ -19,8 +19,8 @@ enum MarkOrder {
     static func string(_ text: String) -> String {
         guard text.utf8.count >= leastBytes else { return text }
         var text = text
-        let mayHaveLongRun = text.withUTF8 { mayHaveLongRun(UnsafeRawBufferPointer($0)) }
-        return mayHaveLongRun ? ordered(text) : text
+        let isDoubtful = text.withUTF8 { mayHaveLongRun(UnsafeRawBufferPointer($0)) }
+        return isDoubtful ? ordered(text) : text
     }
 
     /// Whether some of the scalars that are looked at, one in 64 bytes, is a mark: of a run that is too long one is.

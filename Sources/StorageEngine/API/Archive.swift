@@ -71,6 +71,7 @@ public final class Archive: Sendable {
                 engine.detach()
                 throw error
             }
+            engine.watchHouse()
             return engine
         case .readOnly:
             let isOwner = try store.status().owner == ProcessIdentity.effectiveUser

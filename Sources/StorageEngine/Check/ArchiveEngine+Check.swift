@@ -96,12 +96,16 @@ private struct CheckPass {
     // MARK: The files
 
     mutating func readLog() throws(StorageError) {
-        for name in try Obstacle.all(in: engine.folder) {
-            note(Obstacle.description(name, in: engine.folder) + "; the archive can't be opened for writing")
+        for obstacle in try Obstacle.all(in: engine.folder) {
+            note(obstacle.description + "; the archive can't be opened for writing")
         }
         if let loss = engine.index.loss { note(loss.description(in: engine.folder)) }
         if let problem = try engine.misnaming() { note(problem) }
-        let numbers = try engine.log.segmentNumbers()
+        for name in try engine.folder.names().sorted()
+        where name.hasSuffix(".segment") && SegmentHeader.number(ofFileName: name) == nil {
+            note("\(engine.folder.path)/\(name): no segment has such a name, so it is not read")
+        }
+        let numbers = try engine.log.namedSegments()
         for number in missingSegments(numbers) { note("\(engine.log.path(of: number)): the segment is gone") }
         for (place, number) in numbers.enumerated() {
             try read(number, next: place + 1 < numbers.count ? numbers[place + 1] : nil)
@@ -132,6 +136,9 @@ private struct CheckPass {
         let result = try reader.read { (item) throws(StorageError) in
             switch item {
             case .frame(let frame):
+                if frame.location < begin, begin < frame.location.advanced(by: frame.header.bytes) {
+                    note("the index has the log end inside the entry at \(describe(frame.location))")
+                }
                 var counting: [LoggedFrame] = []
                 try sieve.take(frame, frame.role, frame.location, bytes: frame.header.bytes) {
                     (frame, _) throws(StorageError) in counting.append(frame)

@@ -103,6 +103,14 @@ enum IndexLayout {
     /// Whole pages, so that what is behind the last chunk can be given back.
     static let chunkBytes = (chunkDeadlineInChunkOffset + 8 + 4095) & ~4095
 
+    /// Up to where an index that got smaller keeps its blocks. The kernel writes pages back in groups as large as it reads
+    /// them ahead; of a group that reached into a hole, writing to the used part would need blocks for all of it, and be
+    /// a SIGBUS on a full disk.
+    static func reservedBytes(for bytes: Int) -> Int {
+        let group = bytes < 16 << 20 ? 128 << 10 : 2 << 20
+        return (bytes + group - 1) / group * group
+    }
+
     static func fileBytes(chunks: Int) -> Int { chunksOffset + chunks * chunkBytes }
 
     static func chunks(inFileOf bytes: Int) -> Int { max(0, bytes - chunksOffset) / chunkBytes }

@@ -134,7 +134,8 @@ extension ChangingIndex {
         entryCapacity = UInt32(chunks * IndexLayout.chunkEntries)
         crashPoint(.indexShrunk)
         indexBytes = least
-        memory.memory.punch(from: least, to: end)
+        memory.memory.punch(
+            from: IndexLayout.reservedBytes(for: least), to: IndexLayout.reservedBytes(for: end))
         memory.memory.relearnCapacity()
     }
 }

@@ -4,7 +4,24 @@ import Synchronization
 /// The segments' files: which there are, and what they are. Making, growing and removing them: ``ChangingLog``.
 extension SegmentLog {
     /// Numbers of the segment files in the folder, ascending.
+    /// - Throws: `corrupted` where a link, a folder or a pipe has a segment's name: what was in the segment is elsewhere, and
+    ///   a log without it would be taken for all there is (F9).
     func segmentNumbers() throws(StorageError) -> [UInt32] {
+        let numbers = try namedSegments()
+        for number in numbers {
+            guard let status = try folder.status(ofEntry: SegmentHeader.fileName(number)) else { continue }
+            guard status.isRegular else {
+                throw .corrupted(
+                    path: path(of: number), offset: 0,
+                    reason:
+                        "not a regular file; put the segment back, or have a repair move this out of the way")
+            }
+        }
+        return numbers
+    }
+
+    /// The same, whatever has the names.
+    func namedSegments() throws(StorageError) -> [UInt32] {
         try folder.names().compactMap(SegmentHeader.number(ofFileName:)).sorted()
     }
 

@@ -4,8 +4,9 @@ import Synchronization
 /// What happens in the background, in every process that has the archive open for writing and knows of something to
 /// do: expired entries go soon after their deadline although nobody looks them up, what can no longer be undone is
 /// given up, what an undo brought back is settled, and dead room is given back when nobody writes. Each look does one
-/// slice under the lock, and takes the lock only when it is free. It ends by itself when there is nothing left to wait
-/// for; an archive in which nothing is due wakes nobody but once a minute while a deadline or a grace is pending.
+/// slice under the lock, and takes the lock only when it is free. Where there is nothing to wait for it looks at some
+/// words of the index every five seconds, at the same moment for all archives of the process: another process may have
+/// stored what expires, or removed much, and left.
 extension ArchiveEngine {
     /// Between two slices, nanoseconds.
     fileprivate static let shortestPause: Int64 = 2_000_000
@@ -32,6 +33,7 @@ extension ArchiveEngine {
     /// Called after each change (``ArchiveEngine/settle()``): begins the duty, or wakes it for a nearer deadline.
     @inline(never)
     func mindHouse() {
+        if owesRoom.load(ordering: .relaxed) { payForRoom() }
         let due = houseDue.load(ordering: .relaxed)
         let next = index.nextDeadline
         let isNearer = next != Deadline.never && next < due.subtractingSaturating(1000)
@@ -69,7 +71,7 @@ extension ArchiveEngine {
         }
     }
 
-    /// Nanoseconds until it is due again; `nil` when there is nothing left to do.
+    /// Nanoseconds until it is due again.
     private func keepHouse() -> Int64? {
         let pause = keepHouseOnce()
         return housekeeping.withLock { house in
@@ -85,17 +87,39 @@ extension ArchiveEngine {
                 houseDue.store(Clock.boot(), ordering: .relaxed)
                 return ArchiveEngine.shortestPause
             }
-            house.ticket = nil
-            return nil
+            return ArchiveEngine.idlePause
+        }
+    }
+
+    /// Until the next moment at which all archives of the process that have nothing to do are looked at.
+    private static var idlePause: Int64 { sharedPause - cp_monotonic_time() % sharedPause }
+
+    /// Begins to look now and then what others have left to do.
+    func watchHouse() {
+        #if DEBUG
+        guard Clock.hand == nil else { return }
+        #endif
+        // A log's messages go with what is appended.
+        guard kind != .log else { return }
+        housekeeping.withLock { house in
+            guard house.ticket == nil else { return }
+            // What can't be begun now, for want of a thread, a change begins.
+            house.ticket = try? Upkeep.shared.register(after: ArchiveEngine.idlePause) { [weak self] in
+                self?.keepHouse()
+            }
         }
     }
 
     private func keepHouseOnce() -> Int64? {
         let isQuiet = lookAtWriting()
+        guard index.nextDeadline != Deadline.never || index.setAsideCount > 0 || isRoomWasted else {
+            return nil
+        }
         // Whoever holds the lock may have been stopped, and others need this thread.
         guard let section = tryAcquire() else { return 10_000_000 }
         section.drainTouches()
         let before = index.appendedBytes
+        let head = index.head
         // What was expired before is a reason to reclaim, and comes first.
         let owesReclaiming = housekeeping.withLock { $0.owesReclaiming }
         let isReclaimed = owesReclaiming && section.reclaimSome { isReclaimingDue }
@@ -105,11 +129,12 @@ extension ArchiveEngine {
         if !isBusy { isBusy = section.forgetSetAside(most: ArchiveEngine.actionBatch) }
         if !isBusy, isQuiet { isBusy = section.giveRoomBack() }
         let own = index.appendedBytes &- before
+        let hasWritten = index.head != head
         housekeeping.withLock { $0.appended &+= own }
         let pause = isBusy ? ArchiveEngine.shortestPause : section.untilNext(failed: expired == nil)
         // Others get at the archive while the medium is waited for.
         _ = consume section
-        if own > 0 { try? settle() }
+        if hasWritten { try? settle() }
         return pause
     }
 
@@ -145,7 +170,7 @@ extension ArchiveSection {
         var left = Int64.max
         if engine.isRoomWasted {
             left = ArchiveEngine.usualPause
-        } else {
+        } else if !engine.owesRoom.load(ordering: .relaxed) {
             engine.isRoomDue.store(false, ordering: .relaxed)
         }
         let now = Clock.boot()

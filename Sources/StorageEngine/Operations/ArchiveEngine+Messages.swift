@@ -121,10 +121,19 @@ extension ArchiveEngine {
                 break
             }
             var hasDamage = false
-            guard let found = try message(from: place, before: end, settled: head, &hasDamage),
-                let pin = try log.pinIfPresent(found.place.segment)
-            else {
-                // Dropped while it was looked for, or nothing is left that can be read.
+            let found: FoundMessage?
+            do throws(StorageError) {
+                found = try message(from: place, before: end, settled: head, &hasDamage)
+            } catch {
+                // A segment that was just looked at went with what was dropped.
+                guard case .system(_, _, SystemCode.missing) = error, index.firstMessage > place else {
+                    throw error
+                }
+                continue
+            }
+            // Dropped while it was looked for: what is missing then is not damaged.
+            if hasDamage || found == nil, index.firstMessage > place { continue }
+            guard let found, let pin = try log.pinIfPresent(found.place.segment) else {
                 if index.firstMessage > place { continue }
                 isDamaged = isDamaged || hasDamage
                 break
@@ -160,7 +169,22 @@ extension ArchiveEngine {
     func cursor(
         beforeLast count: Int, of last: MessageCursor? = nil
     ) throws(StorageError) -> MessageCursor {
-        let first = index.firstMessage
+        while true {
+            let first = index.firstMessage
+            do throws(StorageError) {
+                return try cursor(beforeLast: count, of: last, from: first)
+            } catch {
+                // A segment went with what was dropped while it was looked at.
+                guard case .system(_, _, SystemCode.missing) = error, index.firstMessage > first else {
+                    throw error
+                }
+            }
+        }
+    }
+
+    private func cursor(
+        beforeLast count: Int, of last: MessageCursor?, from first: Location
+    ) throws(StorageError) -> MessageCursor {
         let head = index.head
         let end = last.map { min(Location(raw: $0.place), head) } ?? head
         guard first != .none, count > 0 else {

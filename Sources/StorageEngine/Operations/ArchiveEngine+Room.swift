@@ -11,8 +11,11 @@ extension ArchiveEngine {
         // The segment being written, the step it grows by, and a block of the file system's own for each file.
         let files = index.segmentBytes / target + 8
         let margin = target + 2 * SegmentLayout.stepBytes(target: target) + 8192 * files
-        return boundBytes - index.indexBytes - margin
+        return boundBytes - reservedIndexBytes - margin
     }
+
+    /// What the index takes, with the blocks that it keeps when it gets smaller.
+    @inline(__always) var reservedIndexBytes: Int { IndexLayout.reservedBytes(for: index.indexBytes) }
 
     /// What S3 grants the archive's files: what can be undone has room of its own beside the limit.
     @inline(__always) var boundBytes: Int {

@@ -42,6 +42,8 @@ final class ArchiveEngine: Sendable {
     let houseDue = Atomic<Int64>(.max)
     /// Whether more room was dead than may stay, when that was last looked at.
     let isRoomDue = Atomic<Bool>(false)
+    /// Whether a change has left reclaiming to be done before its call ends.
+    let owesRoom = Atomic<Bool>(false)
     /// While the index is made from the log: for each line of the undo table the entries that were marked with it. So what
     /// an action has is known without looking at what all have. Empty at any other time.
     let replayedMarks = Mutex<[[UInt32]]>([])

@@ -11,7 +11,7 @@ extension ArchiveEngine {
         // An entry that is named twice would be counted twice, or be found gone the second time.
         var seen = Set<PlannedEntry>(minimumCapacity: planned.count)
         let entries = planned.filter { seen.insert($0).inserted }
-        // One moment for all: by it entries that expire meanwhile are known to belong to this action.
+        // One moment for all, and no other action's: by it entries that expire meanwhile are known to belong to this one.
         var deadline = Deadline.never
         if case .setLifetime(let lifetime) = action { deadline = ArchiveEngine.deadline(in: lifetime) }
         try clearNextLine()
@@ -21,7 +21,13 @@ extension ArchiveEngine {
             do throws(StorageError) {
                 let section = try acquire()
                 section.drainTouches()
-                if group == 0 { group = section.nextGroup() }
+                if group == 0 {
+                    group = section.nextGroup()
+                    if deadline != Deadline.never {
+                        let others = try deadlinesOfActions()
+                        while others[deadline] != nil { deadline += 1 }
+                    }
+                }
                 switch action {
                 case .delete: try section.remove(batch, .delete, group: group, &outcome)
                 case .expireNow: try section.remove(batch, .expiry, group: group, &outcome)
@@ -29,7 +35,7 @@ extension ArchiveEngine {
                 }
                 _ = consume section
                 letOthersIn()
-                try reclaimInSlices(for: group)
+                try reclaimInSlices()
             } catch {
                 // What was done stays done, and its caller has to know of it, and how to take it back.
                 guard outcome.entries > 0 else { throw error }

@@ -34,11 +34,12 @@ extension ArchiveSection {
         return place
     }
 
-    /// Makes the frame at `location` part of the log.
+    /// Makes the frame at `location` part of the log. A `copy`, which reclaiming makes of what was there, doesn't count as
+    /// written: it would end graces that go by what is.
     @inline(__always)
-    func commit(_ location: Location, bytes: Int) {
+    func commit(_ location: Location, bytes: Int, copy: Bool = false) {
         index.head = location.advanced(by: bytes)
-        index.appendedBytes &+= UInt64(bytes)
+        if !copy { index.appendedBytes &+= UInt64(bytes) }
     }
 
     @inline(__always)

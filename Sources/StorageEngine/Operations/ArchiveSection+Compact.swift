@@ -12,7 +12,7 @@ extension ArchiveSection {
         let used = Int(index.entryHighWater)
         let needed = usedLines
         return used > needed + needed / 8 + 2 * IndexLayout.chunkEntries
-            && index.indexBytes + engine.leastSegmentBytes > engine.boundBytes
+            && engine.reservedIndexBytes + engine.leastSegmentBytes > engine.boundBytes
     }
 
     /// Whether the index was made for many more entries than it ever had, and the footprint suffers from it.
@@ -20,7 +20,7 @@ extension ArchiveSection {
         let used = Int(index.entryHighWater)
         return Int(index.entryCapacity) > used + used / 8 + 2
             * IndexLayout.chunkEntries
-            && index.indexBytes + index.segmentBytes
+            && engine.reservedIndexBytes + index.segmentBytes
                 > engine.boundBytes
     }
 
@@ -40,7 +40,12 @@ extension ArchiveSection {
     @inline(never)
     private func compact(chunks: Int) {
         for _ in 0..<chunks { guard isSparse, vacateLastChunk() else { return } }
+        // Others may be waiting: the rest is done when they have had their turn.
+        if isSparse { engine.oweRoom() }
     }
+
+    /// Makes a sparse index smaller by a chunk; `false` when it is none.
+    func compactSome() -> Bool { isSparse && vacateLastChunk() }
 
     /// Ends every grace, removes the oldest segments that nothing lives in any more, and makes the index as small as it can
     /// be: a few hundred nanoseconds for each entry that gets another number. Needs that touches are drained.

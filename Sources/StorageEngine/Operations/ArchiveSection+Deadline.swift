@@ -46,9 +46,7 @@ extension ArchiveSection {
                 }
             }
         }
-        try withinGrace(of: group) { () throws(StorageError) in
-            reclaim(forAppended: Frame.bytes(key: key.count, extension: size, value: 0))
-        }
+        reclaim(forAppended: Frame.bytes(key: key.count, extension: size, value: 0))
         return .deleted
     }
 

@@ -38,11 +38,11 @@ extension ArchiveSection {
     private static let evictedAtOnce = 256
 
     /// What the next entries that go make up, more than nothing.
-    private func bytesOfNextVictims() -> UInt64 {
+    fileprivate func bytesOfNextVictims(_ most: Int = ArchiveSection.evictedAtOnce) -> UInt64 {
         var bytes: UInt64 = 0
         var count = 0
         var victims = index.order.victims()
-        while count < ArchiveSection.evictedAtOnce || bytes == 0, let victim = index.order.next(&victims) {
+        while count < most || bytes == 0, let victim = index.order.next(&victims) {
             bytes += UInt64(victim.slot.valueBytes)
             count += 1
         }
@@ -77,6 +77,7 @@ extension ArchiveEngine {
     func adopt(
         _ configuration: ArchiveConfiguration, publish: () throws(StorageError) -> Void
     ) throws(StorageError) {
+        if let limit = configuration.diskLimit { try evictInSlices(downTo: limit) }
         let section = try acquire()
         section.drainTouches()
         let hasOtherLimits =
@@ -93,7 +94,30 @@ extension ArchiveEngine {
                 pid: pid, time: Clock.wall())
         }
         section.reclaim(forAppended: 0)
-        section.compactIfSparse(removed: .max)
+        section.compactIfSparse()
         noteRoom()
+    }
+
+    /// Evicts most of what has to go, some under each hold of the lock; where the disk is full, whoever goes over to the
+    /// smaller limit finds a way.
+    private func evictInSlices(downTo limit: UInt64) throws(StorageError) {
+        guard kind != .log else { return }
+        while true {
+            let section = try acquire()
+            section.drainTouches()
+            let excess = index.valueBytes - min(index.valueBytes, limit)
+            let next = section.bytesOfNextVictims(4 * ArchiveEngine.actionBatch)
+            guard excess > next, next > 0 else { return }
+            do throws(StorageError) {
+                let evicted = try section.evict(downTo: index.valueBytes - next)
+                section.compactIfSparse(removed: evicted)
+            } catch {
+                guard case .noSpace = error else { throw error }
+                return
+            }
+            _ = consume section
+            letOthersIn()
+            try reclaimInSlices()
+        }
     }
 }

@@ -21,30 +21,21 @@ extension ArchiveSection {
         guard index.isReady else { return }
         if index.setAsideCount > 0 { forgetSetAside(most: 64) }
         let allowed = engine.allowedSegmentBytes
-        let hard = allowed + engine.segmentTarget
-        // Where S3 leaves less than what lives takes, nothing is kept by paying for all of it at once.
-        let most = engine.grantedSegmentBytes < allowed ? max(share, ArchiveSection.workAtOnce) : Int.max
+        let most = max(share, ArchiveSection.workAtOnce)
         // Going once over the whole log frees all that can be freed.
         let last = index.head.segment
         var work = 0
-        var isRecounted = false
         while true {
             let used = index.segmentBytes
-            guard used > allowed, work < share || used > hard && work < most,
-                index.oldestSegment < index.head.segment
-            else { return }
-            if work >= share {
-                guard index.oldestSegment < last else { return }
-                if !isRecounted {
-                    // Before one change pays for a whole lap: the sum may not be what it was.
-                    guard (try? recountSegments()) != nil else { return }
-                    isRecounted = true
-                    continue
-                }
+            guard used > allowed, index.oldestSegment < last else { return }
+            guard work < share || engine.isOverbooked(used) && work < most else { break }
+            guard let done = reclaimStep(share: min(most, max(share, ArchiveSection.workAtOnce))) else {
+                return
             }
-            guard let done = reclaimStep(share: used > hard ? 65_536 : share) else { return }
             work += done
         }
+        // Others may be waiting: the rest is done when they have had their turn.
+        if engine.isOverbooked(index.segmentBytes) { engine.oweRoom() }
     }
 
     /// Reclaims as long as `isWanted`, as much as one hold of the lock is for; `false` when it did nothing.
@@ -215,7 +206,7 @@ extension ArchiveSection {
         index.table.setLocation(number, slot, location)
         index.adjustLive(location, by: bytes)
         crashPoint(content.kind == .kept ? .keptApplied : .moveApplied)
-        commit(location, bytes: bytes)
+        commit(location, bytes: bytes, copy: true)
         return true
     }
 
@@ -312,18 +303,44 @@ extension ArchiveEngine {
         kind != .log && index.segmentBytes > allowedSegmentBytes - segmentTarget / 2
     }
 
+    /// Whether the segments take more than they may, and not only by what a change may leave to the next.
+    fileprivate func isOverbooked(_ used: Int) -> Bool { used > allowedSegmentBytes + segmentTarget }
+
     /// Does the reclaiming that removing many entries is a reason for, some under each hold of the lock, at most once over
-    /// the log. It doesn't shorten the grace of the action that it is done for.
-    func reclaimInSlices(for group: UInt32 = 0) throws(StorageError) {
+    /// the log.
+    func reclaimInSlices() throws(StorageError) { try reclaimInSlices { isReclaimingDue } }
+
+    /// Has the call that is under way do, before it ends, what is more than one hold of the lock is for.
+    func oweRoom() {
+        owesRoom.store(true, ordering: .relaxed)
+        isRoomDue.store(true, ordering: .relaxed)
+    }
+
+    /// Does what was owed, some under each hold of the lock, so that S3 holds when the call returns.
+    @inline(never)
+    func payForRoom() {
+        owesRoom.store(false, ordering: .relaxed)
+        if isOverbooked(index.segmentBytes) {
+            // The sum may not be what it was.
+            guard let section = try? acquire(), (try? section.recountSegments()) != nil else { return }
+            _ = consume section
+            try? reclaimInSlices { isOverbooked(index.segmentBytes) }
+        }
+        while true {
+            letOthersIn()
+            guard let section = try? acquire() else { return }
+            section.drainTouches()
+            guard section.compactSome() else { return }
+        }
+    }
+
+    private func reclaimInSlices(while isDue: () -> Bool) throws(StorageError) {
         let last = index.head.segment
-        while isReclaimingDue, index.oldestSegment < last {
+        while isDue(), index.oldestSegment < last {
             letOthersIn()
             let section = try acquire()
             section.drainTouches()
-            let isDone = try section.withinGrace(of: group) { () throws(StorageError) in
-                !section.reclaimSome { isReclaimingDue }
-            }
-            if isDone { return }
+            guard section.reclaimSome(while: isDue) else { return }
         }
     }
 }

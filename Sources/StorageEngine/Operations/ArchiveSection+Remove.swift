@@ -113,7 +113,7 @@ extension ArchiveEngine {
             section.compactIfSparse(removed: chosen.count)
             _ = consume section
             letOthersIn()
-            try reclaimInSlices(for: group)
+            try reclaimInSlices()
         }
         return (removal, action ?? 0)
     }

@@ -44,6 +44,8 @@ struct ArchiveOpening {
             isWriter
             ? try makeLock(index) : ArchiveLock(robustMutexAt: index.mutex)
         let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: isWriter)
+        // What has a segment's name and is no file is an error here, and not first when somebody misses what was in it.
+        _ = try log.segmentNumbers()
         return ArchiveEngine(self, memory: memory, log: log, lock: lock, role: role)
     }
 

@@ -8,7 +8,7 @@ extension ArchiveRepair {
 
     mutating func mendSegments() throws(StorageError) {
         let log = try SegmentLog(folder: folder, identity: identity, writable: true)
-        let numbers = try log.segmentNumbers()
+        let numbers = try log.namedSegments()
         var oldest = numbers.first ?? 0
         let dropped = try droppedBatches(log, numbers)
         for number in numbers {

@@ -23,9 +23,10 @@ struct ArchiveRepair {
     ) throws(StorageError) -> RepairReport {
         // First, because the locks are such files. No process can have what is no file locked.
         var obstacles: [String] = []
-        for name in try Obstacle.all(in: folder) {
-            let kept = try DamagedFile.setAside(name, in: folder)
-            obstacles.append(Obstacle.description(name, in: folder) + "; renamed to \(kept)")
+        for obstacle in try Obstacle.all(in: folder) {
+            if let refusal = obstacle.refusal { throw refusal }
+            let kept = try DamagedFile.setAside(obstacle.name, in: folder)
+            obstacles.append(obstacle.description + "; renamed to \(kept)")
         }
         let turn = try OpeningTurn.take(in: folder, archive: name)
         defer { turn.pass() }

@@ -101,7 +101,7 @@ extension ArchiveSection {
             line.lastAppended = index.appendedBytes &+ UInt64(frame.bytes)
             if line.endBytes != .max { line.endBytes &+= UInt64(frame.bytes) }
         }
-        index.adjust(.appendedBytes, by: frame.bytes)
+        if !frame.isCopy { index.adjust(.appendedBytes, by: frame.bytes) }
         let sequence = min(frame.sequence, Frame.latestStamp)
         if sequence > index.sequence {
             index.sequence = sequence

@@ -115,18 +115,20 @@ import Testing
     }
 
     /// A last message that claims that messages behind it are the oldest had a snapshot leave out all, or never be taken.
-    @Test(arguments: [UInt64(1) << 32 | 4096, 77 << 32 | 8, .max])
+    @Test(arguments: [0x1_0000_1000, 0x4d_0000_0008, UInt64.max])
     func snapshotOfALogGoesByItsMessages(claimed: UInt64) throws {
         let archive = try HandmadeArchive(kind: 3, limit: 1_000_000)
-        let frames = (1...3).map { number in
-            HandmadeFrame(
-                kind: 8, value: [UInt8(number)], sequence: UInt64(number),
-                created: number == 1 ? 0 : number == 2 ? 1 << 32 | 8 : claimed)
+        var frames: [HandmadeFrame] = []
+        for (number, oldest) in [0, 0x1_0000_0008, claimed].enumerated() {
+            var frame = HandmadeFrame(kind: 8, value: [UInt8(number)])
+            frame.sequence = UInt64(number + 1)
+            frame.created = oldest
+            frames.append(frame)
         }
         try archive.write(frames)
         let opened = try archive.open()
         let there = try opened.messages().messages.map(\.bytes)
-        #expect(there == [[3]])
+        #expect(there == [[2]])
         #expect(try opened.snapshot().count == there.count)
         #expect(try opened.status().entries == there.count)
         #expect(try opened.check().clean)

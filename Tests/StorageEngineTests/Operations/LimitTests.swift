@@ -209,4 +209,31 @@ import Testing
         figures.report()
         #expect(worst <= 1)
     }
+
+    /// What broke: blocks of the index were given back chunk by chunk, and the kernel took half of them again; and what a
+    /// batch removes was no reason to make the index smaller.
+    @Test(arguments: [1, 500])
+    func footprintFallsWithWhatIsDeleted(atOnce: Int) throws {
+        let folder = try TemporaryFolder()
+        let archive = try Store.open(at: folder.store).archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let count = 60_000
+        for number in 0..<count { try archive.put([UInt8](repeating: 1, count: 200), forKey: "k\(number)") }
+        var worst = 0.0
+        for start in stride(from: 0, to: count - 100, by: atOnce) {
+            let keys = (start..<min(start + atOnce, count - 100)).map { "k\($0)" }
+            if atOnce == 1 {
+                try archive.delete(keys[0])
+            } else {
+                var batch = Batch()
+                for key in keys { batch.delete(key) }
+                try archive.apply(batch)
+            }
+            guard start % 5_000 == 0 || start + atOnce >= count - 100 else { continue }
+            let status = try archive.status()
+            let bound = 1.25 * (1.5 * Double(status.diskBytes) + 128 * Double(status.entries)) + 1_048_576
+            worst = max(worst, Double(status.footprint) / bound)
+        }
+        #expect(worst <= 1, "\(worst)")
+    }
 }

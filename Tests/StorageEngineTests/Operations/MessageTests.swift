@@ -137,7 +137,8 @@ import Testing
 
     /// A thousand messages were held at once, however large.
     @Test func asManyAreReadAsHaveSoManyBytes() throws {
-        let archive = try open(try TemporaryFolder(inMemory: true), limit: 1_000_000)
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try open(folder, limit: 1_000_000)
         for number in 0..<20 { try archive.append([UInt8](repeating: UInt8(number), count: 1_000)) }
         var cursor: MessageCursor?
         var seen: [UInt8] = []
@@ -151,5 +152,39 @@ import Testing
             rounds += 1
         }
         #expect(seen == Array(0..<20) && rounds == 7)
+    }
+
+    /// What broke: whoever followed a log that is written fast was told of damage, or got an error, when a segment went while
+    /// it was looked at.
+    @Test func whatIsDroppedMeanwhileIsNeitherDamagedNorAnError() async throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let writer = try open(folder, limit: 200_000)
+        let reader = try Store.open(at: folder.store, mode: .readOnly).archive(named: "Ring")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                let end = ContinuousClock.now + .seconds(2)
+                var number = 0
+                while ContinuousClock.now < end {
+                    for _ in 0..<200 { try writer.append([UInt8](repeating: 1, count: 20 + number % 60)) }
+                    number += 1
+                }
+            }
+            for most in [1, 50, 1000] {
+                group.addTask {
+                    var cursor: MessageCursor?
+                    while !Task.isCancelled {
+                        let batch = try reader.messages(after: cursor, most: most)
+                        #expect(!batch.someAreDamaged)
+                        cursor = most == 50 ? try reader.cursor(beforeLast: 2000) : batch.next
+                        await Task.yield()
+                    }
+                }
+            }
+            // The writer ends first.
+            try await group.next()
+            group.cancelAll()
+            try await group.waitForAll()
+        }
+        #expect(try reader.check().clean)
     }
 }

@@ -40,4 +40,24 @@ import Testing
         #expect(try archive.status().expirations == 4_000)
         #expect(try archive.check().clean)
     }
+
+    /// What broke: a process that had the archive open and did nothing never looked what others had left: neither what they
+    /// had stored with a lifetime and left behind, nor the room of what they had deleted.
+    @Test func whoIsIdleKeepsHouseForOthers() async throws {
+        let folder = try TemporaryFolder()
+        let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil)
+        let idle = try Store.open(at: folder.store).archive(named: "A", orCreate: configuration)
+        // As another process would: a handle of its own, closed again.
+        let store = try Store.open(at: folder.store)
+        let other = try store.archive(named: "A")
+        for number in 0..<2_000 {
+            try other.put(
+                [UInt8](repeating: 1, count: 2_000), forKey: "k\(number)",
+                attributes: EntryAttributes(lifetime: .milliseconds(300)))
+        }
+        try other.put([1], forKey: "stays")
+        store.close()
+        try await wait(idle, for: 1_500_000)
+        #expect(try idle.status().entries == 1 && idle.status().expirations == 2_000)
+    }
 }

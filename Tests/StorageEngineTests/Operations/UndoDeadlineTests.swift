@@ -220,4 +220,25 @@ import Testing
             }
         }
     }
+
+    /// Two actions that gave the same deadline could not be told apart by it: what expired by the first came back with the
+    /// second alone.
+    @Test func actionsOfOneMomentAreToldApart() throws {
+        let hand = ClockHand()
+        try Clock.$hand.withValue(hand) {
+            try with { archive, _ in
+                for key in ["a", "b"] { try archive.put([1], forKey: key) }
+                let actions = try ["a", "b"].map { key in
+                    try #require(
+                        try archive.carryOut(.setLifetime(.seconds(10)), on: planned(archive, [key])).action)
+                }
+                hand.pass(.seconds(11))
+                #expect(try archive.removeExpired().entries == 2)
+                #expect(try archive.undo(actions[0].id)?.entries == 1)
+                #expect(try archive.entries().keys == ["a"])
+                #expect(try archive.undo(actions[1].id)?.entries == 1)
+                #expect(Set(try archive.entries().keys) == ["a", "b"])
+            }
+        }
+    }
 }

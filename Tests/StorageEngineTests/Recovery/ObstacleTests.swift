@@ -52,4 +52,75 @@ import Testing
         #expect(!FileManager.default.fileExists(atPath: folder.store + "/A.archive"))
         #expect(FileManager.default.fileExists(atPath: folder.store + "/vellum-store"))
     }
+
+    /// What broke: a check found nothing, and every put was refused.
+    @Test(arguments: ["opening", "attached"])
+    func filesThatOthersMayChangeAreReported(file: String) throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let store = try Store.open(at: folder.store)
+        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration())
+        try archive.put([1], forKey: "a")
+        archive.close()
+        try #require(chmod(folder.archivePath("A", file), 0o666) == 0)
+        let report = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A").check()
+        #expect(report.entries == 1 && !report.clean)
+        #expect(
+            report.problems.contains { $0.contains("/\(file) may be written by other users") }, "\(report)")
+        #expect(throws: StorageError.self) { try store.repair(archiveNamed: "A") }
+        try #require(chmod(folder.archivePath("A", file), 0o600) == 0)
+        #expect(try store.archive(named: "A").check().clean)
+    }
+
+    /// What broke: a file that looks like a segment and is none was passed over without a word.
+    @Test(arguments: ["00000000.segment", "0000000A.segment", "1.segment"])
+    func filesThatOnlyLookLikeSegmentsAreReported(file: String) throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try Store.open(at: folder.store).archive(named: "A", orCreate: ArchiveConfiguration())
+        try archive.put([1], forKey: "a")
+        let path = folder.archivePath("A", file)
+        try FileManager.default.copyItem(atPath: folder.archivePath("A", "00000001.segment"), toPath: path)
+        let report = try archive.check()
+        #expect(report.entries == 1 && report.problems.count == 1 && report.problems[0].contains(file))
+        try FileManager.default.removeItem(atPath: path)
+        #expect(try archive.check().clean)
+    }
+
+    /// What broke: a segment that had become a link, a folder or a pipe was taken for one that isn't there: an archive without
+    /// its entries, in which the next put took the segment's number.
+    @Test(arguments: ["link", "dangling", "folder", "pipe"], [false, true])
+    func segmentsThatAreNoFilesAreRefused(what: String, hasIndex: Bool) throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let store = try Store.open(at: folder.store)
+        let archive = try store.archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        for number in 0..<200 { try archive.put([UInt8](repeating: 1, count: 5_000), forKey: "k\(number)") }
+        archive.close()
+        let segments = try FileManager.default.contentsOfDirectory(atPath: folder.store + "/A.archive")
+            .filter { $0.hasSuffix(".segment") }.sorted()
+        for name in Set([segments[0], segments[segments.count - 1]]) {
+            let path = folder.archivePath("A", name)
+            let moved = folder.path + "/" + name
+            try FileManager.default.moveItem(atPath: path, toPath: moved)
+            switch what {
+            case "folder":
+                try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+            case "pipe": try #require(mkfifo(path, 0o600) == 0)
+            case "link": try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: moved)
+            default:
+                try FileManager.default.createSymbolicLink(atPath: path, withDestinationPath: moved + "none")
+            }
+            if !hasIndex { try? FileManager.default.removeItem(atPath: folder.archivePath("A", "index")) }
+            for mode in [AccessMode.readOnly, .readWrite] {
+                let error = #expect(throws: StorageError.self) {
+                    try Store.open(at: folder.store, mode: mode).archive(named: "A")
+                }
+                #expect(error?.description.contains("\(name)") == true, "\(String(describing: error))")
+            }
+            try FileManager.default.removeItem(atPath: path)
+            try FileManager.default.moveItem(atPath: moved, toPath: path)
+            let whole = try store.archive(named: "A")
+            #expect(try whole.check().clean && whole.status().entries == 200)
+            whole.close()
+        }
+    }
 }
