@@ -251,7 +251,7 @@ extension Browser {
             lines.append("Gone already: \(Figures.count(outcome.absent.count, "entry", "entries")).")
         }
         if outcome.entries > 0, !outcome.isReversible {
-            lines.append("This can't be undone: there is no room for what was before.")
+            lines.append("This can't be undone: what was before is not kept.")
         }
         if outcome.unchanged > 0 {
             let entries = Figures.count(outcome.unchanged, "entry", "entries")

@@ -99,7 +99,7 @@ public struct PlanOutcome: Sendable, Hashable {
     public var skipped: [String]
     /// Entries that were as wanted before: they were to lose their deadline and had none.
     public var unchanged = 0
-    /// For ``Archive/undo(_:progress:)``; `nil` when nothing was done, or when there was no room for what was before
+    /// For ``Archive/undo(_:progress:)``; `nil` when nothing was done, or when nothing of what was before is kept
     /// (on a full disk).
     public var action: ReversibleAction?
     /// Why it ended early, when some entries had been done already: `entries`, `bytes` and `action` tell of these.

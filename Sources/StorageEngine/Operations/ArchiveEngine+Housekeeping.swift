@@ -12,9 +12,8 @@ extension ArchiveEngine {
     fileprivate static let shortestPause: Int64 = 2_000_000
     /// Others may write, and end a grace by that, or become quiet.
     fileprivate static let usualPause: Int64 = 1_000_000_000
-    /// Another process may have given an entry a nearer deadline and died; and a machine that slept is late by this.
-    fileprivate static let sharedPause: Int64 = 5_000_000_000
-    fileprivate static let longestPause: Int64 = 60_000_000_000
+    /// Another process may have given an entry a nearer deadline, and left; and a machine that slept is late by this.
+    fileprivate static let longestPause: Int64 = 5_000_000_000
     /// Bytes that others may append in a second while the archive counts as quiet.
     private static let quietBytes: UInt64 = 1 << 20
 
@@ -92,7 +91,7 @@ extension ArchiveEngine {
     }
 
     /// Until the next moment at which all archives of the process that have nothing to do are looked at.
-    private static var idlePause: Int64 { sharedPause - cp_monotonic_time() % sharedPause }
+    private static var idlePause: Int64 { longestPause - cp_monotonic_time() % longestPause }
 
     /// Begins to look now and then what others have left to do.
     func watchHouse() {
@@ -113,6 +112,7 @@ extension ArchiveEngine {
     private func keepHouseOnce() -> Int64? {
         let isQuiet = lookAtWriting()
         guard index.nextDeadline != Deadline.never || index.setAsideCount > 0 || isRoomWasted else {
+            endRoomDuty()
             return nil
         }
         // Whoever holds the lock may have been stopped, and others need this thread.
@@ -136,6 +136,11 @@ extension ArchiveEngine {
         _ = consume section
         if hasWritten { try? settle() }
         return pause
+    }
+
+    /// No more room is dead than may be; what a call owes is paid at its end.
+    fileprivate func endRoomDuty() {
+        if !owesRoom.load(ordering: .relaxed) { isRoomDue.store(false, ordering: .relaxed) }
     }
 
     /// Whether others wrote little in the second before this one.
@@ -170,8 +175,8 @@ extension ArchiveSection {
         var left = Int64.max
         if engine.isRoomWasted {
             left = ArchiveEngine.usualPause
-        } else if !engine.owesRoom.load(ordering: .relaxed) {
-            engine.isRoomDue.store(false, ordering: .relaxed)
+        } else {
+            engine.endRoomDuty()
         }
         let now = Clock.boot()
         func wait(until moment: Int64) {
@@ -184,8 +189,6 @@ extension ArchiveSection {
             if line.endBytes != .max { left = min(left, ArchiveEngine.usualPause) }
         }
         guard left != .max else { return nil }
-        let isShared = index.processes.attached.count > 1
-        let longest = isShared ? ArchiveEngine.sharedPause : ArchiveEngine.longestPause
-        return max(ArchiveEngine.shortestPause, min(left, longest))
+        return max(ArchiveEngine.shortestPause, min(left, ArchiveEngine.longestPause))
     }
 }

@@ -113,11 +113,16 @@ struct PlannedChange: Sendable {
         Narration.say(words.done(HumanText.entries(outcome.entries, bytes: outcome.bytes)))
         guard let action = outcome.action else {
             if outcome.entries > 0 {
-                Narration.complain("this can't be undone: there is no room for what was before")
+                Narration.complain(
+                    "this can't be undone: what was before is not kept, for it was in a process' memory only, or others "
+                        + "have written too much since")
             }
             return
         }
         let command = ShellWord.vellum("undo", [archive, "\(action.id)"], store: store.store)
-        Narration.say("to undo it: \(command)")
+        let lost = outcome.entries - action.entries
+        let gone = lost == 1 ? "1 that was" : "\(lost) that were"
+        let rest = lost > 0 ? " (but for \(gone) in a process' memory only)" : ""
+        Narration.say("to undo it\(rest): \(command)")
     }
 }
