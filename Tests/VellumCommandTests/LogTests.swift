@@ -218,7 +218,8 @@ struct LogTests {
             let screen = try store.done(
                 "browse", "--size", "80x12", "--keys", "<enter>", "--print", "text"
             ).text
-            #expect(screen.contains("\(count) messages") && screen.contains("two"), "\(screen)")
+            #expect(screen.contains("\(count) messages"))
+            #expect(screen.contains("two"))
             try store.done("append", "L", "four")
         }
     }

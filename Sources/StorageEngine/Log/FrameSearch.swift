@@ -11,6 +11,8 @@ final class FrameSearch: @unchecked Sendable {
     /// Bytes of the file that are looked at.
     let bytes: Int
     private let segmentSeed: UInt32
+    /// Of a file that is mostly holes, the stretches that it has bytes for: what is between them isn't read.
+    private let stretches: [Range<Int>]?
     // One window a purpose: places that are read in turn would push each other out of one.
     private var candidates: FileWindow
     private var begins: FileWindow
@@ -29,6 +31,8 @@ final class FrameSearch: @unchecked Sendable {
     init(_ file: OpenFile, bytes: Int, segmentSeed: UInt32) {
         self.bytes = max(bytes, 0)
         self.segmentSeed = segmentSeed
+        let isSparse = (try? file.status().isSparse) ?? false
+        stretches = isSparse ? file.data(from: 0, upTo: self.bytes) : nil
         candidates = FileWindow(file)
         begins = FileWindow(file)
         ends = FileWindow(file)
@@ -105,7 +109,11 @@ final class FrameSearch: @unchecked Sendable {
             }
             candidate += 8
             if candidate & 0xfff == 0, candidate < limit {
-                // No frame has a header of zeros.
+                if let data = data(from: candidate) {
+                    // No frame has a header of zeros.
+                    candidate = max(candidate, (min(data.lowerBound, limit) - Frame.headerBytes) & ~7)
+                    guard data.lowerBound <= candidate else { continue }
+                }
                 let part = candidate..<min(candidate + FileWindow.bytes, limit)
                 try candidates.show(part)
                 if candidates.isZero(part) {
@@ -117,11 +125,27 @@ final class FrameSearch: @unchecked Sendable {
         return nil
     }
 
+    /// What the file has bytes for from there on, where it is mostly holes; empty and behind its end: nothing.
+    private func data(from offset: Int) -> Range<Int>? {
+        guard let stretches else { return nil }
+        var (low, high) = (0, stretches.count)
+        while low < high {
+            let middle = (low + high) / 2
+            if stretches[middle].upperBound > offset { high = middle } else { low = middle + 1 }
+        }
+        guard low < stretches.count else { return bytes..<bytes }
+        return max(offset, stretches[low].lowerBound)..<stretches[low].upperBound
+    }
+
     /// The register over everything before `offset`, begun at 0.
     private func register(at offset: Int, _ window: inout FileWindow) throws(StorageError) -> UInt32 {
         let block = offset / FrameSearch.block
         while registers.count <= block {
             let start = (registers.count - 1) * FrameSearch.block
+            if let data = data(from: start), data.lowerBound >= start + FrameSearch.block {
+                registers.append(Checksum.moved(registers[registers.count - 1], overZeros: FrameSearch.block))
+                continue
+            }
             try sums.show(start..<start + FrameSearch.block)
             registers.append(
                 sums.register(registers[registers.count - 1], over: start..<start + FrameSearch.block))

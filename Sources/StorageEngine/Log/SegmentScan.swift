@@ -13,12 +13,15 @@ extension SegmentLog {
     /// nothing takes time, and page after page of memory.
     func isBlank(_ pin: Pin, from offset: Int) throws(StorageError) -> Bool {
         let view = view(pin)
-        guard let status = mapped.withLock({ $0[pin.segment]?.status }), status.isSparse else {
-            return view.isBlank(from: offset)
-        }
+        guard isSparse(pin) else { return view.isBlank(from: offset) }
         return try openedFile(of: pin).data(from: offset, upTo: view.bytes).allSatisfy {
             view.isBlank(from: $0.lowerBound, upTo: $0.upperBound)
         }
+    }
+
+    /// Whether a segment's file was mostly holes when it was mapped.
+    private func isSparse(_ pin: Pin) -> Bool {
+        mapped.withLock { $0[pin.segment]?.status.isSparse } ?? false
     }
 
     /// Where the batch that begins at `offset` ends; `nil` unless all its frames are there and valid.
@@ -47,7 +50,7 @@ extension SegmentLog {
         guard let frame = try frameIfPresent(pin, at: offset), frame.rawKind != 0,
             offset + frame.bytes <= limit
         else { return nil }
-        if frame.bytes > FileWindow.bytes, isSearched(pin) {
+        if frame.bytes > FileWindow.bytes, isSearched(pin) || isSparse(pin) {
             let isValid = try withSearch(of: pin, atLeast: limit) { (search) throws(StorageError) in
                 try search.frame(at: offset, before: limit) != nil
             }
@@ -80,7 +83,7 @@ extension SegmentLog {
         _ body: (ScanItem) throws(StorageError) -> Void
     ) throws(StorageError) -> (end: Int, isBlankBehind: Bool) {
         var offset = max(offset, SegmentHeader.bytes)
-        var search: FrameSearch?
+        var search = isSparse(pin) ? try search(pin) : nil
         // Another process may have made the file longer; what it put there must not be taken for a blank rest.
         try learnSize(pin)
         while offset < limit {
