@@ -212,7 +212,7 @@ struct LogTests {
 
     /// What broke: the browser counted messages by a figure that begins anew with the index, and showed none.
     @Test func theBrowserShowsThemAfterTheIndexWasMadeAnew() throws {
-        try store.done("append", "L", input: "one\ntwo\nthree", "--disk", "1KB")
+        try store.done("append", "L", "--disk", "1KB", input: "one\ntwo\nthree")
         try FileManager.default.removeItem(atPath: store.path + "/L.archive/index")
         for count in 3...4 {
             let screen = try store.done(
