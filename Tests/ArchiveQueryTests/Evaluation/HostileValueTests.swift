@@ -42,7 +42,7 @@ import Testing
                 "distinct a",
                 "select a", "find a matches \"9$\"", "find a contains \"9\"",
                 "find a = \"é\" or a < \"b\"", "find a contains \"é\" or a icontains \"É\"",
-                "find a in (\"é\", \"b\")",
+                "find a in [\"é\", \"b\"]",
             ] {
                 let start = ContinuousClock.now
                 for row in try QueryPlan(QueryPipeline(text)).rows(of: source).0 {

@@ -127,7 +127,12 @@ import Testing
         }
         #expect(Upkeep.shared.isActive)
         store.close()
-        try await wait("end of the thread") { !Upkeep.shared.isActive }
+    }
+
+    @Test func theThreadEndsWithTheLastArchive() async throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let (status, lines) = try await Worker(["rest", folder.store, "A"], in: folder).finish()
+        #expect(status == 0 && lines == ["open true", "closed false"])
     }
 
     @Test func closingAnIntervalSyncsTheRest() throws {
@@ -149,7 +154,6 @@ import Testing
             forgotten = archive
         }
         try await wait("end of the archive") { forgotten == nil }
-        try await wait("end of the thread") { !Upkeep.shared.isActive }
     }
 
     /// Bytes 12 to 15 of a descriptor were the kind alone; with zeros there an old one reads as `process`.

@@ -51,6 +51,8 @@ enum WorkerCommand: String {
     case backUp
     /// Uses archives under a limit of its own on addresses, descriptors or the length of files.
     case limited
+    /// Opens an archive and closes it, and says whether the background thread is there.
+    case rest
 
     func run(_ arguments: WorkerArguments) {
         do {
@@ -76,6 +78,7 @@ enum WorkerCommand: String {
             case .mix: try mix(arguments)
             case .backUp: try backUp(arguments)
             case .limited: try beLimited(arguments)
+            case .rest: try rest(arguments)
             }
         } catch {
             say("! \(error)")
