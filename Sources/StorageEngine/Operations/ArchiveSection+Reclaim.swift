@@ -28,8 +28,9 @@ extension ArchiveSection {
         while true {
             let used = index.segmentBytes
             guard used > allowed, index.oldestSegment < last else { return }
-            guard work < share || engine.isOverbooked(used) && work < most else { break }
-            guard let done = reclaimStep(share: min(most, max(share, ArchiveSection.workAtOnce))) else {
+            let isOverbooked = engine.isOverbooked(used)
+            guard work < share || isOverbooked && work < most else { break }
+            guard let done = reclaimStep(share: isOverbooked ? ArchiveSection.workAtOnce : share) else {
                 return
             }
             work += done
