@@ -13,19 +13,25 @@ enum CSVText {
     }
 
     /// A row of these values; nil for a property that the object doesn't have.
-    static func appendRow(_ values: [CBORValue?], to output: inout [UInt8]) throws(CBORError) {
-        for (index, value) in values.enumerated() {
+    static func appendRow(_ values: [CBORValue?], to output: inout [UInt8]) {
+        appendRow(items: values.map { $0?.encoded }, to: &output)
+    }
+
+    /// The same for values as CBOR items; what can't be read is left empty.
+    static func appendRow(items: [[UInt8]?], to output: inout [UInt8]) {
+        for (index, item) in items.enumerated() {
             if index > 0 { output.append(UInt8(ascii: ",")) }
-            if let value { try append(value, to: &output) }
+            if let item { try? append(item, to: &output) }
         }
         output.append(UInt8(ascii: "\n"))
     }
 
-    private static func append(_ value: CBORValue, to output: inout [UInt8]) throws(CBORError) {
-        if case .text(let text) = value { return appendText(text, to: &output) }
-        var writer = CBORWriter()
-        writer.write(value)
-        let json = try JSONPrinter.text(of: writer.bytes)
+    /// Of a large value nothing is made but its text.
+    private static func append(_ item: [UInt8], to output: inout [UInt8]) throws(CBORError) {
+        if QueryCell.isText(item), case .text(let text) = try CBORReader.decode(item) {
+            return appendText(text, to: &output)
+        }
+        let json = try JSONPrinter.text(of: item)
         switch json.utf8.first {
         case UInt8(ascii: "[")?, UInt8(ascii: "{")?:
             appendField(json, to: &output)

@@ -62,7 +62,7 @@ struct Exporter {
                 return
             }
             text.removeAll(keepingCapacity: true)
-            try CSVText.appendRow(row, to: &text)
+            CSVText.appendRow(row, to: &text)
             try TerminalSafe.write(text, to: output)
             outcome.exported += 1
         }

@@ -31,7 +31,9 @@ struct QueryCSV: QueryPrinter {
     mutating func print(_ row: QueryRow) throws {
         if let columns {
             if !hasHeader { try writeHeader(columns) }
-            return try write(row.columns.map { $0.flatMap { try? CBORReader.decode($0) } })
+            var text: [UInt8] = []
+            CSVText.appendRow(items: row.columns, to: &text)
+            return try TerminalSafe.write(text, to: output)
         }
         let entry = Entry(key: row.entry?.key ?? "", value: row.value)
         bytes += entry.key.utf8.count + (entry.value?.count ?? 0) + Self.entryBytes
@@ -68,7 +70,7 @@ struct QueryCSV: QueryPrinter {
 
     private func write(_ values: [CBORValue?]) throws {
         var text: [UInt8] = []
-        try CSVText.appendRow(values, to: &text)
+        CSVText.appendRow(values, to: &text)
         try TerminalSafe.write(text, to: output)
     }
 

@@ -59,14 +59,22 @@ enum QueryCell {
 
     /// The item as a cell of a table: a text as it is, all else as JSON.
     static func cell(_ item: [UInt8]?) -> Cell {
-        guard let item, let value = try? CBORReader.decode(item) else { return .absent }
-        switch value {
-        case .text(let text): return .text(text)
-        case .null, .undefined: return .absent
-        case .unsigned, .negative, .float: return .number(json(item))
-        default: return .text(json(item))
+        guard let item, let first = item.first else { return .absent }
+        if isText(item) {
+            guard case .text(let text)? = try? CBORReader.decode(item) else { return .absent }
+            return .text(text)
+        }
+        guard let json = try? JSONPrinter.text(of: item) else { return .absent }
+        // By the first byte (RFC 8949, 3): integers, null and undefined, floats.
+        switch first {
+        case 0x00..<0x40, 0xf9...0xfb: return .number(json)
+        case 0xf6, 0xf7: return .absent
+        default: return .text(json)
         }
     }
+
+    /// Whether an item is a text, by its first byte.
+    static func isText(_ item: [UInt8]) -> Bool { item.first.map { $0 >> 5 == 3 } ?? false }
 }
 
 /// The names of all properties that some objects have, in the order in which they come.
