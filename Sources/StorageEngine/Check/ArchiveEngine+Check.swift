@@ -219,6 +219,19 @@ private struct CheckPass {
         if let problem = try lookUp(frame), isListed(references[next]) {
             astray.append((key, frame.location, problem))
         }
+        if let line = try line(of: references[next]), line.location == frame.location,
+            line.owner != frame.owner.withUnsafeBytes(engine.ownerTag)
+        {
+            let problem =
+                "the index has another owner for the entry at \(describe(frame.location)) than the log"
+            astray.append((key, frame.location, problem))
+        }
+    }
+
+    /// What an entry's line says now, if it is there.
+    private func line(of reference: EntryReference) throws(StorageError) -> EntryLine? {
+        guard let slot = engine.index.entry(reference.number) else { return nil }
+        return try engine.line(reference.number, slot, settled: .none)
     }
 
     /// Whether the index still names what it did when it was listed. The log may tell only in segments that are begun while

@@ -101,6 +101,12 @@ struct LoggedFrame {
         parts.isEmpty ? [] : parts.withUnsafeBytes { FrameExtension.evictions(in: $0) }
     }
 
+    /// The owner's name; empty: none.
+    var owner: [UInt8] {
+        parts.isEmpty
+            ? [] : parts.withUnsafeBytes { FrameExtension.part(.owner, in: $0).map(Array.init) ?? [] }
+    }
+
     /// The reversible action that it belongs to; 0: none.
     var keepsOut: Bool { parts.withUnsafeBytes { RemovalNote(in: $0)?.keepsOut ?? true } }
     var group: UInt32 { parts.isEmpty ? 0 : parts.withUnsafeBytes { RemovalNote(in: $0)?.group ?? 0 } }

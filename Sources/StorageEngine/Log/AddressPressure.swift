@@ -3,20 +3,30 @@ import Synchronization
 /// What to do when this process gets no more addresses or mappings: let go of all segments, of every archive, that
 /// nobody reads just now (they are mapped again when they are needed), and try once more. Safe from any thread.
 enum AddressPressure {
-    private struct Weak {
-        weak var log: SegmentLog?
+    /// A log as long as it is there, which it says itself when it goes. (A weak reference would make each retain and release
+    /// of the log take the runtime's slow way, in every put.)
+    private final class Reference: Sendable {
+        private let log: Mutex<Unmanaged<SegmentLog>?>
+
+        init(_ log: SegmentLog) { self.log = Mutex(Unmanaged.passUnretained(log)) }
+
+        func releaseUnused() { log.withLock { $0?._withUnsafeGuaranteedRef { $0.releaseUnused() } } }
+
+        /// Returns when nobody is at it any more.
+        func end() { log.withLock { $0 = nil } }
     }
 
-    private static let logs = Mutex<[ObjectIdentifier: Weak]>([:])
+    private static let logs = Mutex<[ObjectIdentifier: Reference]>([:])
 
     static func register(_ log: SegmentLog) {
-        let reference = Weak(log: log)
+        let reference = Reference(log)
         logs.withLock { $0[ObjectIdentifier(log)] = reference }
     }
 
+    /// For a log that goes.
     static func forget(_ log: SegmentLog) {
         let name = ObjectIdentifier(log)
-        logs.withLock { $0[name] = nil }
+        logs.withLock { $0.removeValue(forKey: name) }?.end()
     }
 
     /// Must not be called while segments are being mapped or let go.
@@ -25,9 +35,8 @@ enum AddressPressure {
             return try map()
         } catch {
             guard case .limitReached(_, _, .addresses) = error else { throw error }
-            // References are let go outside of the mutex: the last of them ends in ``forget(_:)``.
             let known = logs.withLock { Array($0.values) }
-            for reference in known { reference.log?.releaseUnused() }
+            for reference in known { reference.releaseUnused() }
             return try map()
         }
     }

@@ -102,10 +102,9 @@ extension ArchiveEngine {
         guard kind != .log else { return }
         housekeeping.withLock { house in
             guard house.ticket == nil else { return }
-            // What can't be begun now, for want of a thread, a change begins.
-            house.ticket = try? Upkeep.shared.register(after: ArchiveEngine.idlePause) { [weak self] in
-                self?.keepHouse()
-            }
+            // What can't be begun now, for want of a thread, a change begins. Held until ``detach()``: of an object that
+            // somebody refers to weakly every retain and release takes the runtime's slow way, in each put.
+            house.ticket = try? Upkeep.shared.register(after: ArchiveEngine.idlePause) { self.keepHouse() }
         }
     }
 

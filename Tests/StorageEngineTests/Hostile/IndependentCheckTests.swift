@@ -91,4 +91,25 @@ import Testing
         #expect(report.entries == 2 && report.damaged == 1)
         #expect(try archive.open().check().clean)
     }
+
+    /// What a check did not see: another owner in an entry's line than in its frame, and an end of the log inside its last
+    /// frame, over which the next change would write.
+    @Test(arguments: [(262_144 + 60, "another owner"), (512, "end inside")])
+    func wordsOfAnOpenIndexAreHeldAgainstTheLog(offset: Int, words: String) throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try Store.open(at: folder.store).archive(named: "A", orCreate: ArchiveConfiguration())
+        try archive.put([1], forKey: "k", attributes: EntryAttributes(owner: "someone"))
+        #expect(try archive.check().clean)
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("A", "index")))
+        defer { try? file.close() }
+        try file.seek(toOffset: UInt64(offset))
+        let before = [UInt8](try #require(try file.read(upToCount: 1)))[0]
+        try file.seek(toOffset: UInt64(offset))
+        try file.write(contentsOf: Data([before &- 8]))
+        let report = try archive.check()
+        #expect(report.problems.contains { $0.contains(words) }, "\(report)")
+        try file.seek(toOffset: UInt64(offset))
+        try file.write(contentsOf: Data([before]))
+        #expect(try archive.check().clean)
+    }
 }
