@@ -105,7 +105,7 @@ import Testing
         try file.seek(toOffset: UInt64(offset))
         let before = [UInt8](try #require(try file.read(upToCount: 1)))[0]
         try file.seek(toOffset: UInt64(offset))
-        try file.write(contentsOf: Data([before &- 8]))
+        try file.write(contentsOf: Data([before &- 1]))
         let report = try archive.check()
         #expect(report.problems.contains { $0.contains(words) }, "\(report)")
         try file.seek(toOffset: UInt64(offset))
