@@ -162,7 +162,7 @@ import Testing
         let reader = try Store.open(at: folder.store, mode: .readOnly).archive(named: "Ring")
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask {
-                let end = ContinuousClock.now + .seconds(2)
+                let end = ContinuousClock.now + .seconds(1)
                 var number = 0
                 while ContinuousClock.now < end {
                     for _ in 0..<200 { try writer.append([UInt8](repeating: 1, count: 20 + number % 60)) }
