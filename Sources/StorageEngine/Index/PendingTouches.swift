@@ -44,13 +44,13 @@ extension TouchRing {
     {
         // A use sets the stamp first and the rest thereafter; when many are applied, that is told behind the last of them.
         // So what was told before the line is read is whole in it, unless another use begins meanwhile.
-        for attempt in 0..<1_000 {
+        for attempt in 0..<600 {
             let told = max(before, drained)
             let use = LastUse(slot)
             if use.recency < told, slot.recency == use.recency { return use.adding(touches, tag: slot.tag) }
-            if attempt > 10 { sched_yield() }
+            if attempt > 200 { usleep(50) } else if attempt > 10 { sched_yield() }
         }
-        // Whoever applies them was stopped amid it.
+        // Whoever applies them was stopped amid it, and not only out of turn: some tens of milliseconds have passed.
         return LastUse(slot).adding(touches, tag: slot.tag)
     }
 
