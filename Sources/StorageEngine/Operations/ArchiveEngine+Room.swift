@@ -7,11 +7,16 @@ extension ArchiveEngine {
 
     /// What S3 leaves for segments.
     var grantedSegmentBytes: Int {
+        // Beside it a block of the file system's own for each file.
+        let files = index.segmentBytes / segmentTarget + 8
+        return boundBytes - reservedIndexBytes - segmentSlack - 8192 * files
+    }
+
+    /// By how much the segments may exceed what they are allowed, between two calls: the segment being written, and the
+    /// step it grows by.
+    var segmentSlack: Int {
         let target = segmentTarget
-        // The segment being written, the step it grows by, and a block of the file system's own for each file.
-        let files = index.segmentBytes / target + 8
-        let margin = target + 2 * SegmentLayout.stepBytes(target: target) + 8192 * files
-        return boundBytes - reservedIndexBytes - margin
+        return target + 2 * SegmentLayout.stepBytes(target: target)
     }
 
     /// What the index takes, with the blocks that it keeps when it gets smaller.

@@ -12,7 +12,7 @@ extension ArchiveSection {
         let used = Int(index.entryHighWater)
         let needed = usedLines
         return used > needed + needed / 8 + 2 * IndexLayout.chunkEntries
-            && engine.reservedIndexBytes + engine.leastSegmentBytes > engine.boundBytes
+            && engine.reservedIndexBytes + engine.leastSegmentBytes + engine.segmentSlack > engine.boundBytes
     }
 
     /// Whether the index was made for many more entries than it ever had, and the footprint suffers from it.

@@ -229,7 +229,7 @@ import Testing
                 for key in keys { batch.delete(key) }
                 try archive.apply(batch)
             }
-            guard start % 5_000 == 0 || start + atOnce >= count - 100 else { continue }
+            guard start % 500 == 0 || start + atOnce >= count - 100 else { continue }
             let status = try archive.status()
             let bound = 1.25 * (1.5 * Double(status.diskBytes) + 128 * Double(status.entries)) + 1_048_576
             worst = max(worst, Double(status.footprint) / bound)
