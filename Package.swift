@@ -53,7 +53,9 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
-        .target(name: "TestSupport", path: "Tests/TestSupport", swiftSettings: strict),
+        .target(
+            name: "TestSupport", dependencies: ["CPlatform"], path: "Tests/TestSupport", swiftSettings: strict
+        ),
         .testTarget(
             name: "CBORTests", dependencies: ["CBOR", "TestSupport"], exclude: ["Reader"],
             swiftSettings: strict),

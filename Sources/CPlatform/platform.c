@@ -22,7 +22,6 @@
 #include <linux/futex.h>
 #include <sys/random.h>
 #include <sys/syscall.h>
-#include <sys/vfs.h>
 #endif
 
 int cp_openat(int directory, const char *name, int flags, mode_t mode) {
@@ -113,21 +112,28 @@ bool cp_next_data(int descriptor, off_t from, off_t *begin, off_t *end) {
     return true;
 }
 
-bool cp_holes_are_readable(int descriptor) {
-#if defined(__APPLE__)
-    (void)descriptor;
-    return true;
-#else
-    struct statfs system;
-    if (fstatfs(descriptor, &system) != 0) return false;
-    switch ((uint32_t)system.f_type) {
-    case 0xEF53:      // ext2, ext3, ext4
-    case 0x58465342:  // XFS
-    case 0x9123683E:  // Btrfs
-    case 0xF2F52010:  // F2FS
-        return true;
-    default: return false;
+bool cp_holes_are_readable(int folder) {
+#if defined(O_TMPFILE)
+    // Making a file longer than that would be a signal.
+    if (cp_limit_file_bytes() == 0) return false;
+    int descriptor = openat(folder, ".", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    if (descriptor < 0) return false;
+    bool readable = false;
+    struct stat status;
+    if (ftruncate(descriptor, 1) == 0 && fstat(descriptor, &status) == 0 && status.st_blocks == 0) {
+        // Failing to populate raises no signal, as an access would.
+        void *page = mmap(NULL, 1, PROT_READ, MAP_SHARED, descriptor, 0);
+        if (page != MAP_FAILED) {
+            readable = madvise(page, 1, MADV_POPULATE_READ) == 0 && fstat(descriptor, &status) == 0 &&
+                       status.st_blocks == 0;
+            munmap(page, 1);
+        }
     }
+    close(descriptor);
+    return readable;
+#else
+    (void)folder;
+    return true;
 #endif
 }
 

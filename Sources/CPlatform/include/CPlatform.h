@@ -87,9 +87,10 @@ int cp_punch(int descriptor, off_t from, off_t to);
 /// The next stretch of the file from `from` on that isn't a hole; false where there is none. Where that isn't known, all
 /// of it.
 bool cp_next_data(int descriptor, off_t from, off_t *begin, off_t *end);
-/// Whether a hole of the file can be read through a mapping however full its file system is: not so where reading
-/// takes a page of the file system's room, as on tmpfs. False where that isn't known.
-bool cp_holes_are_readable(int descriptor);
+/// Whether a hole of a file in that folder can be read through a mapping however full its file system is: not so where
+/// reading takes a page of the file system's room, as on tmpfs. Tried with a file that has no name; false where there can
+/// be none.
+bool cp_holes_are_readable(int folder);
 /// The most that this process may have, in bytes or files; UINT64_MAX: no limit.
 uint64_t cp_limit_addresses(void);
 uint64_t cp_limit_file_bytes(void);

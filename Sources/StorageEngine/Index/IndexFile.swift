@@ -3,7 +3,7 @@ import CPlatform
 /// The file of a mapped index: held open by whoever makes or observes it, and otherwise opened anew where it has to
 /// grow, so that an archive that is open for writing costs no descriptor for it. Safe from any thread.
 enum IndexFile: Sendable {
-    case open(OpenFile)
+    case open(OpenFile, in: OpenFile)
     /// The file of that name in the archive's folder, as long as it is the one with that status.
     case named(String, in: OpenFile, OpenFile.Status)
 
@@ -11,7 +11,7 @@ enum IndexFile: Sendable {
     /// another has taken its place.
     func status() throws(StorageError) -> OpenFile.Status? {
         switch self {
-        case .open(let file): return try file.status()
+        case .open(let file, _): return try file.status()
         case .named(let name, let folder, let known):
             guard let status = try folder.status(ofEntry: name), status.isOfSameFile(as: known) else {
                 return nil
@@ -23,12 +23,18 @@ enum IndexFile: Sendable {
     /// - Throws: `closed` when the name is no longer that file's.
     func opened(writable: Bool) throws(StorageError) -> OpenFile {
         switch self {
-        case .open(let file): return file
+        case .open(let file, _): return file
         case .named(let name, let folder, let known):
             guard let file = try folder.fileIfPresent(named: name, writable: writable),
                 try file.status().isOfSameFile(as: known)
             else { throw .closed(name: folder.path + "/" + name) }
             return file
+        }
+    }
+    /// The archive's folder.
+    var folder: OpenFile {
+        switch self {
+        case .open(_, let folder), .named(_, let folder, _): folder
         }
     }
 }

@@ -191,9 +191,9 @@ final class IndexMemory: @unchecked Sendable {
     /// Gives the blocks of a range back. A file that can't be opened now, or whose file system cannot do it, keeps them;
     /// they are used when the index grows again.
     func punch(from start: Int, to end: Int) {
-        guard let file = try? file?.opened(writable: true), cp_holes_are_readable(file.descriptor) else {
-            return
-        }
+        guard start < end, let file, cp_holes_are_readable(file.folder.descriptor),
+            let file = try? file.opened(writable: true)
+        else { return }
         _ = cp_punch(file.descriptor, off_t(start), off_t(end))
     }
 

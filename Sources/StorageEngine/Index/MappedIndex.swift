@@ -124,7 +124,7 @@ extension ChangingIndex {
 
     /// Gives back the blocks of all chunks that `capacity` entries do not need. The file keeps its length, so
     /// that whoever has it mapped reads zeros (F4); growing reserves blocks again. Where reading a hole takes room of its
-    /// own (tmpfs), another's look-up would end by SIGBUS once there is none: there the blocks stay until the last
+    /// own (tmpfs), or that can't be tried, another's look-up would end by SIGBUS once there is none: there the blocks stay until the last
     /// writer leaves. Needs that no entry and no bucket behind is in use.
     func shrink(toHold capacity: Int) {
         let chunks = max(1, (capacity + IndexLayout.chunkEntries - 1) / IndexLayout.chunkEntries)

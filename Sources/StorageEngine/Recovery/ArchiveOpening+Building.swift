@@ -32,7 +32,7 @@ extension ArchiveOpening {
         do throws(StorageError) {
             try file.extend(from: 0, to: IndexLayout.fileBytes(chunks: 1))
             let engine = try fill(
-                IndexMemory(file, as: .open(file), writable: true), file: file,
+                IndexMemory(file, as: .open(file, in: folder), writable: true), file: file,
                 as: .writer(attachment: attachment, slot: nil), witness: witness,
                 isRoomy: isRoomy)
             let section = ArchiveSection(unshared: engine)

@@ -29,7 +29,7 @@ extension ArchiveOpening {
     /// Pid of a living process that has the archive open for writing, as far as its index tells.
     var firstUser: Int32? {
         guard let (file, _) = try? ownIndex(),
-            let memory = try? IndexMemory(file, as: .open(file), writable: false)
+            let memory = try? IndexMemory(file, as: .open(file, in: folder), writable: false)
         else { return nil }
         // A view takes no hold on it.
         defer { withExtendedLifetime(memory) {} }

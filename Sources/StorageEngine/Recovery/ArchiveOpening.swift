@@ -167,7 +167,7 @@ struct ArchiveOpening {
 
     private func observe() throws(StorageError) -> ArchiveEngine? {
         guard let file = try trustedIndex(writable: false) else { return nil }
-        let memory = try IndexMemory(file, as: .open(file), writable: false)
+        let memory = try IndexMemory(file, as: .open(file, in: folder), writable: false)
         // A view takes no hold on it.
         defer { withExtendedLifetime(memory) {} }
         let index = IndexView(memory)

@@ -14,7 +14,7 @@ extension ArchiveSection {
         let file = try engine.folder.newFile(named: ArchiveOpening.newIndexName)
         do throws(StorageError) {
             try file.extend(from: 0, to: needed)
-            let memory = try IndexMemory(file, as: .open(file), writable: true)
+            let memory = try IndexMemory(file, as: .open(file, in: engine.folder), writable: true)
             try memory.takeContent(of: index.memory.memory, bytes: needed)
             // A view takes no hold on it.
             defer { withExtendedLifetime(memory) {} }

@@ -31,7 +31,7 @@ struct IndexWitness {
         guard status.bytes >= IndexLayout.fileBytes(chunks: 1), let header = try IndexHeader(file),
             header.isOf(descriptor.identity)
         else { return nil }
-        let memory = try IndexMemory(file, as: .open(file), writable: false)
+        let memory = try IndexMemory(file, as: .open(file, in: folder), writable: false)
         // A view takes no hold on it.
         defer { withExtendedLifetime(memory) {} }
         let index = IndexView(memory)

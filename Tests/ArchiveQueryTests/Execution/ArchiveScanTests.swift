@@ -97,7 +97,7 @@ struct ArchiveScanTests {
         // What was added since isn't visited, whatever number it got.
         for number in 0..<50 { try things.archive.put(value, forKey: "new\(number)") }
         try things.archive.put([0x81, 1], forKey: "s7")
-        #expect(try things.archive.status().footprint < before / 2)
+        if FileSystem.givesIndexBlocksBack { #expect(try things.archive.status().footprint < before / 2) }
         var seen: [String: Int] = [:]
         while try cursor.advance() {
             #expect(try cursor.load() == .present)

@@ -173,6 +173,7 @@ import Testing
         #expect(try again.check().clean)
         #expect(try again.delete("huge"))
         for number in 0..<2000 { try again.put(bytes(1000), forKey: "\(number)") }
+        guard FileSystem.givesIndexBlocksBack else { return }
         #expect(try again.status().footprint < 10_000_000, "the huge value's segment is reclaimed")
     }
 
