@@ -65,14 +65,15 @@ struct WatchCommand: ParsableCommand {
         try printer.begin()
         var left = limit ?? .max
         while left > 0 {
-            let findings = try follower.look()
+            // The last one begins after the end, and so sees all that happened before it.
+            let isLast = end.map { MonotonicClock.seconds() >= $0 } ?? false
+            let findings = try follower.look(isLast: isLast)
             try printer.print(findings, most: &left)
             try output.flush()
+            if output.isAbandoned || left == 0 || isLast { return }
             let now = MonotonicClock.seconds()
-            if output.isAbandoned || left == 0 { return }
-            if let end, now >= end { return }
             // A person sees no difference to at once, and it costs next to nothing.
-            usleep(useconds_t(min(0.02, end.map { $0 - now } ?? 0.02) * 1e6))
+            usleep(useconds_t(min(0.02, max(0, end.map { $0 - now } ?? 0.02)) * 1e6))
         }
     }
 }

@@ -19,6 +19,8 @@ struct EventFollower {
     private let name: String?
     private var positions: [ExactText: Position] = [:]
     private var unreadable: Set<ExactText> = []
+    /// Of the last look, what happened while it was under way.
+    private var held: [Finding] = []
 
     /// `fromStart`: begins with what the rings still have, otherwise with what happens from now on.
     /// - Throws: also `noSuchArchive` if a name is given and there is none.
@@ -36,7 +38,32 @@ struct EventFollower {
 
     /// What has happened since the last look, archive by archive. An archive that can't be read is reported once and
     /// passed over, until it can.
-    mutating func look() throws(StorageError) -> [Finding] {
+    ///
+    /// Of all archives, what happens while it looks is for the next look: others that were looked at already, or were made
+    /// since, may have had something before it, which would come too late. `isLast`: there is no next one.
+    mutating func look(isLast: Bool) throws(StorageError) -> [Finding] {
+        let begin = Timestamp(microseconds: Timestamp.now().microseconds - EventFollower.clockTolerance)
+        let found = try newFindings()
+        guard name == nil, !isLast else { return held + found }
+        var ready = held
+        held = []
+        for finding in found {
+            var (earlier, later) = (finding.batch, finding.batch)
+            earlier.events = Array(finding.batch.events.prefix { $0.time < begin })
+            later.events.removeFirst(earlier.events.count)
+            later.lost = 0
+            if !earlier.events.isEmpty || earlier.lost > 0 {
+                ready.append(Finding(archive: finding.archive, batch: earlier))
+            }
+            if !later.events.isEmpty { held.append(Finding(archive: finding.archive, batch: later)) }
+        }
+        return ready
+    }
+
+    /// By how many microseconds an event's time may be behind the clock, which is read in ticks.
+    private static let clockTolerance: Int64 = 10_000
+
+    private mutating func newFindings() throws(StorageError) -> [Finding] {
         let names = if let name { [name] } else { try store.archiveNames() }
         for name in names where positions[ExactText(name)] == nil {
             // All that happened in it is new.
