@@ -25,6 +25,10 @@ enum SegmentLayout {
     /// How much a segment's file grows at a time.
     static func stepBytes(target: Int) -> Int { min(max(target / 8, 32 << 10), 1 << 20) & ~4095 }
 
+    /// By how much the segments may exceed what they are allowed, between two calls: the segment being written, and the
+    /// steps it grows by.
+    static func slackBytes(target: Int) -> Int { target + 2 * stepBytes(target: target) }
+
     /// Segment numbers that a segment of `bytes` takes up.
     static func slots(forBytes bytes: Int) -> Int { max(1, (bytes + strideBytes - 1) / strideBytes) }
 

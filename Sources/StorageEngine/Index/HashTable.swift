@@ -237,6 +237,16 @@ extension HashTable where Right == Changing {
         crashPoint(.bucketSplit)
         index.bucketCount = buckets &+ 1
         insert(chain, count)
+        // The lines of the next one's entries are all over the index: they arrive while some entries are added.
+        if let next = index.bucket((buckets &+ 1) & half) { prefetchEntries(of: next) }
+    }
+
+    @inline(__always)
+    private func prefetchEntries(of bucket: Bucket) {
+        for place in 0..<Bucket.cells where bucket.cell(place) != 0 {
+            index.entry(bucket.number(place))?.prefetch()
+        }
+        index.entry(bucket.overflow)?.prefetch()
     }
 
     /// Puts the entries of the last bucket into the one that was split for it; `false` where the index claims more buckets
@@ -259,9 +269,7 @@ extension HashTable where Right == Changing {
     /// Chains all entries of a bucket. Its cells and its own chain are void then.
     private func chained(_ bucket: Bucket) -> (first: UInt32, count: Int) {
         var first: UInt32 = 0
-        for place in 0..<Bucket.cells where bucket.cell(place) != 0 {
-            if let slot = index.entry(bucket.number(place)) { slot.prefetch() }
-        }
+        prefetchEntries(of: bucket)
         for place in 0..<Bucket.cells where bucket.cell(place) != 0 {
             guard let slot = index.entry(bucket.number(place)) else { continue }
             slot.chainNext = first

@@ -7,16 +7,10 @@ extension ArchiveEngine {
 
     /// What S3 leaves for segments.
     var grantedSegmentBytes: Int {
-        // Beside it a block of the file system's own for each file.
-        let files = index.segmentBytes / segmentTarget + 8
-        return boundBytes - reservedIndexBytes - segmentSlack - 8192 * files
-    }
-
-    /// By how much the segments may exceed what they are allowed, between two calls: the segment being written, and the
-    /// step it grows by.
-    var segmentSlack: Int {
         let target = segmentTarget
-        return target + 2 * SegmentLayout.stepBytes(target: target)
+        // Beside it a block of the file system's own for each file.
+        let files = index.segmentBytes / target + 8
+        return boundBytes - reservedIndexBytes - SegmentLayout.slackBytes(target: target) - 8192 * files
     }
 
     /// What the index takes, with the blocks that it keeps when it gets smaller.

@@ -11,8 +11,9 @@ extension ArchiveSection {
     private var isSparse: Bool {
         let used = Int(index.entryHighWater)
         let needed = usedLines
-        return used > needed + needed / 8 + 2 * IndexLayout.chunkEntries
-            && engine.reservedIndexBytes + engine.leastSegmentBytes + engine.segmentSlack > engine.boundBytes
+        guard used > needed + needed / 8 + 2 * IndexLayout.chunkEntries else { return false }
+        let slack = SegmentLayout.slackBytes(target: engine.segmentTarget)
+        return engine.reservedIndexBytes + engine.leastSegmentBytes + slack > engine.boundBytes
     }
 
     /// Whether the index was made for many more entries than it ever had, and the footprint suffers from it.

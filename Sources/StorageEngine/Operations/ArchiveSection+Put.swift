@@ -22,6 +22,8 @@ extension ArchiveEngine {
         guard value.count <= Frame.maximumValueBytes else {
             throw reject(key, tag: tag, bytes: value.count, limit: UInt64(Frame.maximumValueBytes))
         }
+        // It arrives while the lock is taken.
+        index.table.prefetch(tag)
         let section = try acquire()
         return try section.put(request, key: key, tag: tag)
     }
