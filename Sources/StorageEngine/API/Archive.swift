@@ -356,12 +356,11 @@ public final class Archive: Sendable {
         try engine.settleAll()
     }
 
-    /// Marks the index as no longer in use, for all processes, and closes.
-    func destroy() throws(StorageError) {
-        let engine = try engine()
-        try engine.acquire().closeForAll(doorbell)
-        closed.store(true, ordering: .relaxed)
-        follower.end(self)
-        current.withLock { $0 = nil }
+    /// Marks the index as no longer in use, for all processes, has its files removed, and closes. Nobody can open the archive
+    /// meanwhile.
+    func destroy(removing: () throws(StorageError) -> Void) throws(StorageError) {
+        try engine().acquire().closeForAll(doorbell)
+        defer { end() }
+        try removing()
     }
 }

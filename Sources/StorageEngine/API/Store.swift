@@ -251,14 +251,15 @@ public final class Store: Sendable {
     public func removeArchive(named name: String) throws(StorageError) {
         guard mode == .readWrite else { throw .readOnly(operation: "remove archive \"\(name)\"") }
         let archive = try archive(named: name)
-        try archive.destroy()
-        archives.withLock { $0[ExactText(name)] = nil }
-        let folderName = ArchiveName.folder(for: name)
-        let inside = try folder.folder(named: folderName)
-        // The descriptor goes first: without it the folder is no archive.
-        try inside.unlink(Descriptor.fileName)
-        for file in try inside.names() { try inside.removeTree(file) }
-        try folder.unlink(folderName, isFolder: true)
+        defer { forget(archive) }
+        try archive.destroy { () throws(StorageError) in
+            let folderName = ArchiveName.folder(for: name)
+            let inside = try folder.folder(named: folderName)
+            // The descriptor goes first: without it the folder is no archive.
+            try inside.unlink(Descriptor.fileName)
+            for file in try inside.names() { try inside.removeTree(file) }
+            try folder.unlink(folderName, isFolder: true)
+        }
     }
 
     /// What follows the archives of this store in this process: a forked child has neither the thread nor whoever held

@@ -114,6 +114,8 @@ extension ArchiveEngine {
             endRoomDuty()
             return nil
         }
+        // Removed, or damaged: nothing can be done with it any more.
+        guard index.isReady else { return ArchiveEngine.longestPause }
         // Whoever holds the lock may have been stopped, and others need this thread.
         guard let section = tryAcquire() else { return 10_000_000 }
         section.drainTouches()

@@ -23,6 +23,8 @@ final class ArchiveEngine: Sendable {
     let index: IndexView
     let log: SegmentLog
     let lock: ArchiveLock
+    /// What everyone goes through who asks for ``lock``.
+    let gate = LockGate()
     /// This process' line in the process table; `nil` for an observer, which leaves no trace.
     let processSlot: ProcessSlot?
     /// Held shared while the archive is open for writing, so that nobody rebuilds the index meanwhile.
@@ -93,22 +95,38 @@ final class ArchiveEngine: Sendable {
         withExtendedLifetime(self) { body(index) }
     }
 
-    /// Gives the line in the process table back; its counts stay with the archive. Not to be used afterwards.
+    /// Gives the line in the process table back; its counts stay with the archive. Whoever asks for the lock from now on
+    /// gets `closed`, whatever other threads are doing: what is acknowledged later would be written into what others may
+    /// already take for theirs alone. Once.
     func detach() {
         endHousekeeping()
         endSyncing()
-        defer { attachment?.unlock() }
-        guard attachment != nil, pid == getpid() else { return }
-        if let processSlot {
-            guard processSlot.pid == UInt32(bitPattern: pid) else { return }
-            guard let section = try? acquire() else { return }
-            section.index.touches.drainAll()
-            section.leave(processSlot)
-            attachment?.unlockByte(processSlot.line)
-            // Whoever keeps the closed handle must not keep the room of what others remove.
-            log.releaseSegments(before: .max)
+        // In a forked child this would end the parent's use.
+        guard let attachment, pid == getpid() else { return }
+        let hasLeft = leaveTable()
+        // Where it could not be had, whoever waited for it before has given up as well.
+        guard gate.isLeft(within: hasLeft ? ArchiveEngine.patienceNanoseconds : 1_000_000) else { return }
+        if hasLeft { markAsClean() }
+        attachment.unlock()
+    }
+
+    /// `false` when the lock could not be had.
+    private func leaveTable() -> Bool {
+        gate.closeAndEnter()
+        do throws(StorageError) {
+            let section = try lockedSection(nanoseconds: ArchiveEngine.patienceNanoseconds)
+            if let processSlot, processSlot.pid == UInt32(bitPattern: pid) {
+                section.index.touches.drainAll()
+                section.leave(processSlot)
+                attachment?.unlockByte(processSlot.line)
+                // Whoever keeps the closed handle must not keep the room of what others remove.
+                log.releaseSegments(before: .max)
+            }
+            return true
+        } catch {
+            if case .busy = error { return false }
+            return true
         }
-        markAsClean()
     }
 
     /// The last writer that leaves says so in the index. Whoever is just opening the archive will see to it that

@@ -33,6 +33,7 @@ struct ArchiveSection: ~Copyable {
         guard holdsLock else { return }
         index.sectionOwner = 0
         engine.lock.release()
+        engine.gate.leave()
     }
 
     /// What changes the index, for as long as the section lasts.
@@ -62,24 +63,32 @@ struct ArchiveSection: ~Copyable {
 
 extension ArchiveEngine {
     /// Takes the lock, and repairs what a dead holder left half done before anyone sees it (F5).
+    /// - Throws: also `closed` once ``detach()`` has begun.
     @inline(__always)
     func acquire(
         nanoseconds: Int64 = ArchiveEngine.patienceNanoseconds
     ) throws(StorageError) -> ArchiveSection {
         guard attachment != nil else { throw .readOnly(operation: "change \"\(name)\"") }
+        guard gate.enter() else { throw .closed(name: name) }
+        return try lockedSection(nanoseconds: nanoseconds)
+    }
+
+    /// For who is within the ``gate``, and leaves it with the section, or when there is none.
+    @inline(__always)
+    func lockedSection(nanoseconds: Int64) throws(StorageError) -> ArchiveSection {
         let outcome = lock.acquire(nanoseconds: nanoseconds)
-        guard case .acquired = outcome else { throw refusal(outcome, nanoseconds) }
+        guard case .acquired = outcome else {
+            gate.leave()
+            throw refusal(outcome, nanoseconds)
+        }
         do throws(StorageError) {
             // What another process has added must be within reach before anything changes.
             try index.catchUp()
-            if index.sectionOwner != 0
-                || !index.isReady
-            {
-                try recoverSection()
-            }
+            if index.sectionOwner != 0 || !index.isReady { try recoverSection() }
         } catch {
             // The marker stays: the next holder repairs.
             lock.release()
+            gate.leave()
             throw error
         }
         let section = ArchiveSection(locked: self)
@@ -89,12 +98,14 @@ extension ArchiveEngine {
 
     /// Takes the lock if nobody holds it and nothing has to be repaired first: for what can wait.
     func tryAcquire() -> ArchiveSection? {
-        guard processSlot != nil, lock.tryAcquire() else { return nil }
-        guard index.sectionOwner == 0,
-            index.isReady,
-            (try? index.catchUp()) != nil
-        else {
+        guard processSlot != nil, gate.enter() else { return nil }
+        guard lock.tryAcquire() else {
+            gate.leave()
+            return nil
+        }
+        guard index.sectionOwner == 0, index.isReady, (try? index.catchUp()) != nil else {
             lock.release()
+            gate.leave()
             return nil
         }
         return ArchiveSection(locked: self)
@@ -106,6 +117,8 @@ extension ArchiveEngine {
 
     /// Whether the lock was free within that time; takes it for no longer than to find that out.
     func waitForLock(nanoseconds: Int64) -> Bool {
+        guard gate.enter() else { return false }
+        defer { gate.leave() }
         guard case .acquired = lock.acquire(nanoseconds: nanoseconds) else { return false }
         lock.release()
         return true

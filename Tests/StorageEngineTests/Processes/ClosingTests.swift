@@ -1,7 +1,9 @@
 import Foundation
-import StorageEngine
+import Synchronization
 import TestSupport
 import Testing
+
+@testable import StorageEngine
 
 /// Whoever is in the middle of a call when another thread closes the archive comes to its end or is told that it is
 /// closed; nobody looks at what is no longer mapped.
@@ -42,5 +44,109 @@ import Testing
             }
         }
         #expect(told == 450)
+    }
+    /// A put that had looked whether the archive is closed, and took the lock after that, wrote into what the next opener
+    /// had taken for its own: acknowledged puts were lost, and batches torn.
+    @Test func whatComesAfterClosingIsRefused() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try Store.open(at: folder.store).archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let engine = try archive.engine()
+        let section = try engine.acquire()
+        let isClosed = Atomic(false)
+        let closer = Background {
+            archive.close()
+            isClosed.store(true, ordering: .relaxed)
+        }
+        usleep(30_000)
+        // Whoever is inside comes to the end first.
+        let wasClosed = isClosed.load(ordering: .relaxed)
+        #expect(!wasClosed)
+        _ = consume section
+        try closer.wait()
+        #expect(throws: StorageError.closed(name: "A")) { _ = try engine.acquire() }
+        if engine.tryAcquire() != nil { Issue.record("tried and got it") }
+        #expect(!engine.waitForLock(nanoseconds: 1_000_000))
+        let other = try OpenFile.folder(at: folder.store + "/A.archive").file(named: "attached", writable: true)
+        #expect(try other.lock(.exclusive, wait: false))
+    }
+
+    /// The same with many threads that go on with the old handle while the archive is closed and opened again.
+    @Test(arguments: [true, false])
+    func whatWasAcknowledgedWhileItClosedIsThere(store closesStore: Bool) throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil)
+        func open() throws -> (Store, Archive) {
+            let store = try Store.open(at: folder.store)
+            return (store, try store.archive(named: "A", orCreate: configuration))
+        }
+        let current = Mutex(try open())
+        let isOver = Atomic(false)
+        let puts = Atomic(0)
+        let workers = (0..<4).map { worker in
+            Background {
+                var number = 0
+                while !isOver.load(ordering: .relaxed) {
+                    let archive = current.withLock { $0.1 }
+                    number += 1
+                    let key = "\(worker)-\(number % 100)"
+                    do {
+                        try archive.put(Array("\(number)".utf8), forKey: key)
+                        puts.add(1, ordering: .relaxed)
+                    } catch StorageError.closed {
+                        continue
+                    }
+                    // Nobody else stores under it.
+                    do {
+                        let found = try archive.peek(key)
+                        #expect(found == Array("\(number)".utf8), "\(key)")
+                    } catch StorageError.closed {
+                        continue
+                    }
+                }
+            }
+        }
+        for _ in 0..<150 {
+            usleep(2000)
+            let (store, archive) = current.withLock { $0 }
+            if closesStore {
+                store.close()
+                let next = try open()
+                current.withLock { $0 = next }
+            } else {
+                archive.close()
+                let next = try store.archive(named: "A")
+                current.withLock { $0.1 = next }
+            }
+        }
+        isOver.store(true, ordering: .relaxed)
+        for worker in workers { try worker.wait() }
+        let archive = current.withLock { $0.1 }
+        let count = puts.load(ordering: .relaxed)
+        #expect(count > 0)
+        #expect(try archive.invariantViolations() == [] && archive.check().clean)
+    }
+
+    /// Each archive that was removed kept descriptors, addresses and a duty of the background thread for good.
+    @Test func removedArchivesKeepNothing() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let store = try Store.open(at: folder.store)
+        func round(_ number: Int) throws {
+            let archive = try store.archive(named: "A\(number)", orCreate: ArchiveConfiguration(diskLimit: 100_000))
+            try archive.put([1], forKey: "a", attributes: EntryAttributes(lifetime: .seconds(600)))
+            try store.removeArchive(named: "A\(number)")
+            #expect(throws: StorageError.closed(name: "A\(number)")) { try archive.put([1], forKey: "b") }
+        }
+        weak var engine: ArchiveEngine?
+        do {
+            let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 100_000))
+            engine = try archive.engine()
+            try store.removeArchive(named: "A")
+        }
+        let end = Date().addingTimeInterval(5)
+        while engine != nil, Date() < end { usleep(10_000) }
+        #expect(engine == nil)
+        for number in 0..<5 { try round(number) }
+        #expect(try store.archiveNames() == [])
     }
 }
