@@ -67,7 +67,8 @@ import Testing
         #expect(throws: StorageError.closed(name: "A")) { _ = try engine.acquire() }
         if engine.tryAcquire() != nil { Issue.record("tried and got it") }
         #expect(!engine.waitForLock(nanoseconds: 1_000_000))
-        let other = try OpenFile.folder(at: folder.store + "/A.archive").file(named: "attached", writable: true)
+        let other = try OpenFile.folder(at: folder.store + "/A.archive").file(
+            named: "attached", writable: true)
         #expect(try other.lock(.exclusive, wait: false))
     }
 
@@ -132,7 +133,8 @@ import Testing
         let folder = try TemporaryFolder(inMemory: true)
         let store = try Store.open(at: folder.store)
         func round(_ number: Int) throws {
-            let archive = try store.archive(named: "A\(number)", orCreate: ArchiveConfiguration(diskLimit: 100_000))
+            let archive = try store.archive(
+                named: "A\(number)", orCreate: ArchiveConfiguration(diskLimit: 100_000))
             try archive.put([1], forKey: "a", attributes: EntryAttributes(lifetime: .seconds(600)))
             try store.removeArchive(named: "A\(number)")
             #expect(throws: StorageError.closed(name: "A\(number)")) { try archive.put([1], forKey: "b") }
