@@ -122,7 +122,8 @@ extension ArchiveEngine {
     private var dutyNanoseconds: Int64 { min(intervalNanoseconds, 1_000_000_000) }
 
     private func beginUpkeep() throws(StorageError) {
-        try syncing.begin(after: dutyNanoseconds) { [weak self] in self?.syncIfDue() }
+        // Held until ``endSyncing()``: a weak reference would make every put's retains slow.
+        try syncing.begin(after: dutyNanoseconds) { self.syncIfDue() }
     }
 
     private func syncIfDue() -> Int64? {
@@ -137,22 +138,25 @@ extension ArchiveEngine {
         }
         // When the medium fails that stops the archive, and everyone learns of it from the index.
         do throws(StorageError) {
-            try synchronizeOverdue()
+            // The other archives of this process need this thread.
+            try synchronizeOverdue(patience: 0)
         } catch {
+            if case .busy = error, !syncing.isBusy(since: ArchiveEngine.patienceNanoseconds) { return 20_000_000 }
             syncing.isOverdue.store(true, ordering: .relaxed)
         }
         syncing.lastSync.store(cp_monotonic_time(), ordering: .relaxed)
         return dutyNanoseconds
     }
 
-    private func synchronizeOverdue() throws(StorageError) {
-        try synchronize(upTo: index.head)
+    /// `patience`: only where nobody has waited as long already.
+    private func synchronizeOverdue(patience: Int64 = ArchiveEngine.patienceNanoseconds) throws(StorageError) {
+        let isKnown = syncing.isBusy(since: ArchiveEngine.patienceNanoseconds)
+        try synchronize(upTo: index.head, patience: isKnown ? 0 : patience)
         syncing.isOverdue.store(false, ordering: .relaxed)
     }
 
     /// Ends the duty, and does it for the last time.
     func endSyncing() {
-        guard attachment != nil, pid == getpid() else { return }
         syncing.end()
         if index.durability == .interval { try? synchronize(upTo: index.head) }
     }

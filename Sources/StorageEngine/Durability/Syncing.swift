@@ -21,7 +21,13 @@ final class Syncing: Sendable {
     private let gate = Gate()
     /// Locked by the process that syncs; opened by the first sync.
     private let file = Mutex<OpenFile?>(nil)
-    private let ticket = Mutex<Upkeep.Ticket?>(nil)
+    private struct Duty {
+        var ticket: Upkeep.Ticket?
+        var isEnded = false
+    }
+    private let duty = Mutex(Duty())
+    /// Since when another process has been syncing whenever this one tried; 0: it isn't. On the monotonic clock.
+    private let busySince = Atomic<Int64>(0)
     /// When this process last looked whether there is something to sync, in nanoseconds of the monotonic clock.
     let lastSync = Atomic<Int64>(cp_monotonic_time())
     /// Whether the latest sync in the background could not be done, for want of descriptors, say.
@@ -29,29 +35,40 @@ final class Syncing: Sendable {
 
     init(folder: OpenFile) { self.folder = folder }
 
+    /// Whether another process has been syncing for that long whenever this one tried: it may have been stopped.
+    func isBusy(since nanoseconds: Int64) -> Bool {
+        let begin = busySince.load(ordering: .relaxed)
+        return begin != 0 && cp_monotonic_time() &- begin >= nanoseconds
+    }
+
     /// Calls `body` while nobody else syncs the archive. A process that was stopped while it synced holds others
     /// up for `nanoseconds` at most.
     func alone(
         archive: String, nanoseconds: Int64, _ body: () throws(StorageError) -> Void
     ) throws(StorageError) {
-        gate.enter()
+        let begin = cp_monotonic_time()
+        guard gate.enter(within: nanoseconds) else { throw busy(archive, since: begin) }
         defer { gate.leave() }
         let file = try lockFile()
-        var waited: Int64 = 0
         var pause: Int64 = 10_000
-        while true {
-            if try file.lock(.exclusive, wait: false) { break }
-            guard waited < nanoseconds else {
-                throw .busy(
-                    archive: archive, process: 0,
-                    reason: "another process has been syncing it for \(nanoseconds / 1_000_000_000) s")
-            }
+        while try !file.lock(.exclusive, wait: false) {
+            let now = cp_monotonic_time()
+            if busySince.load(ordering: .relaxed) == 0 { busySince.store(now, ordering: .relaxed) }
+            guard now &- begin < nanoseconds else { throw busy(archive, since: begin) }
             cp_sleep(pause)
-            waited += pause
             pause = min(pause * 2, 500_000)
         }
+        busySince.store(0, ordering: .relaxed)
         defer { file.unlock() }
         try body()
+    }
+
+    private func busy(_ archive: String, since begin: Int64) -> StorageError {
+        let known = busySince.load(ordering: .relaxed)
+        let seconds = (cp_monotonic_time() &- (known == 0 ? begin : known)) / 1_000_000_000
+        return .busy(
+            archive: archive, process: 0,
+            reason: "another process has been syncing it for \(seconds) s; if one was stopped, resume or end it")
     }
 
     private func lockFile() throws(StorageError) -> OpenFile {
@@ -66,44 +83,68 @@ final class Syncing: Sendable {
         return try result.get()
     }
 
-    /// Registers the duty unless it is there.
-    func begin(after nanoseconds: Int64, _ duty: @escaping Upkeep.Duty) throws(StorageError) {
-        let result: Result<Void, StorageError> = ticket.withLock { ticket in
-            guard ticket == nil else { return .success(()) }
+    /// Registers the duty unless it is there, or has been ended for good.
+    func begin(after nanoseconds: Int64, _ body: @escaping Upkeep.Duty) throws(StorageError) {
+        let result: Result<Void, StorageError> = duty.withLock { duty in
+            guard duty.ticket == nil, !duty.isEnded else { return .success(()) }
             return Result { () throws(StorageError) in
-                ticket = try Upkeep.shared.register(after: nanoseconds, duty)
+                duty.ticket = try Upkeep.shared.register(after: nanoseconds, body)
             }
         }
         try result.get()
     }
 
     /// The duty ended by itself.
-    func forgetDuty() { ticket.withLock { $0 = nil } }
+    func forgetDuty() { duty.withLock { $0.ticket = nil } }
 
+    /// Ends the duty for good.
     func end() {
-        let ended = ticket.withLock { ticket in
-            defer { ticket = nil }
-            return ticket
+        let ended = duty.withLock { duty in
+            defer { duty = Duty(isEnded: true) }
+            return duty.ticket
         }
         if let ended { Upkeep.shared.cancel(ended) }
     }
 }
 
-/// A mutex whose holder may wait for the medium. (`Synchronization.Mutex` would do, but its closure can't throw
-/// typed errors through.)
+/// Lets one thread in at a time, and others wait only so long. Safe from any thread.
 private final class Gate: @unchecked Sendable {
+    // `isHeld` is guarded by `mutex`; `freed` is signalled when it becomes false.
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
+    private let freed: UnsafeMutablePointer<pthread_cond_t>
+    private var isHeld = false
 
     init() {
         mutex = .allocate(capacity: 1)
+        freed = .allocate(capacity: 1)
         pthread_mutex_init(mutex, nil)
+        cp_condition_init(freed)
     }
 
     deinit {
+        pthread_cond_destroy(freed)
         pthread_mutex_destroy(mutex)
+        freed.deallocate()
         mutex.deallocate()
     }
 
-    func enter() { pthread_mutex_lock(mutex) }
-    func leave() { pthread_mutex_unlock(mutex) }
+    func enter(within nanoseconds: Int64) -> Bool {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        let end = cp_monotonic_time() &+ nanoseconds
+        while isHeld {
+            let left = end &- cp_monotonic_time()
+            guard left > 0 else { return false }
+            cp_condition_wait(freed, mutex, left)
+        }
+        isHeld = true
+        return true
+    }
+
+    func leave() {
+        pthread_mutex_lock(mutex)
+        isHeld = false
+        pthread_cond_signal(freed)
+        pthread_mutex_unlock(mutex)
+    }
 }

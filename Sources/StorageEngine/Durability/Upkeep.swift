@@ -10,8 +10,8 @@ import Darwin
 
 /// The process' one background thread: it does registered duties when they are due. Safe from any thread.
 ///
-/// It starts with the first duty and ends when there is none left. A duty must not keep alive for good what it works for:
-/// that cancels it when it is closed, or the duty has a weak reference, and ends itself when that is gone.
+/// It starts with the first duty and ends when there is none left. A duty keeps alive what it works for, which cancels it
+/// when it is closed.
 package final class Upkeep: @unchecked Sendable {
     package static let shared = Upkeep()
 

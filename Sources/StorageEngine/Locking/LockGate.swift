@@ -20,6 +20,8 @@ struct LockGate: ~Copyable {
     @inline(__always)
     func leave() { inside.subtract(1, ordering: .releasing) }
 
+    var isClosed: Bool { inside.load(ordering: .acquiring) < 0 }
+
     /// Lets nobody in any more but the caller, who leaves again. Once.
     func closeAndEnter() { inside.add(.min + 1, ordering: .acquiringAndReleasing) }
 

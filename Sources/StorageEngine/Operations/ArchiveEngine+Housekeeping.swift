@@ -53,15 +53,21 @@ extension ArchiveEngine {
                 return .success(())
             }
             return Result { () throws(StorageError) in
-                house.ticket = try Upkeep.shared.register(after: ArchiveEngine.shortestPause) { [weak self] in
-                    self?.keepHouse()
-                }
+                try registerDuty(&house, after: ArchiveEngine.shortestPause)
             }
         }
         if case .failure = result { houseDue.store(.max, ordering: .relaxed) }
         try result.get()
     }
 
+    /// Held until ``endHousekeeping()``: of an object that somebody refers to weakly every retain and release takes the
+    /// runtime's slow way, in each put.
+    private func registerDuty(_ house: inout House, after nanoseconds: Int64) throws(StorageError) {
+        guard !gate.isClosed else { return }
+        house.ticket = try Upkeep.shared.register(after: nanoseconds) { self.keepHouse() }
+    }
+
+    /// For good, once the ``gate`` is closed.
     func endHousekeeping() {
         housekeeping.withLock { house in
             if let known = house.ticket { Upkeep.shared.cancel(known) }
@@ -102,9 +108,8 @@ extension ArchiveEngine {
         guard kind != .log else { return }
         housekeeping.withLock { house in
             guard house.ticket == nil else { return }
-            // What can't be begun now, for want of a thread, a change begins. Held until ``detach()``: of an object that
-            // somebody refers to weakly every retain and release takes the runtime's slow way, in each put.
-            house.ticket = try? Upkeep.shared.register(after: ArchiveEngine.idlePause) { self.keepHouse() }
+            // What can't be begun now, for want of a thread, a change begins.
+            try? registerDuty(&house, after: ArchiveEngine.idlePause)
         }
     }
 

@@ -99,20 +99,22 @@ final class ArchiveEngine: Sendable {
     /// gets `closed`, whatever other threads are doing: what is acknowledged later would be written into what others may
     /// already take for theirs alone. Once.
     func detach() {
-        endHousekeeping()
-        endSyncing()
         // In a forked child this would end the parent's use.
         guard let attachment, pid == getpid() else { return }
+        gate.closeAndEnter()
+        endHousekeeping()
         let hasLeft = leaveTable()
         // Where it could not be had, whoever waited for it before has given up as well.
-        guard gate.isLeft(within: hasLeft ? ArchiveEngine.patienceNanoseconds : 1_000_000) else { return }
+        let isAlone = gate.isLeft(within: hasLeft ? ArchiveEngine.patienceNanoseconds : 1_000_000)
+        endSyncing()
+        // Else the end of the last who is still at it unlocks it.
+        guard isAlone else { return }
         if hasLeft { markAsClean() }
         attachment.unlock()
     }
 
-    /// `false` when the lock could not be had.
+    /// For who is within the gate. `false` when the lock could not be had.
     private func leaveTable() -> Bool {
-        gate.closeAndEnter()
         do throws(StorageError) {
             let section = try lockedSection(nanoseconds: ArchiveEngine.patienceNanoseconds)
             if let processSlot, processSlot.pid == UInt32(bitPattern: pid) {

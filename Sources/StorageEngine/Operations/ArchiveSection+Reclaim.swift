@@ -269,8 +269,10 @@ extension ArchiveSection {
     /// of them has to be on the medium first.
     func mayRemoveSegments() -> Bool {
         guard index.durability != .process else { return true }
-        // Waits little, because others wait for the archive's lock; a later operation removes them.
-        return (try? engine.synchronize(upTo: index.head, patience: 1_000_000_000)) != nil
+        // Waits little, because others wait for the archive's lock, and once; a later operation removes them.
+        let second: Int64 = 1_000_000_000
+        let patience = engine.syncing.isBusy(since: second) ? 0 : second
+        return (try? engine.synchronize(upTo: index.head, patience: patience)) != nil
     }
 
     /// Removes the files of all segments older than `segment`, oldest first: a younger file must not go

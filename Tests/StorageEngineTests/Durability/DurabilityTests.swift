@@ -1,7 +1,8 @@
 import Foundation
 import Synchronization
-import StorageEngine
 import Testing
+
+@testable import StorageEngine
 
 /// What each level of durability syncs, and when. One at a time: the thread in the background is one for all.
 @Suite(.serialized, .oneAtATime) struct DurabilityTests {
@@ -195,6 +196,35 @@ import Testing
         #expect(throws: StorageError.self) {
             try Store.open(at: folder.store).archive(named: "A").setDurability(.interval(seconds: 0.01))
         }
+    }
+
+    /// A process that was stopped while it synced one archive kept the only background thread of others for ten seconds at
+    /// a time, so that no archive of theirs was synced; and each put that had to reclaim waited as well.
+    @Test func stoppedSyncOfOneArchiveHoldsUpNoOther() async throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let store = try Store.open(at: folder.store)
+        let configuration = ArchiveConfiguration(
+            diskLimit: 1_000_000, durability: .interval(seconds: 0.1))
+        let stopped = try store.archive(named: "A", orCreate: configuration)
+        let other = try store.archive(named: "B", orCreate: configuration)
+        try stopped.put([1], forKey: "a")
+        try stopped.synchronize()
+        let file = try OpenFile.folder(at: folder.store + "/A.archive").file(named: "syncing", writable: true)
+        #expect(try file.lock(.exclusive, wait: false))
+        try stopped.put([2], forKey: "a")
+        // The duty of that archive is due by now.
+        try await Task.sleep(for: .milliseconds(300))
+        let index = try other.engine().index
+        try other.put([3], forKey: "b")
+        let begin = ContinuousClock.now
+        try await wait("the other's sync") { index.syncedHead == index.head }
+        #expect(ContinuousClock.now - begin < .seconds(8))
+        // Enough to reclaim many times over.
+        for number in 0..<4000 { try stopped.put([UInt8](repeating: 1, count: 1000), forKey: "k\(number)") }
+        #expect(ContinuousClock.now - begin < .seconds(9))
+        file.unlock()
+        let own = try stopped.engine().index
+        try await wait("its own sync") { own.syncedHead == own.head }
     }
 
     private func failure(of body: () throws(StorageError) -> Void) -> StorageError? {
