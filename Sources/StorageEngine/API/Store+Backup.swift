@@ -32,23 +32,26 @@ extension Store {
     ///
     /// It is made beside its place, as `path.partial`, synced, and renamed: under `path` there is a whole backup or
     /// nothing, whatever crashes. What a killed backup left there, the next one removes; anything else that is there is an
-    /// error. Needs as much room as the
-    /// values with some 100 bytes for each, and reads them all; of descriptors and addresses as much as one archive takes,
-    /// however many there are.
+    /// error. Nobody can open it as a store before it is whole. Needs as much room as the values with some 100 bytes for
+    /// each, and reads them all; of descriptors and addresses as much as one archive takes, however many there are.
     ///
     /// - Parameters:
-    ///   - archives: names of those to copy; `nil`: all.
+    ///   - archives: names of those to copy, each copied once; `nil`: all.
     ///   - progress: called now and then; the backup ends without a trace when it gives `false`.
     /// - Returns: what was copied; `nil` when `progress` ended it.
-    /// - Throws: `backupExists` when something is at `path`; `noSuchArchive`, `noSpace` and what reading throws.
+    /// - Throws: `backupExists` when something is at `path`, or at `path.partial` that no backup left; `noSuchArchive`, `noSpace` and what reading throws.
     public func backUp(
         archives names: [String]? = nil, to path: String, progress: (BackupProgress) -> Bool = { _ in true }
     ) throws(StorageError) -> BackupReport? {
         let place = try BackupPlace(path)
         let report: BackupReport?
         do throws(StorageError) {
-            var chosen = names ?? []
-            if names == nil { chosen = try archiveNames() }
+            var chosen: [String] = []
+            let wanted = if let names { names } else { try archiveNames() }
+            for name in wanted {
+                // By its bytes: there may be archives whose names differ in nothing else.
+                if !chosen.contains(where: { ExactText($0) == ExactText(name) }) { chosen.append(name) }
+            }
             report = try fill(place, chosen, progress)
             if report != nil { try place.takeName() }
         } catch {
@@ -62,7 +65,7 @@ extension Store {
     private func fill(
         _ place: BackupPlace, _ names: [String], _ progress: (BackupProgress) -> Bool
     ) throws(StorageError) -> BackupReport? {
-        let target = try Store.open(at: place.partialPath)
+        let target = try Store.open(at: place.partialPath, isUnfinishedBackup: true)
         defer { target.close() }
         var report = BackupReport()
         for name in names {
@@ -117,6 +120,29 @@ extension Archive {
     }
 }
 
+/// Says of a folder that a backup is being made in it: one line with the folder's number, so that a copy of such a folder
+/// is none. There from before anything else is in it until all of it is. OnDiskFormat, "Backups".
+enum BackupMark {
+    static let fileName = StoreMarker.fileName + ".backup"
+
+    private static func text(of folder: OpenFile) throws(StorageError) -> [UInt8] {
+        Array("A backup is being made in folder \(try folder.status().inode)\n".utf8)
+    }
+
+    static func make(in folder: OpenFile) throws(StorageError) {
+        try folder.unlink(fileName)
+        let file = try folder.newFile(named: fileName)
+        try file.write(text(of: folder))
+        try file.synchronize()
+    }
+
+    /// Whether it is there, and says that it is of this folder.
+    static func isRight(in folder: OpenFile) throws(StorageError) -> Bool {
+        guard let file = try folder.fileIfPresent(named: fileName, writable: false) else { return false }
+        return try file.read(atMost: 100) == text(of: folder)
+    }
+}
+
 /// Where a backup comes to be, and where it will be.
 private struct BackupPlace {
     let partialPath: String
@@ -124,8 +150,6 @@ private struct BackupPlace {
     private let parent: OpenFile
     private let partial: OpenFile
     private var partialName: String { name + ".partial" }
-    /// A file that says what the folder is, from before anything else is in it until it has its name.
-    private static let mark = StoreMarker.fileName + ".backup"
 
     init(_ path: String) throws(StorageError) {
         var path = Substring(path)
@@ -138,19 +162,25 @@ private struct BackupPlace {
         guard try parent.hasEntry(named: name) == false else { throw .backupExists(path: String(path)) }
         partialPath = path + ".partial"
         try parent.makeFolder(named: name + ".partial")
+        guard try parent.status(ofEntry: name + ".partial")?.isFolder == true else {
+            throw .backupExists(path: partialPath)
+        }
         partial = try parent.folder(named: name + ".partial")
         guard try partial.status().owner == ProcessIdentity.effectiveUser else {
-            throw .ownedByAnotherUser(path: partialPath)
+            throw .backupExists(path: partialPath)
         }
         guard try partial.lock(.exclusive, wait: false) else {
             throw .busy(archive: partialPath, process: 0, reason: "another backup to this place is under way")
         }
         // Only what a killed backup left is removed: never a store that happens to have that name.
         let found = try partial.names()
-        if found.isEmpty {
-            _ = try partial.newFile(named: BackupPlace.mark)
-        } else if !found.contains(BackupPlace.mark) || !found.allSatisfy(BackupPlace.isOfBackup) {
-            throw .notAStore(path: partialPath, reason: "it is needed for the backup and holds other files")
+        if found.allSatisfy({ $0 == BackupMark.fileName }) {
+            try BackupMark.make(in: partial)
+        } else {
+            let isLeft = try BackupMark.isRight(in: partial)
+            guard isLeft, found.allSatisfy(BackupPlace.isOfBackup) else {
+                throw .backupExists(path: partialPath)
+            }
         }
         try empty()
     }
@@ -161,30 +191,28 @@ private struct BackupPlace {
 
     /// All but the mark goes: whoever dies before that leaves what the next backup knows for one that was begun.
     private func empty() throws(StorageError) {
-        for file in try partial.names() where file != BackupPlace.mark { try partial.removeTree(file) }
+        for file in try partial.names() where file != BackupMark.fileName { try partial.removeTree(file) }
     }
 
     /// Takes away what is not finished; what can't be removed stays for the next backup.
     func remove() {
-        guard (try? empty()) != nil, (try? partial.unlink(BackupPlace.mark)) != nil else { return }
+        guard (try? empty()) != nil else { return }
+        try? partial.unlink(BackupMark.fileName)
         try? parent.unlink(partialName, isFolder: true)
     }
 
+    /// From here on it is a backup, and nothing may remove it: whoever dies before it has its name leaves a whole store
+    /// beside it, which the next backup refuses.
     func takeName() throws(StorageError) {
         for name in try partial.names() {
             guard try partial.status(ofEntry: name)?.isFolder == true else { continue }
             try partial.folder(named: name).synchronizeNames()
         }
+        try partial.unlink(BackupMark.fileName)
         try partial.synchronizeNames()
         guard try parent.hasEntry(named: name) == false else { throw .backupExists(path: name) }
         try parent.rename(partialName, to: name)
     }
 
-    /// From here on it is a backup, and nothing may remove it.
-    func finish() throws(StorageError) {
-        // Whoever dies before that leaves a whole backup with a file more, which means nothing there.
-        try? partial.unlink(BackupPlace.mark)
-        try partial.synchronizeNames()
-        try parent.synchronizeNames()
-    }
+    func finish() throws(StorageError) { try parent.synchronizeNames() }
 }

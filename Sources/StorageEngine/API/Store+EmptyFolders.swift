@@ -23,16 +23,27 @@ extension Store {
         }
     }
 
-    /// Folders that are named as archives' and whose names no archive can have (a control character, another spelling),
-    /// sorted, harmless to show. No archive of this store is in them.
+    /// What is named as archives' folders are and is none of this store's archives: its name is one that no archive can
+    /// have (a control character, another spelling), or it is a link or a file. Sorted, harmless to show.
     public func strayFolderNames() throws(StorageError) -> [String] {
-        try folder.names().filter(ArchiveName.isStray)
-            .map { $0.unicodeScalars.map { $0.escaped(asASCII: false) }.joined() }.sorted()
+        var names: [String] = []
+        for name in try folder.names() {
+            var isStray = ArchiveName.isStray(folder: name)
+            if !isStray, ArchiveName.name(ofFolder: name) != nil {
+                isStray = try folder.status(ofEntry: name)?.isFolder == false
+            }
+            if isStray { names.append(name.unicodeScalars.map { $0.escaped(asASCII: false) }.joined()) }
+        }
+        return names.sorted()
     }
 
-    /// What is wrong with such a folder, and what to do: one line.
+    /// What is wrong with such a one, and what to do: one line.
     public func strayFolderProblem(_ name: String) -> String {
-        "\(path)/\(name) is named as no archive can be; whatever is in it isn't seen: rename it, or move it out of the store"
+        let place = "\(path)/\(name)"
+        return ArchiveName.name(ofFolder: name) == nil
+            ? "\(place) is named as no archive can be; whatever is in it isn't seen: rename it, or move it out of the store"
+            : "\(place) is a link or a file, and what it leads to isn't opened: put an archive's folder in its place, or "
+                + "move it out of the store"
     }
 
     /// What is wrong with such an archive, and what to do: one line.

@@ -28,9 +28,24 @@ public final class Store: Sendable {
         at path: String, mode: AccessMode = .readWrite, createIfMissing: Bool = true,
         options: StoreOptions = StoreOptions()
     ) throws(StorageError) -> Store {
+        try open(
+            at: path, mode: mode, createIfMissing: createIfMissing, options: options,
+            isUnfinishedBackup: false)
+    }
+
+    /// `isUnfinishedBackup`: it is the backup's own; others would go on in what the next backup removes.
+    static func open(
+        at path: String, mode: AccessMode = .readWrite, createIfMissing: Bool = true,
+        options: StoreOptions = StoreOptions(), isUnfinishedBackup: Bool
+    ) throws(StorageError) -> Store {
         let mayCreate = createIfMissing && mode == .readWrite
         let trust: FileTrust = mode == .readOnly && options.trustsOwner ? .anyone : .ownUser
         let folder = try openFolder(at: path, mayCreate: mayCreate, isOwn: mode == .readWrite, trust)
+        if !isUnfinishedBackup, try BackupMark.isRight(in: folder) {
+            throw .notAStore(
+                path: path,
+                reason: "it is a backup that was not finished; make it again, or remove the folder")
+        }
         switch try StoreMarker.state(in: folder) {
         case .right: break
         case .version(let version):
@@ -46,7 +61,8 @@ public final class Store: Sendable {
                 // What is in it may have come after its marker, since that was looked for.
                 guard case .missing = try StoreMarker.state(in: folder) else {
                     return try open(
-                        at: path, mode: mode, createIfMissing: createIfMissing, options: options)
+                        at: path, mode: mode, createIfMissing: createIfMissing, options: options,
+                        isUnfinishedBackup: isUnfinishedBackup)
                 }
                 throw .notAStore(path: path, reason: reason)
             }
@@ -143,6 +159,10 @@ public final class Store: Sendable {
         var names: [String] = []
         for name in try folder.names().compactMap(ArchiveName.name(ofFolder:)) {
             do throws(StorageError) {
+                // A link isn't followed (F9).
+                guard try folder.status(ofEntry: ArchiveName.folder(for: name))?.isFolder == true else {
+                    continue
+                }
                 if try hasArchive(name, in: folder) { names.append(name) }
             } catch {
                 switch error {

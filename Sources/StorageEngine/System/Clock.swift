@@ -85,9 +85,10 @@ package final class ClockHand: Sendable {
 extension Duration {
     /// Whole microseconds, at least 0 and at most a hundred thousand years: sums of a few never overflow.
     var clampedMicroseconds: Int64 {
+        guard self > .zero else { return 0 }
+        // Asked for the seconds of more than 64 bits of them it traps.
+        guard self < .seconds(Duration.longestSeconds) else { return Duration.longestSeconds * 1_000_000 }
         let (seconds, attoseconds) = components
-        guard seconds >= 0, attoseconds >= 0 else { return 0 }
-        guard seconds < Duration.longestSeconds else { return Duration.longestSeconds * 1_000_000 }
         return seconds * 1_000_000 + attoseconds / 1_000_000_000_000
     }
 

@@ -14,6 +14,14 @@ import Testing
         store = try Store.open(at: folder.store)
     }
 
+    /// Makes a folder what a killed backup leaves.
+    private func mark(_ path: String) throws {
+        let inode = try #require(
+            FileManager.default.attributesOfItem(atPath: path)[.systemFileNumber] as? UInt64)
+        try Data("A backup is being made in folder \(inode)\n".utf8).write(
+            to: URL(fileURLWithPath: path + "/vellum-store.backup"))
+    }
+
     /// What broke: what a killed backup had left was removed in any order, the marker that tells what it is perhaps first;
     /// killed in that, a backup left a folder that every later one refused.
     @Test func whatIsLeftOfAnotherBackupIsKnownHoweverFarItsRemovalGot() throws {
@@ -29,7 +37,7 @@ import Testing
                 try left.archive(named: name, orCreate: ArchiveConfiguration()).put([1], forKey: "b")
             }
             left.close()
-            try Data().write(to: URL(fileURLWithPath: place + ".partial/vellum-store.backup"))
+            try mark(place + ".partial")
             let plan = FaultPlan(
                 .fails(EIO), call: .unlink, under: folder.path, number: number, isLasting: true)
             SystemFaults.install(plan)
@@ -52,6 +60,58 @@ import Testing
         mine.close()
         #expect(throws: StorageError.self) { try store.backUp(to: place) }
         #expect(try Store.open(at: place + ".partial").archive(named: "Mine").peek("b") == [2])
+    }
+
+    /// What broke: a copy of an unfinished backup, or a store with a file of that name in it, was removed, even the very
+    /// store that was to be copied; and somebody could go on in an unfinished one as in a store.
+    @Test func onlyTheFolderItselfIsAnUnfinishedBackup() throws {
+        try store.archive(named: "A", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
+        let partial = place + ".partial"
+        func make() throws -> Store {
+            let mine = try Store.open(at: partial)
+            try mine.archive(named: "Mine", orCreate: ArchiveConfiguration()).put([2], forKey: "b")
+            return mine
+        }
+        let mine = try make()
+        for text in ["", "A backup is being made in folder 1\n"] {
+            try Data(text.utf8).write(to: URL(fileURLWithPath: partial + "/vellum-store.backup"))
+            for source in [store, mine] {
+                #expect(throws: StorageError.backupExists(path: partial)) { try source.backUp(to: place) }
+            }
+        }
+        #expect(try mine.archive(named: "Mine").peek("b") == [2])
+        mine.close()
+        #expect(try Store.open(at: partial).archive(named: "Mine").peek("b") == [2])
+        try mark(partial)
+        for mode in [AccessMode.readWrite, .readOnly] {
+            #expect {
+                try Store.open(at: partial, mode: mode)
+            } throws: {
+                "\($0)".contains("a backup that was not finished")
+            }
+        }
+        #expect(try store.backUp(to: place)?.archives.count == 1)
+        #expect(try Store.open(at: place).archiveNames() == ["A"])
+    }
+
+    /// What broke: an archive that was named twice was copied twice, the messages of a log one behind the other.
+    @Test func eachArchiveIsCopiedOnce() throws {
+        let log = try store.archive(
+            named: "L", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 20_000))
+        for number in 0..<20 { try log.append([UInt8](repeating: UInt8(number), count: 1000)) }
+        let report = try store.backUp(archives: ["L", "L"], to: place)
+        #expect(report?.archives.map(\.entries) == [20])
+        #expect(try Store.open(at: place).archive(named: "L").status().entries == 20)
+    }
+
+    /// What broke: what is at the place of the unfinished backup was called damaged, or another user's store.
+    @Test func whatIsInTheWayIsNamed() throws {
+        let partial = place + ".partial"
+        try Data().write(to: URL(fileURLWithPath: partial))
+        #expect(throws: StorageError.backupExists(path: partial)) { try store.backUp(to: place) }
+        try FileManager.default.removeItem(atPath: partial)
+        try FileManager.default.createSymbolicLink(atPath: partial, withDestinationPath: folder.store)
+        #expect(throws: StorageError.backupExists(path: partial)) { try store.backUp(to: place) }
     }
 
     /// What broke: where the last sync failed, the backup that had its name already was emptied.
@@ -156,9 +216,8 @@ import Testing
         // What a killed backup left is used again; what is none of a backup's stays.
         try FileManager.default.createDirectory(
             atPath: place + ".partial/A.archive", withIntermediateDirectories: true)
-        for file in ["vellum-store", "vellum-store.backup"] {
-            try Data("half".utf8).write(to: URL(fileURLWithPath: place + ".partial/" + file))
-        }
+        try Data("half".utf8).write(to: URL(fileURLWithPath: place + ".partial/vellum-store"))
+        try mark(place + ".partial")
         #expect(try store.backUp(to: place)?.archives.count == 1)
         #expect(
             try FileManager.default.contentsOfDirectory(atPath: place).sorted() == [

@@ -147,7 +147,11 @@ import Testing
             try archive.put([1], forKey: "longest", attributes: attributes)
             try archive.put([1], forKey: "gone", attributes: EntryAttributes(lifetime: .seconds(-5)))
             try archive.put([1], forKey: "zero", attributes: EntryAttributes(lifetime: .zero))
+            // Of a duration beyond 64 bits of seconds the seconds could not be asked for.
+            let beyond = Duration.seconds(Int64.max) * 2
+            try archive.put([1], forKey: "gone", attributes: EntryAttributes(lifetime: .zero - beyond))
             #expect(try archive.entries().keys == ["longest"])
+            try archive.put([1], forKey: "longest", attributes: EntryAttributes(lifetime: beyond))
             hand.pass(.seconds(100 * 31_557_600))
             #expect(try archive.peek("longest") == [1])
             archive.close()

@@ -65,4 +65,30 @@ import Testing
         #expect(stray.count == 4)
         #expect(!stray.joined().utf8.contains { $0 < 0x20 || $0 == 0x7f })
     }
+    /// What broke: a link where an archive's folder should be was called damaged, a check pointed at a repair and that at a
+    /// check; and of a file in its place a check said nothing at all.
+    @Test func linksAndFilesInTheirPlacesAreTold() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let store = try Store.open(at: folder.store)
+        for name in ["A", "B"] {
+            try store.archive(named: name, orCreate: ArchiveConfiguration()).put([1], forKey: "a")
+        }
+        store.close()
+        let files = FileManager.default
+        try files.moveItem(atPath: folder.store + "/A.archive", toPath: folder.path + "/elsewhere")
+        try files.createSymbolicLink(
+            atPath: folder.store + "/A.archive", withDestinationPath: folder.path + "/elsewhere")
+        try Data().write(to: URL(fileURLWithPath: folder.store + "/C.archive"))
+        let again = try Store.open(at: folder.store)
+        #expect(try again.archiveNames() == ["B"])
+        #expect(try again.strayFolderNames() == ["A.archive", "C.archive"])
+        for name in ["A.archive", "C.archive"] {
+            #expect(again.strayFolderProblem(name).contains("is a link or a file"))
+        }
+        for name in ["A", "C"] {
+            #expect(throws: StorageError.self) {
+                try again.archive(named: name, orCreate: ArchiveConfiguration()).put([1], forKey: "b")
+            }
+        }
+    }
 }
