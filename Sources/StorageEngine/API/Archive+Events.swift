@@ -5,7 +5,7 @@ extension Archive {
     }
 
     /// The number of the event that comes next: where a follower begins who is not interested in the past.
-    public func nextEvent() throws(StorageError) -> UInt64 { try engine().look { $0.ring.head } }
+    public func nextEvent() throws(StorageError) -> UInt64 { try engine().look { $0.events.head } }
 
     /// As ``events(from:)``, and waits for the first one, blocking the thread, at most `wait` long: for programs
     /// without tasks; others have ``follow(from:)``. A process that has the archive open for writing is woken; an

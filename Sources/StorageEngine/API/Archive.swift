@@ -125,8 +125,8 @@ public final class Archive: Sendable {
     // MARK: Storing
 
     /// Stores `value` under `key`, replacing what is there, and makes it the most recent entry. A cache
-    /// evicts its least recent entries until the limit is kept; both happen or neither. Lifetime and owner of what
-    /// was there are replaced as well.
+    /// evicts its least recent entries until the limit is kept; both happen or neither (of more than 8,127 that have to go,
+    /// the first may have gone before a put that fails). Lifetime and owner of what was there are replaced as well.
     ///
     /// The entry survives the death of this process as soon as the call returns.
     /// - Throws: also `valueTooLarge`, and then nothing is stored or evicted; `invalidOwner`; `wrongKind` for a log.

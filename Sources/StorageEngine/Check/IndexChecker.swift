@@ -206,7 +206,7 @@ extension ArchiveEngine {
             [
                 index.sectionOwner, index.head.raw,
                 index.structureVersion, index.touches.taken, index.touches.drained,
-                index.ring.head,
+                index.events.head,
             ]
         }
         let before = state()

@@ -141,7 +141,9 @@ extension ArchiveEngine {
             // The other archives of this process need this thread.
             try synchronizeOverdue(patience: 0)
         } catch {
-            if case .busy = error, !syncing.isBusy(since: ArchiveEngine.patienceNanoseconds) { return 20_000_000 }
+            if case .busy = error, !syncing.isBusy(since: ArchiveEngine.patienceNanoseconds) {
+                return 20_000_000
+            }
             syncing.isOverdue.store(true, ordering: .relaxed)
         }
         syncing.lastSync.store(cp_monotonic_time(), ordering: .relaxed)
@@ -149,7 +151,8 @@ extension ArchiveEngine {
     }
 
     /// `patience`: only where nobody has waited as long already.
-    private func synchronizeOverdue(patience: Int64 = ArchiveEngine.patienceNanoseconds) throws(StorageError) {
+    private func synchronizeOverdue(patience: Int64 = ArchiveEngine.patienceNanoseconds) throws(StorageError)
+    {
         let isKnown = syncing.isBusy(since: ArchiveEngine.patienceNanoseconds)
         try synchronize(upTo: index.head, patience: isKnown ? 0 : patience)
         syncing.isOverdue.store(false, ordering: .relaxed)

@@ -68,7 +68,8 @@ final class Syncing: Sendable {
         let seconds = (cp_monotonic_time() &- (known == 0 ? begin : known)) / 1_000_000_000
         return .busy(
             archive: archive, process: 0,
-            reason: "another process has been syncing it for \(seconds) s; if one was stopped, resume or end it")
+            reason:
+                "another process has been syncing it for \(seconds) s; if one was stopped, resume or end it")
     }
 
     private func lockFile() throws(StorageError) -> OpenFile {

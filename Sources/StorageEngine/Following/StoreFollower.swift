@@ -222,8 +222,8 @@ final class StoreFollower: Sendable {
             if engine.index.state == .building || isCheck && engine.isGone {
                 throw .closed(name: archive.name)
             }
-            if engine.processSlot != nil, !numbers.isEmpty { engine.index.ring.markAsAwaited() }
-            let head = engine.index.ring.head
+            if engine.processSlot != nil, !numbers.isEmpty { engine.index.events.markAsAwaited() }
+            let head = engine.index.events.head
             var findings = Findings()
             for number in numbers where number != head {
                 let batch = engine.events(from: number)

@@ -111,10 +111,10 @@ struct Frame {
     }
 
     var bytes: Int { Frame.bytes(key: keyBytes, extension: extensionBytes, value: valueBytes) }
-    /// Whether the frame is one of a batch: then what it says counts only once the whole batch does.
     /// Whether it only copies what an older frame was about.
     var isCopy: Bool { kind == .move || kind == .kept }
 
+    /// Whether the frame is one of a batch: then what it says counts only once the whole batch does.
     @inline(__always) var isInBatch: Bool {
         base.load(fromByteOffset: Frame.flagsOffset, as: UInt8.self) & Frame.batchFlag != 0
     }

@@ -183,7 +183,7 @@ extension Deadlines where Right == Changing {
         search.rows -= 1
         var earliest = Deadline.never
         forEach(row, ofChunk: chunk) { number, slot in
-            guard !slot.isSetAside || index.marks.settle(number, slot) else { return }
+            guard !slot.isSetAside || index.marks.unmarkIfBack(number, slot) else { return }
             // What is due stays in the bound until it is removed: that may fail.
             earliest = earlier(earliest, slot.deadline)
             if slot.deadline <= search.now { search.found.append(number) }

@@ -112,7 +112,7 @@ extension EntryMarks where Right == Changing {
     /// Whether look-ups find the entry, for who is to change it: settles it first.
     @inline(__always)
     func isLive(_ number: UInt32, _ slot: ChangingSlot) -> Bool {
-        slot.isLive || slot.location != .none && settle(number, slot)
+        slot.isLive || slot.location != .none && unmarkIfBack(number, slot)
     }
 
     // MARK: Setting aside
@@ -157,7 +157,7 @@ extension EntryMarks where Right == Changing {
 
     /// Makes an entry whose action was undone one like all others; `false` if it is still set aside.
     @discardableResult
-    func settle(_ number: UInt32, _ slot: ChangingSlot) -> Bool {
+    func unmarkIfBack(_ number: UInt32, _ slot: ChangingSlot) -> Bool {
         let mark = self[number]
         guard slot.isSetAside, mark.isSet, !mark.isSuperseded else { return false }
         let line = index.undo[mark.place]

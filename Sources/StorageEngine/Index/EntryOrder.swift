@@ -37,7 +37,7 @@ struct EntryOrder {
     private func visible(from number: UInt32) -> UInt32 {
         var number = number
         var steps: UInt32 = 0
-        while let slot = index.entry(number), slot.isSetAside, !index.marks.settle(number, slot),
+        while let slot = index.entry(number), slot.isSetAside, !index.marks.unmarkIfBack(number, slot),
             steps <= index.usedEntries
         {
             number = slot.newer
@@ -178,7 +178,7 @@ struct EntryOrder {
             victims.number = slot.newer
             victims.left -= 1
             if found != victims.sparing, !slot.isMemoryOnly,
-                !slot.isSetAside || index.marks.settle(found, slot)
+                !slot.isSetAside || index.marks.unmarkIfBack(found, slot)
             {
                 return (found, slot)
             }

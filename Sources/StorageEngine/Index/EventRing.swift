@@ -145,7 +145,7 @@ struct EventRing {
 }
 
 extension MappedIndex {
-    @inline(__always) var ring: EventRing { EventRing(memory) }
+    @inline(__always) var events: EventRing { EventRing(memory) }
 
     /// Notes an event. `key` may be empty where it is not at hand: readers then take it from
     /// the frame at `location`.
@@ -155,7 +155,7 @@ extension MappedIndex {
         time: Int64, key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
     ) {
         publishEvent(
-            ring.claim(1), kind, cause, tag: tag, bytes: bytes, location: location, pid: pid, time: time,
+            events.claim(1), kind, cause, tag: tag, bytes: bytes, location: location, pid: pid, time: time,
             key: key)
     }
 
@@ -169,6 +169,6 @@ extension MappedIndex {
         let note = EventNote(
             kind: kind, cause: cause, tag: tag, bytes: bytes, location: location, pid: pid, time: time,
             key: key)
-        if ring.publish(sequence, note) { ring.callWaiters(doorbell) }
+        if events.publish(sequence, note) { events.callWaiters(doorbell) }
     }
 }

@@ -4,7 +4,7 @@ import CPlatform
 extension ArchiveEngine {
     /// Events from `first` on; `nil`: all that the ring has.
     func events(from first: UInt64?) -> EventBatch {
-        let head = index.ring.head
+        let head = index.events.head
         let oldest = head - min(head, UInt64(IndexLayout.events))
         // A number that is still to come is one of an index that has been replaced since.
         let wanted = first.map { $0 > head ? oldest : $0 } ?? oldest
@@ -13,7 +13,7 @@ extension ArchiveEngine {
         var events: [ArchiveEvent] = []
         events.reserveCapacity(Int(head - sequence))
         while sequence < head {
-            switch index.ring.event(sequence) {
+            switch index.events.event(sequence) {
             case .event(let raw): events.append(describe(raw))
             case .overwritten: if first != nil { lost += 1 }
             case .pending:
@@ -31,7 +31,7 @@ extension ArchiveEngine {
     private func isAbandoned(_ sequence: UInt64, head: UInt64) -> Bool {
         guard head - sequence < 64 else { return true }
         for later in sequence..<head {
-            if case .event(let event) = index.ring.event(later) {
+            if case .event(let event) = index.events.event(later) {
                 return Clock.wall().subtractingSaturating(event.time) > 200_000
             }
         }
@@ -45,8 +45,8 @@ extension ArchiveEngine {
         let bell = processSlot == nil ? nil : try? index.doorbell?.bell()
         while true {
             let count = bell?.count ?? 0
-            if bell != nil { index.ring.markAsAwaited() }
-            let head = index.ring.head
+            if bell != nil { index.events.markAsAwaited() }
+            let head = index.events.head
             let batch = events(from: first)
             let left = nanoseconds - (cp_monotonic_time() - start)
             guard batch.events.isEmpty, batch.lost == 0, left > 0 else { return batch }
@@ -56,7 +56,7 @@ extension ArchiveEngine {
             } else if let bell {
                 bell.wait(since: count, atMost: min(left, 1_000_000_000))
                 // More may follow at once: so a writer wakes a follower some hundred times a second at most.
-                if index.ring.head != first { cp_sleep(2_000_000) }
+                if index.events.head != first { cp_sleep(2_000_000) }
             } else {
                 cp_sleep(min(left, 50_000_000))
             }
@@ -93,12 +93,12 @@ extension ArchiveEngine {
     func history(of key: UnsafeRawBufferPointer) -> KeyHistory {
         let tag = UInt32(truncatingIfNeeded: hash(key))
         let name = String(decoding: key, as: UTF8.self)
-        let head = index.ring.head
+        let head = index.events.head
         let oldest = head - min(head, UInt64(IndexLayout.events))
         var events: [ArchiveEvent] = []
         var earliest: Int64?
         for sequence in oldest..<head {
-            guard case .event(let raw) = index.ring.event(sequence) else { continue }
+            guard case .event(let raw) = index.events.event(sequence) else { continue }
             if earliest == nil { earliest = raw.time }
             let isOfAll = raw.tag == 0 && raw.kind == EventKind.delete.rawValue
             guard raw.tag == tag || isOfAll else { continue }

@@ -241,7 +241,7 @@ extension ArchiveSection {
         if entry.slot.location == entry.location, entry.slot.tag == tag {
             // Back by an undo that is not through yet: whoever changes it handles it first.
             if entry.standing != nil, entry.slot.isSetAside {
-                index.marks.settle(entry.number, index.changing(entry.slot))
+                index.marks.unmarkIfBack(entry.number, index.changing(entry.slot))
             }
             return entry
         }

@@ -19,13 +19,9 @@ extension ArchiveEngine {
     private func putOnce(
         _ request: PutRequest, key: UnsafeRawBufferPointer, ifSequence sequence: UInt64?, keepsTraits: Bool
     ) throws(StorageError) -> ConditionalPut {
-        guard kind != .log else { throw .wrongKind(archive: name, kind: kind, operation: "put") }
         try ArchiveEngine.validate(key: key)
-        guard request.value.count <= Frame.maximumValueBytes else {
-            throw .valueTooLarge(
-                bytes: request.value.count, limit: UInt64(Frame.maximumValueBytes), archive: name)
-        }
         let tag = UInt32(truncatingIfNeeded: hash(key))
+        try admit(request, key: key, tag: tag)
         return try acquire().put(
             request, key: key, tag: tag, ifSequence: sequence, keepsTraits: keepsTraits)
     }

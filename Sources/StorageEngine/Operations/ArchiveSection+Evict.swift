@@ -6,14 +6,14 @@ extension ArchiveSection {
     func evict(downTo limit: UInt64) throws(StorageError) -> Int {
         guard index.valueBytes > limit else { return 0 }
         let before = index.entryCount
-        let count = try evictAllButLast(toFree: Int(index.valueBytes - limit), sparing: 0)
+        let count = try countVictims(toFree: Int(index.valueBytes - limit), sparing: 0)
         try evict(count, sparing: 0)
         return before - index.entryCount
     }
 
-    /// How many of the next victims make up at least `bytes`, as far as one frame can name them; what
-    /// is more is evicted here, in frames of its own.
-    func evictAllButLast(toFree bytes: Int, sparing: UInt32) throws(StorageError) -> Int {
+    /// How many of the next victims make up at least `bytes`, as far as one frame can name them. Only what is more is
+    /// evicted here, in frames of its own.
+    func countVictims(toFree bytes: Int, sparing: UInt32) throws(StorageError) -> Int {
         var count = 0
         var freed = 0
         var victims = index.order.victims(sparing: sparing)
@@ -38,7 +38,7 @@ extension ArchiveSection {
         try withExtension(bytes: FrameExtension.evictionBytes(count)) { (writer) throws(StorageError) in
             nameVictims(count, sparing: sparing, in: &writer)
             try appendBare(.evict, extensionBytes: writer.written) { _, time in
-                removeVictims(count, sparing: sparing, time: time, events: index.ring.claim(count))
+                removeVictims(count, sparing: sparing, time: time, events: index.events.claim(count))
             }
         }
     }

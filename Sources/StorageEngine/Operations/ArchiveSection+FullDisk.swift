@@ -19,7 +19,7 @@ extension ArchiveEngine {
 
     /// Tries `change`, which was refused for want of room, again each time that something was given up: first what could
     /// still be undone, then, in a cache or a log, the oldest segments with what lives in them. Gives up no more than
-    /// `bytes` need, and a segment: a disk that others fill as fast must not cost the whole archive.
+    /// `bytes` need, and two segments: a disk that others fill as fast must not cost the whole archive.
     @inline(never)
     func makingRoom<Result>(
         for bytes: Int, refusal: StorageError, _ change: () throws(StorageError) -> Result
@@ -109,7 +109,7 @@ extension ArchiveSection {
         guard index.liveFrames(ofSegment: segment) >> IndexLayout.liveCountShift != 0 else { return }
         for number in 0..<index.usedEntries {
             guard let slot = index.entry(number + 1), slot.location.segment == segment else { continue }
-            if slot.isSetAside, !index.marks.settle(number + 1, slot) {
+            if slot.isSetAside, !index.marks.unmarkIfBack(number + 1, slot) {
                 forget(number + 1, slot)
             } else {
                 giveUp(number + 1)

@@ -11,21 +11,28 @@ struct PutRequest {
 
 extension ArchiveEngine {
     /// Stores `value` as the entry of `key` and makes it the most recent, evicting the least recent until
-    /// the limit is kept (S1, S3, S5). The frame carries its evictions, so both happen or neither.
+    /// the limit is kept (S1, S3, S5). The frame carries its evictions, so both happen or neither; of more than one frame
+    /// can name, 8,127, the first may have gone before a put that fails.
     /// The key was validated, and `tag` is of its hash.
     @inline(__always)
     func put(
         _ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32
     ) throws(StorageError) -> HeldEntry {
-        guard kind != .log else { throw .wrongKind(archive: name, kind: kind, operation: "put") }
-        let value = request.value
-        guard value.count <= Frame.maximumValueBytes else {
-            throw reject(key, tag: tag, bytes: value.count, limit: UInt64(Frame.maximumValueBytes))
-        }
+        try admit(request, key: key, tag: tag)
         // It arrives while the lock is taken.
         index.table.prefetch(tag)
         let section = try acquire()
         return try section.put(request, key: key, tag: tag)
+    }
+
+    /// What no put may be, before the lock is taken.
+    @inline(__always)
+    func admit(_ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32) throws(StorageError) {
+        guard kind != .log else { throw .wrongKind(archive: name, kind: kind, operation: "put") }
+        let bytes = request.value.count
+        guard bytes <= Frame.maximumValueBytes else {
+            throw reject(key, tag: tag, bytes: bytes, limit: UInt64(Frame.maximumValueBytes))
+        }
     }
 
     /// Counts a refusal and says why (S4).
@@ -69,7 +76,7 @@ extension ArchiveSection {
         }
         let recency = index.touches.nextStamp()
         if let limit, index.valueBytes + UInt64(value.count) > limit { index.order.prefetchVictim() }
-        index.ring.prefetch(2)
+        index.events.prefetch(2)
         let now = Clock.wall()
         var content = FrameContent(
             kind: .put, encoding: request.encoding, sequence: 0, recency: recency, time: now, created: now,
@@ -113,7 +120,7 @@ extension ArchiveSection {
         } else if request.traits.isPlain {
             content.sequence = nextSequence()
             location = try append(content)
-            event = index.ring.claim(1)
+            event = index.events.claim(1)
             crashPoint(.putFrameWritten)
             number = applyPut(
                 content, tag: tag, number: replacedNumber, at: location, isTouchPending: isTouchPending)
@@ -140,7 +147,7 @@ extension ArchiveSection {
         _ content: inout FrameContent, _ traits: EntryTraits, _ tag: UInt32, replaced: UInt32, excess: Int
     ) throws(StorageError) -> (Location, UInt32, event: UInt64) {
         let entries = index.entryCount
-        let count = excess > 0 ? try evictAllButLast(toFree: excess, sparing: replaced) : 0
+        let count = excess > 0 ? try countVictims(toFree: excess, sparing: replaced) : 0
         var location = Location.none
         var number: UInt32 = 0
         var events: UInt64 = 0
@@ -151,7 +158,7 @@ extension ArchiveSection {
             content.extensionBytes = writer.written
             content.sequence = nextSequence()
             location = try append(content)
-            events = index.ring.claim(count + 1)
+            events = index.events.claim(count + 1)
             crashPoint(.putFrameWritten)
             removeVictims(count, sparing: replaced, time: content.time, events: events)
             number = applyPut(content, tag: tag, number: replaced, at: location)

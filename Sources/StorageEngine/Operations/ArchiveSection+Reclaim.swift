@@ -244,7 +244,7 @@ extension ArchiveSection {
         if index.liveFrames(ofSegment: segment) != 0 {
             for number in 0..<index.usedEntries {
                 guard let slot = index.entry(number + 1), slot.location.segment == segment else { continue }
-                if slot.isSetAside, !index.marks.settle(number + 1, slot) {
+                if slot.isSetAside, !index.marks.unmarkIfBack(number + 1, slot) {
                     forget(number + 1, slot)
                     continue
                 }

@@ -1,19 +1,19 @@
 /// Removing many entries at once: expired, idle, an owner's. Entries are chosen and removed some hundred at a
 /// time, so that nobody waits for the lock longer than that takes.
 extension ArchiveSection {
-    /// Locations that one frame names.
-    private static let batchEntries = 1024
+    /// How many one frame of a removal names.
+    private static let entriesOfFrame = 1024
 
     /// Logs that the entries of these numbers are gone, in frames that name their places, and takes them out of
     /// the index; with a `group` they are set aside instead (S12). The reclaiming that this is a reason for is its
-    /// caller's (``ArchiveEngine/reclaimInSlices(for:)``).
+    /// caller's (``ArchiveEngine/reclaimInSlices()``).
     @discardableResult
     func removeBatch(
         _ numbers: [UInt32], _ kind: EventKind, _ cause: EventCause, group: UInt32 = 0
     ) throws(StorageError) -> Removal {
         var removal = Removal(entries: 0, bytes: 0)
-        for start in stride(from: 0, to: numbers.count, by: ArchiveSection.batchEntries) {
-            let batch = numbers[start..<min(start + ArchiveSection.batchEntries, numbers.count)]
+        for start in stride(from: 0, to: numbers.count, by: ArchiveSection.entriesOfFrame) {
+            let batch = numbers[start..<min(start + ArchiveSection.entriesOfFrame, numbers.count)]
             let slots = batch.compactMap { number in index.entry(number).map { (number, $0) } }
                 .filter { index.marks.isLive($0.0, $0.1) }
             guard !slots.isEmpty else { continue }
@@ -51,7 +51,6 @@ extension ArchiveSection {
         }
         index.add(kind == .expiry ? .expirations : .deletes, UInt64(removal.entries))
         engine.noteRoom()
-        // Entries keep their numbers while a slice of them is looked at.
         return removal
     }
 

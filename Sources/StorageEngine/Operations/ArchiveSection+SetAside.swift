@@ -168,7 +168,7 @@ extension ArchiveSection {
                 number = 0
                 continue
             }
-            if !index.marks.settle(found, slot) { forget(found, slot) }
+            if !index.marks.unmarkIfBack(found, slot) { forget(found, slot) }
             left -= 1
         }
         index.undoSweep = number >= index.usedEntries ? 0 : number
@@ -205,7 +205,7 @@ extension ArchiveSection {
         guard line.marked > 0 else { return }
         for number in numbers {
             guard index.marks[number].isSet, index.marks[number].place == line.place,
-                let slot = index.entry(number), !index.marks.settle(number, slot)
+                let slot = index.entry(number), !index.marks.unmarkIfBack(number, slot)
             else { continue }
             forget(number, slot)
         }
@@ -214,7 +214,7 @@ extension ArchiveSection {
     /// Copies or gives up an entry that is set aside in a segment that is being reclaimed; `false` when there is no
     /// room to.
     func carryOn(_ frame: Frame, _ number: UInt32, _ slot: ChangingSlot) -> Bool {
-        if index.marks.settle(number, slot) { return move(frame, number, slot, kept: nil) }
+        if index.marks.unmarkIfBack(number, slot) { return move(frame, number, slot, kept: nil) }
         let mark = index.marks[number]
         let line = index.undo[mark.place]
         // The put that superseded it may be gone from the log, so it must not be there either.

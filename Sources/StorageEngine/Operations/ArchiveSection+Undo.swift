@@ -154,7 +154,7 @@ extension ArchiveEngine {
                     isDone = next >= index.usedEntries
                     break
                 }
-                if section.index.marks.settle(found, slot) { continue }
+                if section.index.marks.unmarkIfBack(found, slot) { continue }
                 skip(withFrame(at: slot.location) { String(decoding: $0.key, as: UTF8.self) } ?? "?")
                 section.forget(found, slot)
             }

@@ -57,7 +57,7 @@ struct ArchiveSection: ~Copyable {
     /// Marks the index as no longer in use, for all processes, and wakes those who wait for events.
     func closeForAll(_ doorbell: Doorbell?) {
         index.state = .building
-        index.ring.callWaiters(doorbell)
+        index.events.callWaiters(doorbell)
     }
 }
 
