@@ -102,8 +102,11 @@ public final class Archive: Sendable {
     @inline(__always)
     private var isInherited: Bool { cp_fork_count() != forks }
 
+    /// Also when another handle, or another process, has removed the archive: what it still had is no answer.
     @inline(__always)
-    var isClosed: Bool { closed.load(ordering: .relaxed) || isInherited }
+    package var isClosed: Bool {
+        closed.load(ordering: .relaxed) || isInherited || fixed?.index.isRemoved ?? false
+    }
 
     /// Ends the use of this object. Idempotent.
     public func close() {
@@ -112,7 +115,7 @@ public final class Archive: Sendable {
 
     /// `false` when it had been closed.
     @discardableResult
-    private func end() -> Bool {
+    func end() -> Bool {
         guard !closed.exchange(true, ordering: .relaxed) else { return false }
         // In a forked child this would end the parent's use.
         guard !isInherited else { return true }

@@ -249,7 +249,12 @@ public final class Store: Sendable {
         _ name: String, prepare: () throws(StorageError) -> Void
     ) throws(StorageError) -> Archive {
         try archives.withLock { (archives) throws(StorageError) in
-            if let archive = archives[ExactText(name)], !archive.isClosed { return archive }
+            if let archive = archives[ExactText(name)] {
+                guard archive.isClosed else { return archive }
+                // Another process has removed it; what it keeps of it goes.
+                archive.end()
+                archives[ExactText(name)] = nil
+            }
             try prepare()
             let archive = try Archive(
                 name: name, store: folder, mode: mode, options: options, following: present()

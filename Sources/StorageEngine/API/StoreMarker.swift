@@ -54,11 +54,11 @@ enum StoreMarker {
     }
 
     /// Threads of a process make it one at a time: the file that becomes it has the process' number alone.
-    private static let turn = Mutex(())
+    private static let turn = PerProcess { Guarded(()) }
 
     /// Makes the marker, whole or not at all.
     static func make(in folder: OpenFile) throws(StorageError) {
-        try turn.withLock { (_) throws(StorageError) in try makeInTurn(in: folder) }
+        try turn.value.withLock { (_) throws(StorageError) in try makeInTurn(in: folder) }
     }
 
     private static func makeInTurn(in folder: OpenFile) throws(StorageError) {

@@ -13,7 +13,9 @@ import Darwin
 /// It starts with the first duty and ends when there is none left. A duty keeps alive what it works for, which cancels it
 /// when it is closed.
 package final class Upkeep: @unchecked Sendable {
-    package static let shared = Upkeep()
+    /// This process'.
+    package static var shared: Upkeep { ofProcess.value }
+    private static let ofProcess = PerProcess { Upkeep() }
 
     /// Nanoseconds until the duty is due again; `nil` ends it.
     typealias Duty = @Sendable () -> Int64?

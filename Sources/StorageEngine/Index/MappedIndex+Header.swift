@@ -33,6 +33,10 @@ extension MappedIndex {
     @inline(__always) var isReady: Bool {
         memory.word32(IndexLayout.stateOffset) == IndexLayout.State.ready.rawValue
     }
+    /// Whether the archive was removed while it was open. (An index that is being made is open to nobody else.)
+    @inline(__always) var isRemoved: Bool {
+        memory.word32(IndexLayout.stateOffset) == IndexLayout.State.building.rawValue
+    }
     /// After a sync failed. By whoever syncs, with or without a section.
     func declareSyncFailed() {
         _ = cp_cas32(

@@ -16,7 +16,9 @@ enum AddressPressure {
         func end() { log.withLock { $0 = nil } }
     }
 
-    private static let logs = Mutex<[ObjectIdentifier: Reference]>([:])
+    /// Those of this process.
+    private static let known = PerProcess { Guarded<[ObjectIdentifier: Reference]>([:]) }
+    private static var logs: Guarded<[ObjectIdentifier: Reference]> { known.value }
 
     static func register(_ log: SegmentLog) {
         let reference = Reference(log)
@@ -35,8 +37,8 @@ enum AddressPressure {
             return try map()
         } catch {
             guard case .limitReached(_, _, .addresses) = error else { throw error }
-            let known = logs.withLock { Array($0.values) }
-            for reference in known { reference.releaseUnused() }
+            let references = logs.withLock { Array($0.values) }
+            for reference in references { reference.releaseUnused() }
             return try map()
         }
     }

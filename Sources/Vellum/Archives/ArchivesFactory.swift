@@ -161,22 +161,35 @@ extension ArchivesFactory {
                         throw ArchiveError.nameInUse(
                             archive: name, by: known.type.archiveTypeName, wanted: type.archiveTypeName)
                     }
+                    guard !manager.core.archive.isClosed else {
+                        // Somebody removed the archive: it is made anew, and asked for again as if for the first time.
+                        opened.archives[ExactText(name)] = nil
+                        return try open(request, &opened)
+                    }
                     if !known.requests.contains(request) {
                         try manager.core.settle(request)
                         opened.archives[ExactText(name)]?.requests.insert(request)
                     }
                     return manager
                 }
-                let store = try opened.store ?? Store.open(at: path)
-                opened.store = store
-                let archive = try store.archive(
-                    named: name, orCreate: request.configuration(typeName: type.archiveTypeName))
-                let manager = ArchiveManager<Archive>(archive: archive, core: self)
-                try manager.core.expectOwnType()
-                try manager.core.settle(request)
-                opened.archives[ExactText(name)] = Known(type: type, manager: manager, requests: [request])
-                return manager
+                return try open(request, &opened)
             }
+        }
+
+        private func open<Archive: Archivable>(
+            _ request: ArchiveRequest, _ opened: inout Opened
+        ) throws -> ArchiveManager<Archive> {
+            let type = Archive.self
+            let store = try opened.store ?? Store.open(at: path)
+            opened.store = store
+            let archive = try store.archive(
+                named: type.archiveName, orCreate: request.configuration(typeName: type.archiveTypeName))
+            let manager = ArchiveManager<Archive>(archive: archive, core: self)
+            try manager.core.expectOwnType()
+            try manager.core.settle(request)
+            opened.archives[ExactText(type.archiveName)] = Known(
+                type: type, manager: manager, requests: [request])
+            return manager
         }
     }
 }

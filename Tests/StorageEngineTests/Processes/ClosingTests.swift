@@ -151,4 +151,24 @@ import Testing
         for number in 0..<5 { try round(number) }
         #expect(try store.archiveNames() == [])
     }
+    /// What another process had removed went on being answered, and its name led to the dead handle until the process ended.
+    @Test func removedElsewhereIsClosedHereAndCanBeOpenedAgain() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let store = try Store.open(at: folder.store)
+        let other = try Store.open(at: folder.store)
+        let configuration = ArchiveConfiguration(diskLimit: 100_000)
+        let archive = try store.archive(named: "A", orCreate: configuration)
+        try archive.put([1], forKey: "old")
+        try other.removeArchive(named: "A")
+        let closed = StorageError.closed(name: "A")
+        #expect(throws: closed) { try archive.peek("old") }
+        #expect(throws: closed) { try archive.access("old") }
+        #expect(throws: closed) { try archive.entries() }
+        #expect(throws: closed) { try archive.put([1], forKey: "new") }
+        #expect(throws: StorageError.self) { try store.archive(named: "A") }
+        try other.archive(named: "A", orCreate: configuration).put([2], forKey: "new")
+        #expect(throws: closed) { try archive.peek("new") }
+        #expect(try store.archive(named: "A").peek("new") == [2])
+        #expect(try store.archive(named: "A").peek("old") == nil)
+    }
 }

@@ -43,4 +43,14 @@ import Testing
         #expect(try archive.check().clean)
         #expect(try archive.status().attachedProcesses == 1)
     }
+
+    /// The background thread isn't in the child, which took it for running: nothing expired there by itself, and no interval
+    /// was kept. A child that was forked while that thread held a lock hung.
+    @Test func childrenHaveABackgroundThreadOfTheirOwn() async throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let worker = try Worker(["forkWithDuties", folder.store, "Fork", "40"], in: folder)
+        let (status, lines) = try await worker.finish()
+        #expect(status == 0)
+        #expect(lines.contains("children 40, ended 40, expired 40"), "\(lines)")
+    }
 }

@@ -65,6 +65,57 @@ extension WorkerCommand {
         say("parent close \(outcome { store.close() })")
     }
 
+    /// `forkWithDuties STORE ARCHIVE COUNT`: forks that many children from a process whose background thread is busy. Each
+    /// opens a store of its own, stores what expires at once, and waits until that is gone without anyone asking.
+    func forkWithDuties(_ arguments: WorkerArguments) throws {
+        let count = arguments.number(3)
+        let store = try Store.open(at: arguments.storePath)
+        let busy = try (0..<8).map { number in
+            try store.archive(
+                named: "Busy\(number)",
+                orCreate: ArchiveConfiguration(diskLimit: 100_000, durability: .interval(seconds: 0.1)))
+        }
+        let archive = try store.archive(
+            named: arguments.archiveName, orCreate: ArchiveConfiguration(diskLimit: 100_000))
+        var children: [Int32] = []
+        for number in 0..<count {
+            for archive in busy { try archive.put([1], forKey: "\(number)") }
+            let child = forkProcess()
+            guard child >= 0 else { exit(4) }
+            if child == 0 { _exit(expiresByItself(arguments, "own\(number)") ? 0 : 5) }
+            children.append(child)
+            usleep(3000)
+        }
+        var ended = 0
+        var expired = 0
+        for _ in 0..<1500 where ended < count {
+            var status: Int32 = 0
+            while waitpid(-1, &status, WNOHANG) > 0 {
+                ended += 1
+                if status == 0 { expired += 1 }
+            }
+            usleep(20_000)
+        }
+        for child in children where ended < count { kill(child, SIGKILL) }
+        say("children \(count), ended \(ended), expired \(expired)")
+        _ = archive
+    }
+
+    private func expiresByItself(_ arguments: WorkerArguments, _ name: String) -> Bool {
+        do {
+            let archive = try Store.open(at: arguments.storePath).archive(
+                named: name, orCreate: ArchiveConfiguration(diskLimit: 100_000))
+            try archive.put([1], forKey: "short", attributes: EntryAttributes(lifetime: .milliseconds(50)))
+            for _ in 0..<1000 {
+                if try archive.status().expirations > 0 { return true }
+                usleep(10_000)
+            }
+        } catch {
+            say("child: \(error)")
+        }
+        return false
+    }
+
     private func put(through store: Store, _ arguments: WorkerArguments, count: Int, named name: String)
         throws
     {

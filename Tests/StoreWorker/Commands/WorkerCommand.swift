@@ -26,7 +26,7 @@ enum WorkerCommand: String {
     /// Deletes, or watches for deletes.
     case turns
     /// Forks with an open store.
-    case fork
+    case fork, forkWithDuties
     /// Opens a store as another user, or on a read-only file system.
     case opening
     /// Stores keys anew, and dies at a named point of the last put.
@@ -66,6 +66,7 @@ enum WorkerCommand: String {
             case .history: try recordHistory(arguments)
             case .turns: try takeTurns(arguments)
             case .fork: try forkWithOpenStore(arguments)
+            case .forkWithDuties: try forkWithDuties(arguments)
             case .opening: tryOpening(arguments)
             case .reorder: try reorder(arguments)
             case .stop: try stop(arguments)

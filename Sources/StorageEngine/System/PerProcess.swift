@@ -1,0 +1,38 @@
+import CPlatform
+import Synchronization
+
+/// One value for each process. A forked child makes its own: the parent's has none of its threads there, and may be locked by
+/// one of them for good, or half changed. Safe from any thread.
+struct PerProcess<Value: AnyObject & Sendable>: ~Copyable, Sendable {
+    private final class Made: Sendable {
+        let value: Value
+        let forks: UInt32
+
+        init(_ value: Value, forks: UInt32) {
+            self.value = value
+            self.forks = forks
+        }
+    }
+
+    private let make: @Sendable () -> Value
+    /// The bits of a pointer to a `Made`, which is never released, for others may be just using it; 0: none yet.
+    private let latest = Atomic<UInt>(0)
+
+    init(_ make: @escaping @Sendable () -> Value) { self.make = make }
+
+    var value: Value {
+        let forks = cp_watch_forks()
+        let known = latest.load(ordering: .acquiring)
+        if let made = PerProcess.made(known), made.forks == forks { return made.value }
+        let own = Unmanaged.passRetained(Made(make(), forks: forks))
+        let (isFirst, others) = latest.compareExchange(
+            expected: known, desired: UInt(bitPattern: own.toOpaque()), ordering: .acquiringAndReleasing)
+        guard !isFirst, let made = PerProcess.made(others) else { return own.takeUnretainedValue().value }
+        own.release()
+        return made.value
+    }
+
+    private static func made(_ bits: UInt) -> Made? {
+        UnsafeRawPointer(bitPattern: bits).map { Unmanaged<Made>.fromOpaque($0).takeUnretainedValue() }
+    }
+}
