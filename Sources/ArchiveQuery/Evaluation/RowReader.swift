@@ -38,6 +38,8 @@ final class RowReader {
     private(set) var valuesRead = 0
     private(set) var bytesRead = 0
     private(set) var unreadable = 0
+    /// Entries whose values only the memory of a process holds, which nobody else can read.
+    private(set) var inMemoryOnly = 0
     var transcoded: Int { documents.transcoded }
     /// Of the unreadable ones: property lists over the limits.
     var oversized: Int { documents.oversized }
@@ -115,7 +117,11 @@ final class RowReader {
         let found: QueryCursorValue
         do { found = try source.loadValue() } catch { throw .source(error) }
         guard found.reading != .gone else { throw .gone }
-        guard let value = found.content, let document = documents.document(value, found.encoding) else {
+        guard let value = found.content else {
+            if found.reading == .present { inMemoryOnly += 1 } else { unreadable += 1 }
+            throw .unreadable
+        }
+        guard let document = documents.document(value, found.encoding) else {
             unreadable += 1
             throw .unreadable
         }

@@ -196,6 +196,11 @@ private final class QueryExecution {
         report.transcoded = reader.transcoded
         report.memory = budget.peak
         report.warnings = warnings.all
+        if reader.inMemoryOnly > 0 {
+            report.warnings.append(
+                "\(reader.inMemoryOnly) entr\(reader.inMemoryOnly == 1 ? "y is" : "ies are") in the memory of a process only: their "
+                    + "values could not be asked")
+        }
         if reader.oversized > 0 {
             report.warnings.append(
                 "\(reader.oversized) property list\(reader.oversized == 1 ? "" : "s") could not be asked: nested too deeply, or "

@@ -5,6 +5,7 @@ extension Archive {
     @discardableResult
     public func setLifetime(_ lifetime: Duration?, forKey key: String) throws(StorageError) -> Bool {
         let engine = try engine()
+        try engine.requireEntries(to: "set a lifetime")
         let isThere = try withBytes(of: key) { (key) throws(StorageError) in
             try ArchiveEngine.validate(key: key)
             let section = try engine.acquire()

@@ -51,7 +51,8 @@ final class Syncing: Sendable {
         defer { gate.leave() }
         let file = try lockFile()
         var pause: Int64 = 10_000
-        while try !file.lock(.exclusive, wait: false) {
+        while true {
+            if try file.lock(.exclusive, wait: false) { break }
             let now = cp_monotonic_time()
             if busySince.load(ordering: .relaxed) == 0 { busySince.store(now, ordering: .relaxed) }
             guard now &- begin < nanoseconds else { throw busy(archive, since: begin) }

@@ -6,6 +6,7 @@ extension ArchiveEngine {
     func carryOut(
         _ action: PlannedAction, on planned: [PlannedEntry], progress: (Int) -> Bool
     ) throws(StorageError) -> PlanOutcome {
+        try requireEntries(to: "delete or change entries")
         var outcome = PlanOutcome(entries: 0, bytes: 0, skipped: [], action: nil)
         var group: UInt32 = 0
         // An entry that is named twice would be counted twice, or be found gone the second time.
@@ -62,12 +63,15 @@ extension ArchiveEngine {
         }
     }
 
+    /// - Throws: `wrongKind` for a log, which has messages instead.
+    func requireEntries(to operation: String) throws(StorageError) {
+        guard kind != .log else { throw .wrongKind(archive: name, kind: kind, operation: operation) }
+    }
+
     /// Deletes every entry that is there when it begins, so that it can be undone: some at a time, others get at the
     /// archive in between. What is recorded meanwhile stays.
     func deleteAllReversibly() throws(StorageError) -> PlanOutcome {
-        guard kind != .log else {
-            throw .wrongKind(archive: name, kind: kind, operation: "delete reversibly")
-        }
+        try requireEntries(to: "delete reversibly")
         try clearNextLine()
         let stamp = index.touches.taken
         let sequence = index.sequence

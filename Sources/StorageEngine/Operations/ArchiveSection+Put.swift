@@ -28,7 +28,7 @@ extension ArchiveEngine {
     /// What no put may be, before the lock is taken.
     @inline(__always)
     func admit(_ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32) throws(StorageError) {
-        guard kind != .log else { throw .wrongKind(archive: name, kind: kind, operation: "put") }
+        try requireEntries(to: "put")
         let bytes = request.value.count
         guard bytes <= Frame.maximumValueBytes else {
             throw reject(key, tag: tag, bytes: bytes, limit: UInt64(Frame.maximumValueBytes))

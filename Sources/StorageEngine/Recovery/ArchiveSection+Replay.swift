@@ -143,11 +143,16 @@ extension ArchiveSection {
     }
 
     private func replayDeadline(_ frame: Frame, at location: Location, tag: UInt32) throws(StorageError) {
-        guard let present = try engine.find(frame.key, tag: tag) else { return }
+        let note = RemovalNote(of: frame)
+        guard let present = try engine.find(frame.key, tag: tag) else {
+            // Its frame has been copied since and comes behind this one; what it was can be undone all the same.
+            if let note, note.group != 0 { self.note(note, first: location, bytes: 0) }
+            return
+        }
         defer { engine.letGo(present) }
         let deadline = FrameExtension.deadline(.deadline, of: frame)?.resolved(now: Clock.read())
         setDeadline(of: present.number, index.changing(present.slot), to: deadline ?? Deadline.never)
-        if let note = RemovalNote(of: frame), note.group != 0 {
+        if let note, note.group != 0 {
             self.note(note, first: location, bytes: UInt64(present.slot.valueBytes))
         }
     }

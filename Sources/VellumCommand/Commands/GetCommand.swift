@@ -42,9 +42,13 @@ struct GetCommand: ParsableCommand {
     func run() throws {
         let archive = try store.openForLooking().archive(named: archive)
         try archive.requireEntries()
-        guard var metadata = try archive.metadata(key), let bytes = try archive.peek(key) else {
+        let found = try archive.metadata(key)
+        guard var metadata = found, let bytes = try archive.peek(key) else {
+            let place = "\(TerminalSafe.quoted(key)) in archive \"\(archive.name)\""
             throw CommandFailure(
-                "no entry \(TerminalSafe.quoted(key)) in archive \"\(archive.name)\"", status: .nothing)
+                found?.tier == .memory
+                    ? "the value of \(place) is in the memory of a process only, and nobody else can read it (vellum why "
+                        + "tells which)" : "no entry \(place)", status: .nothing)
         }
         if meta { metadata.rank = try Self.rank(of: metadata, in: archive) }
         let output = OutputWriter()

@@ -1,8 +1,7 @@
 import Foundation
 import Synchronization
+import StorageEngine
 import Testing
-
-@testable import StorageEngine
 
 /// What each level of durability syncs, and when. One at a time: the thread in the background is one for all.
 @Suite(.serialized, .oneAtATime) struct DurabilityTests {
@@ -209,22 +208,23 @@ import Testing
         let other = try store.archive(named: "B", orCreate: configuration)
         try stopped.put([1], forKey: "a")
         try stopped.synchronize()
-        let file = try OpenFile.folder(at: folder.store + "/A.archive").file(named: "syncing", writable: true)
-        #expect(try file.lock(.exclusive, wait: false))
+        let file = open(folder.archivePath("A", "syncing"), O_RDWR)
+        defer { close(file) }
+        #expect(flock(file, LOCK_EX | LOCK_NB) == 0)
         try stopped.put([2], forKey: "a")
         // The duty of that archive is due by now.
         try await Task.sleep(for: .milliseconds(300))
-        let index = try other.engine().index
+        let log = EventLog(under: folder.store + "/B.archive")
         try other.put([3], forKey: "b")
         let begin = ContinuousClock.now
-        try await wait("the other's sync") { index.syncedHead == index.head }
+        try await wait("the other's sync") { log.syncedSegments > 0 }
         #expect(ContinuousClock.now - begin < .seconds(8))
         // Enough to reclaim many times over.
         for number in 0..<4000 { try stopped.put([UInt8](repeating: 1, count: 1000), forKey: "k\(number)") }
         #expect(ContinuousClock.now - begin < .seconds(9))
-        file.unlock()
-        let own = try stopped.engine().index
-        try await wait("its own sync") { own.syncedHead == own.head }
+        let own = EventLog(under: folder.store + "/A.archive")
+        flock(file, LOCK_UN)
+        try await wait("its own sync") { own.syncedSegments > 0 }
     }
 
     private func failure(of body: () throws(StorageError) -> Void) -> StorageError? {

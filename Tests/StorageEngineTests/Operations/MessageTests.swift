@@ -111,6 +111,13 @@ import Testing
         let log = try open(folder)
         let cache = try Store.open(at: folder.store).archive(named: "Cache", orCreate: ArchiveConfiguration())
         #expect(throws: StorageError.self) { try log.put([1], forKey: "a") }
+        // These passed for changes of entries that aren't there.
+        func isRefused(_ change: () throws -> Void) -> Bool {
+            do { try change() } catch StorageError.wrongKind { return true } catch {}
+            return false
+        }
+        #expect(isRefused { _ = try log.setLifetime(.seconds(1), forKey: "a") })
+        #expect(isRefused { _ = try log.carryOut(.delete, on: [PlannedEntry(key: "a", sequence: 1)]) })
         #expect(throws: StorageError.self) { try cache.append([1]) }
         #expect(throws: StorageError.self) { try cache.messages() }
         #expect(throws: StorageError.self) { try log.append([UInt8](repeating: 0, count: 10_001)) }

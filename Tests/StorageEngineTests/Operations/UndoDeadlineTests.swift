@@ -52,6 +52,29 @@ import Testing
         }
     }
 
+    /// What broke: where the entries' frames had been copied behind the action's, an index made anew didn't know the action.
+    @Test func copiesBehindTheActionLoseNothing() throws {
+        try with { archive, folder in
+            let keys = ["s1", "s2", "s3"]
+            for key in keys { try archive.put([1], forKey: key) }
+            let large = [UInt8](repeating: 1, count: 100_000)
+            for _ in 0..<3 { try archive.put(large, forKey: "b") }
+            let outcome = try archive.carryOut(.setLifetime(.seconds(3600)), on: planned(archive, keys))
+            #expect(outcome.entries == 3)
+            for _ in 0..<32 { try archive.put(large, forKey: "b") }
+            try #require(try !folder.files(inArchive: "A").contains("00000001.segment"))
+            archive.close()
+            try folder.removeIndex("A")
+            let again = try Store.open(at: folder.store).archive(named: "A")
+            #expect(try again.metadata("s1")?.expires != nil)
+            let known = try again.reversibleActions()
+            #expect(known.count == 1 && known.first?.entries == 3)
+            #expect(try again.undo()?.entries == 3)
+            for key in keys { #expect(try again.metadata(key)?.expires == nil) }
+            #expect(try again.check().clean)
+        }
+    }
+
     /// What broke: the frames of an action of many deadlines in a small archive were more than may be written until its
     /// grace is over, so it could never be undone.
     @Test func whatAnActionWritesDoesNotEndItsGrace() throws {
