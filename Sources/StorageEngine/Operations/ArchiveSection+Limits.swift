@@ -49,6 +49,17 @@ extension ArchiveSection {
         return bytes
     }
 
+    /// Begins a new segment where the newest one's file was made long for a larger limit: it would keep its room until it is
+    /// full (S3). Where a full disk has none for another, it stays.
+    fileprivate func leaveLongSegment() {
+        let head = index.head
+        guard engine.kind != .log, head != .none, let pin = try? log.pinIfPresent(head.segment) else { return }
+        let unused = log.view(pin).bytes - head.offset
+        log.unpin(pin)
+        guard unused > SegmentLayout.slackBytes(target: engine.segmentTarget) else { return }
+        try? appendBare(.void, inNewSegment: true) { _, _ in }
+    }
+
     /// Brings the index in line with the descriptor, which is the truth: whoever changed it last may have died before
     /// the index followed. A damaged descriptor says nothing, and then the index's word holds. What no longer fits
     /// goes; where there is no room to say so, the next put does it.
@@ -93,6 +104,7 @@ extension ArchiveEngine {
                 location: .none,
                 pid: pid, time: Clock.wall())
         }
+        section.leaveLongSegment()
         section.reclaim(forAppended: 0)
         section.compactIfSparse()
         noteRoom()

@@ -53,6 +53,7 @@ struct SnapshotBuilder {
             }
             if attempt > 3 { usleep(UInt32(min(attempt, 20)) * 100) }
         }
+        guard !engine.isGone else { throw .closed(name: engine.name) }
         throw .busy(
             archive: engine.name, process: 0,
             reason: "it is changed faster than a snapshot can be taken; try again")

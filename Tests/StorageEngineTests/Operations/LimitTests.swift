@@ -187,6 +187,25 @@ import Testing
         }
     }
 
+    /// What broke: the newest segment's file, made long for a large limit, kept its room under a small one.
+    @Test func aSmallerLimitLeavesTheLongSegment() throws {
+        let folder = try TemporaryFolder()
+        let archive = try Store.open(at: folder.store).archive(
+            named: "A", orCreate: ArchiveConfiguration(diskLimit: 1_000_000_000))
+        for number in 0..<3 { try archive.put([UInt8](repeating: 1, count: 100), forKey: "k\(number)") }
+        #expect(try archive.status().footprint > 1_100_000)
+        try archive.setLimits(disk: 10_000, memory: nil)
+        #expect(
+            try Double(archive.status().footprint) <= LimitTests.bound(limit: 10_000, entries: 3, keyBytes: 2))
+        #expect(try archive.entries().keys == ["k2", "k1", "k0"])
+        #expect(try archive.check().clean)
+        archive.close()
+        try folder.removeIndex("A")
+        let again = try Store.open(at: folder.store).archive(named: "A")
+        #expect(try again.entries().keys == ["k2", "k1", "k0"])
+        #expect(try again.check().clean)
+    }
+
     /// A collection has no limit: half as much again as its values stands in its place.
     @Test func collectionsKeepTheirOwnBound() throws {
         let folder = try TemporaryFolder()
