@@ -54,7 +54,7 @@ enum StoreMarker {
     }
 
     /// Threads of a process make it one at a time: the file that becomes it has the process' number alone.
-    private static let turn = PerProcess { Guarded(()) }
+    private static let turn = PerProcess { GuardedReference(()) }
 
     /// Makes the marker, whole or not at all.
     static func make(in folder: OpenFile) throws(StorageError) {

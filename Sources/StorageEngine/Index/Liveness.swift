@@ -64,6 +64,6 @@ enum Namespaces {
         return found
     }
 
-    private static let ofProcess = PerProcess { Guarded<(numbers: UInt64, forks: UInt32)>((0, 0)) }
-    private static var memory: Guarded<(numbers: UInt64, forks: UInt32)> { ofProcess.value }
+    private static let ofProcess = PerProcess { GuardedReference<(numbers: UInt64, forks: UInt32)>((0, 0)) }
+    private static var memory: GuardedReference<(numbers: UInt64, forks: UInt32)> { ofProcess.value }
 }

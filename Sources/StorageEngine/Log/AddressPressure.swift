@@ -17,8 +17,8 @@ enum AddressPressure {
     }
 
     /// Those of this process.
-    private static let known = PerProcess { Guarded<[ObjectIdentifier: Reference]>([:]) }
-    private static var logs: Guarded<[ObjectIdentifier: Reference]> { known.value }
+    private static let known = PerProcess { GuardedReference<[ObjectIdentifier: Reference]>([:]) }
+    private static var logs: GuardedReference<[ObjectIdentifier: Reference]> { known.value }
 
     static func register(_ log: SegmentLog) {
         let reference = Reference(log)

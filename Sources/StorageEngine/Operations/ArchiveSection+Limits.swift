@@ -53,7 +53,9 @@ extension ArchiveSection {
     /// full (S3). Where a full disk has none for another, it stays.
     fileprivate func leaveLongSegment() {
         let head = index.head
-        guard engine.kind != .log, head != .none, let pin = try? log.pinIfPresent(head.segment) else { return }
+        guard engine.kind != .log, head != .none, let pin = try? log.pinIfPresent(head.segment) else {
+            return
+        }
         let unused = log.view(pin).bytes - head.offset
         log.unpin(pin)
         guard unused > SegmentLayout.slackBytes(target: engine.segmentTarget) else { return }

@@ -36,3 +36,16 @@ struct PerProcess<Value: AnyObject & Sendable>: ~Copyable, Sendable {
         UnsafeRawPointer(bitPattern: bits).map { Unmanaged<Made>.fromOpaque($0).takeUnretainedValue() }
     }
 }
+
+/// A ``Guarded`` value that can be referred to.
+final class GuardedReference<Value: Sendable>: Sendable {
+    private let guarded: Guarded<Value>
+
+    init(_ value: Value) { guarded = Guarded(value) }
+
+    func withLock<Result: Sendable, Failure: Error>(
+        _ body: (inout Value) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        try guarded.withLock { (value) throws(Failure) in try body(&value) }
+    }
+}

@@ -70,8 +70,8 @@ enum BootIdentity {
 
     private static let knownMark = Atomic<UInt64>(0)
 
-    private static let ofProcess = PerProcess { Guarded<[UInt8]?>(nil) }
-    private static var known: Guarded<[UInt8]?> { ofProcess.value }
+    private static let ofProcess = PerProcess { GuardedReference<[UInt8]?>(nil) }
+    private static var known: GuardedReference<[UInt8]?> { ofProcess.value }
 }
 
 enum RandomSource {

@@ -196,7 +196,8 @@ import Testing
         #expect(try archive.status().footprint > 1_100_000)
         try archive.setLimits(disk: 10_000, memory: nil)
         #expect(
-            try Double(archive.status().footprint) <= LimitTests.bound(limit: 10_000, entries: 3, keyBytes: 2))
+            try Double(archive.status().footprint) <= LimitTests.bound(limit: 10_000, entries: 3, keyBytes: 2)
+        )
         #expect(try archive.entries().keys == ["k2", "k1", "k0"])
         #expect(try archive.check().clean)
         archive.close()
