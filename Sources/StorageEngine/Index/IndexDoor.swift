@@ -77,6 +77,15 @@ struct IndexDoor: @unchecked Sendable {
         number <= place.pointee.knownCapacity.load(ordering: .acquiring) || learn(number)
     }
 
+    /// Whether all entries and buckets of a chunk do. (A bucket's number is what a damaged index makes of it.)
+    @inline(__always)
+    private func holds(chunk: Int) -> Bool {
+        guard chunk >= 0, let last = UInt32(exactly: (chunk + 1) * IndexLayout.chunkEntries) else {
+            return false
+        }
+        return holds(last)
+    }
+
     @inline(never)
     private func learn(_ number: UInt32) -> Bool {
         owner.takeUnretainedValue().learnCapacity(atLeast: number)
@@ -139,9 +148,7 @@ struct IndexDoor: @unchecked Sendable {
 
     /// The bounds of a chunk's deadlines: one for each 32 entries, then that of the chunk; `nil` past the capacity.
     func deadlineRows(ofChunk chunk: Int) -> UnsafeMutableRawPointer? {
-        guard chunk >= 0, holds(UInt32(truncatingIfNeeded: (chunk + 1) * IndexLayout.chunkEntries)) else {
-            return nil
-        }
+        guard holds(chunk: chunk) else { return nil }
         return base + IndexLayout.chunksOffset + chunk * IndexLayout.chunkBytes
             + IndexLayout.deadlinesInChunkOffset
     }
@@ -157,7 +164,7 @@ struct IndexDoor: @unchecked Sendable {
     func bucketAddress(_ number: UInt32) -> UnsafeMutableRawPointer? {
         let chunk = Int(number) / IndexLayout.chunkBuckets
         let place = Int(number) - chunk * IndexLayout.chunkBuckets
-        guard holds(UInt32(truncatingIfNeeded: (chunk + 1) * IndexLayout.chunkEntries)) else { return nil }
+        guard holds(chunk: chunk) else { return nil }
         let first = IndexLayout.chunksOffset + chunk * IndexLayout.chunkBytes
         return base + first + IndexLayout.bucketsInChunkOffset + place * Bucket.bytes
     }

@@ -5,17 +5,6 @@ import Testing
 
 /// R11: keys that collide, and keys that only look alike.
 @Suite(.serialized) struct CollisionTests {
-    /// The secret as descriptor and index have it (OnDiskFormat, "Buckets"): what no attacker knows.
-    private func hash(of folder: TemporaryFolder, _ name: String) throws -> KeyHash {
-        let bytes = try Data(contentsOf: URL(fileURLWithPath: folder.archivePath(name, "descriptor")))
-        func word(_ offset: Int) -> UInt64 {
-            bytes[offset..<offset + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
-        }
-        let index = try Data(contentsOf: URL(fileURLWithPath: folder.archivePath(name, "index")))
-        let salt = index[888..<896].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
-        return KeyHash(secret: (word(32), word(40)), salt: salt)
-    }
-
     @inline(__always)
     private func tag(_ key: String, _ hash: KeyHash) -> UInt32 {
         var key = key
@@ -83,7 +72,7 @@ import Testing
     private func operate(on collision: Collision, seed: UInt64, goesOn: (Int) -> Bool) throws -> Int {
         let folder = try TemporaryFolder()
         let archive = try archive(folder)
-        let hash = try hash(of: folder, "Collide")
+        let hash = try folder.hash(of: "Collide")
         let keys =
             collision == .bucket ? colliding(200, mask: 0x3ff, hash) : equal(among: 300_000, hash)
         // Fewer than one pair among so many has a probability of e⁻¹⁰.
@@ -181,7 +170,7 @@ import Testing
             let besides = try usual.measure { try archives.1.withPeek(plain[place]) { $0.count } }
             #expect(found == 3 && besides == 3)
         }
-        let hash = try hash(of: folder, "Collide")
+        let hash = try folder.hash(of: "Collide")
         var buckets: [UInt32: Int] = [:]
         for key in Set(keys) { buckets[tag(key, hash) & 511, default: 0] += 1 }
         return (alike.percentile(0.99), usual.percentile(0.99), buckets.values.max() ?? 0)
@@ -191,7 +180,7 @@ import Testing
     @Test func costOfTrueCollisions() throws {
         let folder = try TemporaryFolder()
         let archive = try archive(folder)
-        let hash = try hash(of: folder, "Collide")
+        let hash = try folder.hash(of: "Collide")
         for number in 0..<2000 { try archive.put([1, 2, 3], forKey: "r\(number)") }
         let keys = colliding(100, mask: 0x3ff, hash)
         for key in keys { try archive.put([1, 2, 3], forKey: key) }
@@ -214,8 +203,8 @@ import Testing
         let other = try TemporaryFolder()
         _ = try archive(one)
         _ = try archive(other)
-        let keys = colliding(50, mask: 0x3ff, try hash(of: one, "Collide"))
-        let otherHash = try hash(of: other, "Collide")
+        let keys = colliding(50, mask: 0x3ff, try one.hash(of: "Collide"))
+        let otherHash = try other.hash(of: "Collide")
         #expect(Set(keys.map { tag($0, otherHash) & 0x3ff }).count > 40)
     }
 }

@@ -192,4 +192,29 @@ import Testing
         #expect(try archive.check().clean)
         #expect(try archive.invariantViolations() == [])
     }
+
+    /// With billions of buckets claimed, the chunk of one that isn't there had an end of 33 bits, whose lower 32 looked as
+    /// if it were: look-ups of such keys ended the process.
+    @Test func bucketsFarBehindTheEndAreNotThere() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try Store.open(at: folder.store).archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .cache, diskLimit: 1_000_000))
+        for number in 0..<2_000 { try archive.put([1], forKey: "key \(number)") }
+        let hash = try folder.hash(of: "A")
+        // Where 2³² - 1 are claimed, a bucket has its tag's number; 320 of them are in a chunk of 1,024 entries.
+        func ends32BitsAround(_ key: String) -> Bool {
+            var key = key
+            let tag = key.withUTF8 { UInt32(truncatingIfNeeded: hash(UnsafeRawBufferPointer($0))) }
+            let end = (Int(tag) / 320 + 1) * 1024
+            return end > 2048 && end & 0xffff_ffff <= 2048
+        }
+        let key = try #require((0...).lazy.map { "far \($0)" }.first(where: ends32BitsAround))
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("A", "index")))
+        defer { try? file.close() }
+        try file.seek(toOffset: 460)
+        try file.write(contentsOf: Data(little(UInt32.max)))
+        #expect((try? archive.peek(key)) == nil)
+        try? archive.put([1], forKey: key)
+        archive.close()
+    }
 }

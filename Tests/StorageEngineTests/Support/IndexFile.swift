@@ -1,5 +1,6 @@
 import CPlatform
 import Foundation
+import StorageEngine
 
 /// Changes to the file of a closed index. Offsets: OnDiskFormat, "The index".
 extension TemporaryFolder {
@@ -43,5 +44,16 @@ extension TemporaryFolder {
 
     private static func write(_ word: UInt64, at offset: Int, _ data: inout Data) {
         withUnsafeBytes(of: word.littleEndian) { data.replaceSubrange(offset..<offset + 8, with: $0) }
+    }
+
+    /// The secret as descriptor and index have it (OnDiskFormat, "Buckets"): what no attacker knows.
+    func hash(of name: String) throws -> KeyHash {
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: archivePath(name, "descriptor")))
+        func word(_ offset: Int) -> UInt64 {
+            bytes[offset..<offset + 8].reversed().reduce(0) { $0 << 8 | UInt64($1) }
+        }
+        let index = try Data(contentsOf: URL(fileURLWithPath: archivePath(name, "index")))
+        let salt = index[888..<896].reversed().reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+        return KeyHash(secret: (word(32), word(40)), salt: salt)
     }
 }
