@@ -54,7 +54,7 @@ extension ArchiveSummary {
         memoryLimit = status.configuration.memoryLimit
         footprint = status.footprint
         undoBytes = status.undoBytes
-        undoLeft = status.undoLeft
+        undoBudget = status.undoBudget
         counters.hits = status.hits
         counters.misses = status.misses
         counters.records = status.records

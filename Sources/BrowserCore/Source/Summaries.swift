@@ -44,7 +44,7 @@ public struct ArchiveSummary: Sendable, Hashable {
     /// What that includes for what can still be undone, and how much more may be removed so that it can be undone for
     /// ten minutes, whatever is written.
     public var undoBytes: UInt64 = 0
-    public var undoLeft: UInt64 = .max
+    public var undoBudget: UndoBudget?
     public var counters = Counters()
     /// The number of the event that comes next: it grows with each change.
     public var nextEvent: UInt64 = 0

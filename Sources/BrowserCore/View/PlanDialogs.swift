@@ -47,10 +47,8 @@ extension OverlayPlaces {
 
     /// Whether a plan removes more than can be kept for ten minutes whatever is written.
     private static func isBeyondBudget(_ plan: Plan, _ model: Model) -> Bool {
-        guard let left = model.archives.summary(plan.archive)?.undoLeft else {
-            return false
-        }
-        return UndoBudget.cost(entries: plan.targets.count, valueBytes: plan.bytes) > left
+        guard let budget = model.archives.summary(plan.archive)?.undoBudget else { return false }
+        return !budget.holds(entries: plan.targets.count, valueBytes: plan.bytes)
     }
 
     /// How long it can be undone.

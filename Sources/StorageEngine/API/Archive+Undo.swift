@@ -37,8 +37,7 @@ extension Archive {
 
     /// What can be removed now so that it can be taken back for ten minutes whatever is written meanwhile.
     public func undoBudget() throws(StorageError) -> UndoBudget {
-        let engine = try engine()
-        return UndoBudget(bytes: engine.undoBudget, left: engine.undoBudgetLeft)
+        try engine().undoBudget
     }
 
     /// Takes back an action, or the latest: values, deadlines, owners and places in the order of recency return.

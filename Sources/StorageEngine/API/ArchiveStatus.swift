@@ -12,8 +12,7 @@ public struct ArchiveStatus: Sendable, Hashable {
     /// What that may be beyond the archive's own share, for what can still be undone, and until it is given back
     /// afterwards: bytes.
     public var undoBytes: UInt64
-    /// How much of the budget for that is left (``UndoBudget/left``).
-    public var undoLeft: UInt64
+    public var undoBudget: UndoBudget
     public var hits: UInt64
     public var misses: UInt64
     public var records: UInt64

@@ -277,7 +277,7 @@ extension ArchiveEngine {
             memoryBytes: living.reduce(0) { $0 &+ $1.memoryBytes }, footprint: try footprint(),
             undoBytes: UInt64(index.setAsideBytes)
                 + ArchiveEngine.setAsideLineBytes * UInt64(index.setAsideCount),
-            undoLeft: undoBudgetLeft,
+            undoBudget: undoBudget,
             hits: slots.reduce(index.count(.hits)) { $0 &+ $1.hits },
             misses: slots.reduce(index.count(.misses)) { $0 &+ $1.misses },
             records: index.count(.records), deletes: index.count(.deletes),

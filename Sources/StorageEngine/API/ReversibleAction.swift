@@ -1,5 +1,6 @@
 /// An action of a person that can be taken back (S12): for ten minutes, whatever is written meanwhile, if what it removed
-/// fits into the archive's budget for that (``Archive/undoBudget()``); else until 5 % of the archive's limit (a
+/// fits into the archive's budget for that (``Archive/undoBudget()``), which has room for all that is within a limit up
+/// to some 40 MB, more of large values and less of small ones; else until 5 % of the archive's limit (a
 /// collection's: of its values; at least 64 KiB) has been written, if that comes first. The last 64 actions can be
 /// taken back.
 public struct ReversibleAction: Sendable, Hashable, Identifiable {
@@ -27,17 +28,25 @@ public struct ReversibleAction: Sendable, Hashable, Identifiable {
     public var bytesLeft: UInt64?
 }
 
-/// What reversible actions may take beside an archive's limit, for as long as they can be taken back.
+/// What reversible actions may take beside an archive's limit, for as long as they can be taken back. One that doesn't fit
+/// into either part beside those before it can be taken back until 5 % of the limit has been written.
 public struct UndoBudget: Sendable, Hashable {
-    /// Bytes of frames (value, key and some fifty more) and 128 for each entry: as many as the archive's limit, at
-    /// least 4 MiB, at most 64 MiB or an eighth of it. A collection's values stand in its limit's place.
-    public var bytes: UInt64
-    /// What is left of it now. An action that takes more can be taken back until 5 % of the limit has been written.
-    public var left: UInt64
+    /// Bytes of values: as many as the archive's limit, at least 4 MiB. A collection's values, and what was removed of
+    /// them, stand in its limit's place.
+    public var values: UInt64
+    /// Bytes on the disk and in the index: 64 MiB, or an eighth of the limit where that is more. An entry takes its value, its
+    /// key and some 180 more.
+    public var room: UInt64
+    /// What is left of ``values`` now.
+    public var valuesLeft: UInt64
+    /// What is left of ``room`` now.
+    public var roomLeft: UInt64
 
-    /// What removing this many entries takes of it, about: keys are taken to have some fifty bytes.
-    public static func cost(entries: Int, valueBytes: UInt64) -> UInt64 {
-        valueBytes &+ 224 &* UInt64(max(entries, 0))
+    /// Whether what removing this many entries takes is left, about: keys are taken to have some fifty bytes.
+    public func holds(entries: Int, valueBytes: UInt64) -> Bool {
+        let (overhead, isTooMuch) = UInt64(max(entries, 0)).multipliedReportingOverflow(by: 224)
+        guard !isTooMuch, valueBytes <= valuesLeft else { return false }
+        return overhead <= roomLeft && valueBytes <= roomLeft - overhead
     }
 }
 

@@ -39,7 +39,7 @@ extension ArchiveSection {
         line.time = removal.time
         line.end = now.boot.addingSaturating(ArchiveEngine.graceMicroseconds - past)
         // A change of deadlines keeps the log from its first frame on; what is removed keeps what it takes alone.
-        line.endBytes = removal.kind == .deadline ? appended &+ engine.undoBudget : .max
+        line.endBytes = removal.kind == .deadline ? appended &+ engine.deadlineGraceBytes : .max
         line.lastAppended = appended
         line.entries = 0
         line.bytes = 0
@@ -83,9 +83,11 @@ extension ArchiveSection {
         guard let line = index.undo.line(of: group), !line.isOfDeadlines, line.endBytes == .max else {
             return
         }
-        let used = index.undo.lines.filter { engine.isReversible($0) && $0.endBytes == .max }
-            .reduce(0) { $0 &+ engine.cost($1) }
-        guard used > engine.undoBudget else { return }
+        if !engine.undoCost.fits(engine.undoLimits) { bound(line) }
+    }
+
+    /// What goes beyond the budget is kept until that much has been written.
+    private func bound(_ line: ChangingUndoLine) {
         let room = max(ArchiveEngine.leastGraceBytes, (index.diskLimit ?? index.valueBytes) / 20)
         line.endBytes = line.lastAppended &+ room
     }
@@ -94,15 +96,11 @@ extension ArchiveSection {
     func judgeGraces() {
         let now = Clock.boot()
         let lines = index.undo.lines.filter { $0.state == .reversible && now < $0.end && !$0.isOfDeadlines }
-        var used: UInt64 = 0
-        let budget = engine.undoBudget
+        var used = UndoCost()
+        let limits = engine.undoLimits
         for line in lines.reversed() {
-            guard used &+ engine.cost(line) > budget else {
-                used &+= engine.cost(line)
-                continue
-            }
-            let room = max(ArchiveEngine.leastGraceBytes, (index.diskLimit ?? index.valueBytes) / 20)
-            line.endBytes = line.lastAppended &+ room
+            let sum = used.with(line)
+            if sum.fits(limits) { used = sum } else { bound(line) }
         }
     }
 
@@ -232,32 +230,49 @@ extension ArchiveSection {
 extension ArchiveEngine {
     static let graceMicroseconds: Int64 = 600_000_000
     fileprivate static let leastGraceBytes: UInt64 = 64 << 10
-    /// What an entry that is set aside takes besides its frame, as its action's budget counts it.
+    /// What an entry that is set aside takes besides its frame.
     static let setAsideLineBytes: UInt64 = 128
 
     // MARK: The budget
 
-    /// Bytes that what can be undone may take beside the archive's limit for as long as the grace lasts: as many as
-    /// the limit, at least 4 MiB and at most 64 MiB or an eighth of it. A collection has no limit: the values that it
-    /// holds, what is set aside included, stand in its place.
-    var undoBudget: UInt64 {
+    /// What can be undone may take this much beside the archive's limit for as long as the grace lasts. The values of one
+    /// whole archive come back, whatever their sizes, but for what would take far more room than it.
+    fileprivate var undoLimits: UndoCost {
+        // A collection has no limit: the values that it holds, what is set aside included, stand in its place.
         let setAside = index.undo.lines.reduce(0) { $0 &+ $1.pendingBytes }
         let limit = min(
             index.diskLimit ?? index.valueBytes &+ setAside, ArchiveConfiguration.maximumDiskLimit)
-        return max(4 << 20, min(limit, 64 << 20), limit / 8)
+        return UndoCost(values: max(4 << 20, limit), room: max(64 << 20, limit / 8))
     }
 
-    /// What an action takes of it.
-    fileprivate func cost<Right>(_ line: UndoLine<Right>) -> UInt64 {
-        line.frameBytes &+ ArchiveEngine.setAsideLineBytes &* line.marked
+    /// What the actions take that were promised their ten minutes.
+    fileprivate var undoCost: UndoCost {
+        index.undo.lines.filter { isReversible($0) && $0.endBytes == .max }.reduce(UndoCost()) { $0.with($1) }
     }
 
-    /// What is left of the budget now.
-    var undoBudgetLeft: UInt64 {
-        let used = index.undo.lines.filter { isReversible($0) && $0.endBytes == .max }.reduce(0) {
-            $0 &+ cost($1)
-        }
-        let budget = undoBudget
-        return budget - min(budget, used)
+    var undoBudget: UndoBudget {
+        let limits = undoLimits
+        let used = undoCost
+        return UndoBudget(
+            values: limits.values, room: limits.room,
+            valuesLeft: limits.values - min(limits.values, used.values),
+            roomLeft: limits.room - min(limits.room, used.room))
     }
+
+    /// For as many bytes in the log a change of deadlines can be undone: it keeps the log from its first frame on.
+    fileprivate var deadlineGraceBytes: UInt64 { min(undoLimits.values, undoLimits.room) }
+}
+
+/// Bytes of values that are set aside, and what they take on the disk and in the index.
+private struct UndoCost {
+    var values: UInt64 = 0
+    var room: UInt64 = 0
+
+    func with<Right>(_ line: UndoLine<Right>) -> UndoCost {
+        UndoCost(
+            values: values &+ line.pendingBytes,
+            room: room &+ line.frameBytes &+ ArchiveEngine.setAsideLineBytes &* line.marked)
+    }
+
+    func fits(_ limits: UndoCost) -> Bool { values <= limits.values && room <= limits.room }
 }

@@ -73,11 +73,10 @@ struct PlannedChange: Sendable {
     /// Says beforehand when it can't be undone for as long as usual.
     private func warnOfUndo(_ plan: RemovalPlan, _ archive: Archive) throws(StorageError) {
         if case .setLifetime = action { return }
-        let budget = try archive.undoBudget()
-        guard UndoBudget.cost(entries: plan.entries, valueBytes: plan.bytes) > budget.left else { return }
+        guard try !archive.undoBudget().holds(entries: plan.entries, valueBytes: plan.bytes) else { return }
         Narration.say(
-            "this is more than the \(HumanText.size(budget.left)) that are kept for undo now: it can be undone for ten minutes, "
-                + "or until 5 % of the limit has been written")
+            "this is more than is kept for undo now: it can be undone for ten minutes, or until 5 % of the limit has "
+                + "been written")
     }
 
     private func isConfirmed(_ plan: RemovalPlan, _ name: String) -> Bool {
@@ -123,6 +122,7 @@ struct PlannedChange: Sendable {
         let lost = outcome.entries - action.entries
         let gone = lost == 1 ? "1 that was" : "\(lost) that were"
         let rest = lost > 0 ? " (but for \(gone) in a process' memory only)" : ""
-        Narration.say("to undo it\(rest): \(command)")
+        let bound = action.bytesLeft.map { ", until \(HumanText.size($0)) more have been written" } ?? ""
+        Narration.say("to undo it\(rest)\(bound): \(command)")
     }
 }

@@ -15,8 +15,9 @@ struct UndoCommand: ParsableCommand {
             if they have gone again; where the limit leaves no room for all, the least recently used are evicted. Exit \
             code 1 if nothing came back.
 
-            The budget is as large as the archive's limit (a collection's: as its values), at least 4 MiB, at most 64 MiB \
-            or an eighth of the limit.
+            The budget is as many bytes of values as the archive's limit (a collection's: as its values), at least 4 MiB, \
+            which may take 64 MiB of room in all, or an eighth of the limit if that is more; an entry takes its value, its key \
+            and some 180 bytes.
 
             What has met its own deadline meanwhile is counted as expired, and is not found again.
 

@@ -93,12 +93,14 @@ import Testing
             let archive = setting.archive
             let value = [UInt8](repeating: 7, count: 500_000)
             for number in 0..<24 { try archive.put(value, forKey: "k\(number)") }
-            #expect(try archive.undoBudget().bytes == 12_000_000)
-            #expect(try archive.undoBudget().left == 12_000_000)
+            #expect(try archive.undoBudget().values == 12_000_000)
+            #expect(try archive.undoBudget().valuesLeft == 12_000_000)
+            #expect(try archive.undoBudget().room == 64 << 20)
             let first = try archive.carryOut(.delete, on: setting.planned((0..<10).map { "k\($0)" }))
             #expect(first.action?.bytesLeft == nil)
-            let left = try archive.undoBudget().left
-            #expect(left < 7_000_000 && left > 6_900_000)
+            #expect(try archive.undoBudget().valuesLeft == 7_000_000)
+            let roomLeft = try archive.undoBudget().roomLeft
+            #expect(roomLeft < 62_108_864 && roomLeft > 62_100_000)
             for number in 0..<10 { try archive.put(value, forKey: "n\(number)") }
             let second = try archive.deleteAllReversibly()
             #expect(second.entries == 24)
@@ -112,21 +114,41 @@ import Testing
     }
 
     /// What broke: the frames of a delete of very many small entries were more than may be written until its grace is
-    /// over, so they were given up at once.
-    @Test(arguments: [true, false])
-    func veryManySmallEntriesComeBack(isWhole: Bool) throws {
-        try with(limit: 1_000_000) { setting in
+    /// over, so they were given up at once. And what was removed was counted with its frames and held against the limit,
+    /// which counts values: of small entries no archive could be emptied with ten minutes to think.
+    @Test(arguments: [true, false], [1_000_000, 12_000_000])
+    func veryManySmallEntriesComeBack(isWhole: Bool, limit: UInt64) throws {
+        try with(limit: limit) { setting in
             let archive = setting.archive
-            let keys = (0..<30_000).map { "key \($0)" }
-            for key in keys { try archive.put([1], forKey: key) }
+            let keys = (0..<(limit < 2_000_000 ? 30_000 : 120_000)).map { "key \($0)" }
+            let value = [UInt8](repeating: 1, count: limit < 2_000_000 ? 1 : 100)
+            for key in keys { try archive.put(value, forKey: key) }
+            let bytes = try archive.status().diskBytes
+            #expect(try archive.undoBudget().holds(entries: keys.count, valueBytes: bytes))
             let outcome =
                 isWhole
                 ? try archive.deleteAllReversibly()
                 : try archive.carryOut(.delete, on: setting.planned(keys))
-            #expect(outcome.entries == 30_000 && outcome.action?.bytesLeft == 65_536)
-            #expect(try archive.undo()?.entries == 30_000)
-            #expect(try archive.entries().count == 30_000)
+            #expect(outcome.entries == keys.count && outcome.action?.bytesLeft == nil)
+            for number in 0..<3_000 {
+                try archive.put([UInt8](repeating: 2, count: 1_000), forKey: "n\(number % 50)")
+            }
+            #expect(try archive.undo()?.entries == keys.count)
+            for key in keys { try #require(try archive.peek(key) == value) }
             #expect(try archive.invariantViolations() == [])
+        }
+    }
+
+    /// Values within the limit can be so many that what they take is beyond all measure.
+    @Test func whatWouldTakeFarMoreThanTheLimitSaysSo() throws {
+        try with(limit: 1_000_000) { setting in
+            let archive = setting.archive
+            let batch = 50_000
+            for number in 0..<8 * batch { try archive.put([1], forKey: "key \(number)") }
+            #expect(try !archive.undoBudget().holds(entries: 8 * batch, valueBytes: UInt64(8 * batch)))
+            let outcome = try archive.deleteAllReversibly()
+            #expect(outcome.entries == 8 * batch && outcome.action?.bytesLeft == 65_536)
+            #expect(try archive.undo()?.entries == 8 * batch)
         }
     }
 
