@@ -128,7 +128,7 @@ private struct CheckPass {
         }
         if let problem = try headerProblem(reader) { note(problem) }
         guard number >= oldest else { return }
-        if let excess = reader.excess { note(excess) }
+        if let problem = reader.lengthProblem { note(problem) }
         let slots = SegmentLayout.slots(forBytes: reader.bytes)
         if let next, Int(next - number) < slots {
             note("\(path): \(reader.bytes) bytes, more than a segment of its number may have")

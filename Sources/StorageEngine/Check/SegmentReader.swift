@@ -7,7 +7,7 @@ struct SegmentReader {
     /// Bytes of the file that can be the segment; others are not looked at.
     let bytes: Int
     /// What is wrong with the file's length.
-    let excess: String?
+    let lengthProblem: String?
     private let file: OpenFile
     private let seed: UInt32
     private var search: FrameSearch
@@ -30,7 +30,7 @@ struct SegmentReader {
         self.number = number
         let length = try file.status().bytes
         bytes = try SegmentLayout.usableBytes(file, length)
-        excess = SegmentLayout.excess(file.path, bytes: length, usable: bytes)
+        lengthProblem = SegmentLayout.lengthProblem(file.path, bytes: length, usable: bytes)
         let first = try file.read(atMost: SegmentHeader.bytes)
         do throws(StorageError) {
             header = .success(try SegmentHeader.decode(first, path: file.path))

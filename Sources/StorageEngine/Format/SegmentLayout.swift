@@ -53,9 +53,17 @@ enum SegmentLayout {
         return min(bytes, mostBytes(ofSegmentBeginning: beginning))
     }
 
+    /// What the length of a segment's file is a multiple of: it grows by pages, and on a full disk by as many blocks of the
+    /// file system as there were.
+    static let blockBytes = 512
+
     /// What is wrong with the length of a segment's file; `nil`: nothing.
-    static func excess(_ path: String, bytes: Int, usable: Int) -> String? {
-        guard bytes > usable else { return nil }
-        return "\(path): \(bytes) bytes long, of which the first \(usable) at most can be a segment"
+    static func lengthProblem(_ path: String, bytes: Int, usable: Int) -> String? {
+        if bytes > usable {
+            return "\(path): \(bytes) bytes long, of which the first \(usable) at most can be a segment"
+        }
+        guard bytes % blockBytes != 0 else { return nil }
+        return
+            "\(path): \(bytes) bytes long, no multiple of \(blockBytes) as every segment's file is: its end is missing"
     }
 }

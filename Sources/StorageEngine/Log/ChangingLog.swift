@@ -37,7 +37,7 @@ struct ChangingLog {
         if try log.isUnwritten(segment) { return true }
         guard let pin = try log.pinIfPresent(segment) else { return false }
         defer { log.unpin(pin) }
-        return try log.excess(of: segment) == nil && log.view(pin).isBlank(from: SegmentHeader.bytes)
+        return try log.lengthProblem(of: segment) == nil && log.view(pin).isBlank(from: SegmentHeader.bytes)
     }
 
     /// Makes segment `number` with room for `bytes`, replacing a leftover of the same name, to be appended to. A file

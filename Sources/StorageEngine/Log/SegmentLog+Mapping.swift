@@ -100,13 +100,14 @@ extension SegmentLog {
     }
 
     /// What is wrong with the length of a segment's file; `nil`: nothing, or it is gone.
-    func excess(of segment: UInt32) throws(StorageError) -> String? {
+    func lengthProblem(of segment: UInt32) throws(StorageError) -> String? {
         let name = SegmentHeader.fileName(segment)
-        guard let status = try folder.status(ofEntry: name), status.bytes > SegmentLayout.strideBytes,
+        guard let bytes = try folder.status(ofEntry: name)?.bytes,
+            bytes > SegmentLayout.strideBytes || bytes % SegmentLayout.blockBytes != 0,
             let file = try folder.fileIfPresent(named: name, writable: false)
         else { return nil }
-        let usable = try SegmentLayout.usableBytes(file, status.bytes)
-        return SegmentLayout.excess(path(of: segment), bytes: status.bytes, usable: usable)
+        let usable = try SegmentLayout.usableBytes(file, bytes)
+        return SegmentLayout.lengthProblem(path(of: segment), bytes: bytes, usable: usable)
     }
 
     // MARK: Letting go

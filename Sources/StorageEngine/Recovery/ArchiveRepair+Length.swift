@@ -1,8 +1,10 @@
-/// A segment's file that is longer than a segment can be: the segment gets a file of its own length.
+/// A segment's file that is longer than a segment can be, or whose end is missing: the segment gets one of its own length.
 extension ArchiveRepair {
     /// The file as it was is kept, however much of it is blank: it takes no more room under another name.
-    mutating func shorten(_ log: SegmentLog, _ number: UInt32) throws(StorageError) {
-        guard let excess = try log.excess(of: number), let pin = try log.pinIfPresent(number) else { return }
+    mutating func giveOwnLength(_ log: SegmentLog, _ number: UInt32) throws(StorageError) {
+        guard let problem = try log.lengthProblem(of: number), let pin = try log.pinIfPresent(number) else {
+            return
+        }
         let name = SegmentHeader.fileName(number)
         let new = name + ".new"
         try folder.unlink(new)
@@ -11,7 +13,7 @@ extension ArchiveRepair {
             let file = try folder.newFile(named: new)
             let view = log.view(pin)
             let end = min(view.bytes, (view.writtenEnd + SegmentLayout.reserveBytes + 4095) & ~4095)
-            try file.extend(from: 0, to: end)
+            try file.extend(from: 0, to: (end + 4095) & ~4095)
             for offset in stride(from: 0, to: end, by: 1 << 20) {
                 try file.write(view.copy(offset..<min(offset + 1 << 20, end)), at: offset)
             }
@@ -25,6 +27,6 @@ extension ArchiveRepair {
         try folder.rename(new, to: name)
         // What is mapped is the file that was there.
         log.releaseUnused()
-        note("\(excess); shortened, what was there is kept as \(kept)")
+        note("\(problem); it has a file of its own length now, and what was there is kept as \(kept)")
     }
 }

@@ -24,7 +24,7 @@ extension ArchiveRepair {
                 }
                 try writeHeader(number, oldest: min(oldest, number), reason)
             }
-            try shorten(log, number)
+            try giveOwnLength(log, number)
             try mendFrames(
                 log, number, isNewest: number == numbers.last,
                 without: dropped.filter { $0.first.segment == number })

@@ -239,7 +239,7 @@ extension ArchiveSection {
                 throw .system(operation: "open", path: log.path(of: number), code: SystemCode.missing)
             }
             defer { log.unpin(pin) }
-            if let excess = try log.excess(of: number) { findings.note(excess) }
+            if let problem = try log.lengthProblem(of: number) { findings.note(problem) }
             try log.learnSize(pin)
             segmentBytes += log.view(pin).bytes
             if index.oldestSegment == 0 { index.oldestSegment = number }

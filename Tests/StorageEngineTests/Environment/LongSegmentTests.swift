@@ -50,3 +50,38 @@ import Testing
         store.close()
     }
 }
+
+/// A segment's file of a copied store that was cut where a frame had ended: there was nothing to see at its end, and the
+/// check said that all was well.
+@Suite struct CutSegmentTests {
+    @Test(arguments: [true, false], [AccessMode.readOnly, .readWrite])
+    func whatIsCutAtAFrameIsKnown(behindHeader: Bool, mode: AccessMode) throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let making = try Store.open(at: folder.store).archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        for number in 0..<300 { try making.put([UInt8](repeating: 5, count: 1000), forKey: "key \(number)") }
+        making.close()
+        let name = try #require(try folder.files(inArchive: "A").first { $0.hasSuffix(".segment") })
+        // A frame: 48 bytes, key and value, and up to the next multiple of 8.
+        #expect(
+            truncate(folder.archivePath("A", name), behindHeader ? 64 : 64 + (48 + 5 + 1000 + 7) & ~7) == 0)
+        try folder.removeIndex("A")
+        let store = try Store.open(at: folder.store, mode: mode)
+        let archive = try store.archive(named: "A")
+        let kept = try archive.entries().count
+        #expect(kept < 300)
+        let report = try archive.check()
+        #expect(
+            report.problems.contains { $0.contains(name) && $0.contains("its end is missing") }, "\(report)")
+        store.close()
+        let again = try Store.open(at: folder.store)
+        let repaired = try again.repair(archiveNamed: "A")
+        #expect(repaired.problems.contains { $0.contains(name) }, "\(repaired.problems)")
+        let mended = try again.archive(named: "A")
+        #expect(try mended.entries().count == kept)
+        try mended.put([1], forKey: "more")
+        let after = try mended.check()
+        #expect(after.clean, "\(after.problems)")
+        again.close()
+    }
+}

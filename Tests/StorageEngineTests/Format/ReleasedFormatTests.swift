@@ -125,6 +125,19 @@ import Testing
         }
     }
 
+    /// A store of the files that are kept, the segments with a blank rest again: whole pages long.
+    private func store(from kept: URL) throws -> TemporaryFolder {
+        let folder = try TemporaryFolder()
+        try FileManager.default.copyItem(atPath: kept.path, toPath: folder.store)
+        for path in try FileManager.default.subpathsOfDirectory(atPath: folder.store)
+        where path.hasSuffix(".segment") {
+            let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.store + "/" + path))
+            defer { try? file.close() }
+            try file.truncate(atOffset: (file.seekToEnd() + 4095) & ~4095)
+        }
+        return folder
+    }
+
     @Test func formatOneOpensWithAllThatWasInIt() throws {
         let kept = ReleasedFormatTests.folder.appendingPathComponent("format-1")
         let expectation = ReleasedFormatTests.folder.appendingPathComponent("format-1.json")
@@ -132,8 +145,7 @@ import Testing
             let made = try TemporaryFolder()
             try make(made)
             try keep(made, in: kept)
-            let copy = try TemporaryFolder()
-            try FileManager.default.copyItem(atPath: kept.path, toPath: copy.store)
+            let copy = try store(from: kept)
             let store = try Store.open(at: copy.store)
             defer { store.close() }
             let encoder = JSONEncoder()
@@ -143,8 +155,7 @@ import Testing
         let expected = try JSONDecoder().decode(Manifest.self, from: Data(contentsOf: expectation))
         #expect(expected.archives.map(\.entries.count) == [3, 6, 2, 3])
         for mode in [AccessMode.readOnly, .readWrite] {
-            let folder = try TemporaryFolder()
-            try FileManager.default.copyItem(atPath: kept.path, toPath: folder.store)
+            let folder = try store(from: kept)
             let store = try Store.open(at: folder.store, mode: mode)
             defer { store.close() }
             #expect(try manifest(of: store) == expected)

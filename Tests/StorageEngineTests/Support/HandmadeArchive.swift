@@ -83,8 +83,11 @@ struct HandmadeArchive {
         try write(Self.segment(segment, oldest: oldest, frames), Self.segmentName(segment))
     }
 
+    /// A segment's file is made whole pages long.
     func write(_ bytes: [UInt8], _ file: String) throws {
-        try Data(bytes).write(to: URL(fileURLWithPath: folder.archivePath(Self.name, file)))
+        let rest = file.hasSuffix(".segment") ? (4096 - bytes.count % 4096) % 4096 : 0
+        try Data(bytes + [UInt8](repeating: 0, count: rest)).write(
+            to: URL(fileURLWithPath: folder.archivePath(Self.name, file)))
     }
 
     func open(_ mode: AccessMode = .readWrite) throws -> Archive {
