@@ -55,6 +55,7 @@ extension ArchiveSummary {
         footprint = status.footprint
         undoBytes = status.undoBytes
         undoBudget = status.undoBudget
+        damagedPlaces = status.damagedPlaces
         counters.hits = status.hits
         counters.misses = status.misses
         counters.records = status.records

@@ -45,6 +45,8 @@ public struct ArchiveSummary: Sendable, Hashable {
     /// ten minutes, whatever is written.
     public var undoBytes: UInt64 = 0
     public var undoBudget: UndoBudget?
+    /// How many places of the log are damaged, so that entries may be missing.
+    public var damagedPlaces = 0
     public var counters = Counters()
     /// The number of the event that comes next: it grows with each change.
     public var nextEvent: UInt64 = 0

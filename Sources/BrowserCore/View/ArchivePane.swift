@@ -56,15 +56,25 @@ struct ArchivePane {
                 "removed",
                 "\(Figures.count(counters.evictions)) evicted  \(Figures.count(counters.expirations)) expired"
             ),
-            ("rejected", "\(Figures.count(counters.rejections)) too large or not encodable"),
+            isDamaged
+                ? (
+                    "damaged",
+                    "\(Figures.count(archive.damagedPlaces, "place", "places")): vellum check tells where"
+                )
+                : ("rejected", "\(Figures.count(counters.rejections)) too large or not encodable"),
         ]
         for (index, row) in rows.enumerated() {
             let line = rect.line(index + (rect.rows >= rows.count + 3 ? 3 : 2))
-            frame.write(row.0, at: line.origin, style: look[.dim], within: line)
+            let isWarning = isDamaged && index == rows.count - 1
+            frame.write(row.0, at: line.origin, style: look[isWarning ? .danger : .dim], within: line)
             frame.write(
-                row.1, at: Point(column: line.column + 11, row: line.row), style: look[.text], within: line)
+                row.1, at: Point(column: line.column + 11, row: line.row),
+                style: look[isWarning ? .danger : .text], within: line)
         }
     }
+
+    /// Entries may be missing: more worth knowing than what was refused.
+    private var isDamaged: Bool { archive.damagedPlaces > 0 }
 
     /// What the files take, and by how much that is more than they should.
     private var footprintText: String {

@@ -13,6 +13,9 @@ public struct ArchiveStatus: Sendable, Hashable {
     /// afterwards: bytes.
     public var undoBytes: UInt64
     public var undoBudget: UndoBudget
+    /// How many places of the log held nothing valid when the index was made from it, and one more if the log is known to have
+    /// been longer than it is: entries may be missing. ``Archive/check(progress:)`` tells where. 0 after a repair.
+    public var damagedPlaces: Int
     public var hits: UInt64
     public var misses: UInt64
     public var records: UInt64
@@ -25,6 +28,18 @@ public struct ArchiveStatus: Sendable, Hashable {
     public var latestEncoding: ValueEncoding?
     /// Processes that have the archive open for writing now.
     public var attachedProcesses: Int
+}
+
+extension ArchiveStatus {
+    /// What ``damagedPlaces`` means, for a person; `nil`: nothing.
+    public var problem: String? { ArchiveStatus.problem(damagedPlaces: damagedPlaces) }
+
+    static func problem(damagedPlaces count: Int) -> String? {
+        guard count > 0 else { return nil }
+        let places = count == 1 ? "1 place" : "\(count) places"
+        return
+            "its log is damaged in \(places), and entries may be missing; a check tells where, a repair settles it"
+    }
 }
 
 /// A process that has an archive open for writing.

@@ -277,7 +277,7 @@ extension ArchiveEngine {
             memoryBytes: living.reduce(0) { $0 &+ $1.memoryBytes }, footprint: try footprint(),
             undoBytes: UInt64(index.setAsideBytes)
                 + ArchiveEngine.setAsideLineBytes * UInt64(index.setAsideCount),
-            undoBudget: undoBudget,
+            undoBudget: undoBudget, damagedPlaces: damagedPlaces,
             hits: slots.reduce(index.count(.hits)) { $0 &+ $1.hits },
             misses: slots.reduce(index.count(.misses)) { $0 &+ $1.misses },
             records: index.count(.records), deletes: index.count(.deletes),
@@ -286,6 +286,9 @@ extension ArchiveEngine {
             latestEncoding: latestEncoding,
             attachedProcesses: living.count)
     }
+
+    /// ``ArchiveStatus/damagedPlaces``
+    var damagedPlaces: Int { index.damagedPlaces + (index.loss == nil ? 0 : 1) }
 
     /// Entries and bytes of their values, without what has expired and waits to be removed.
     func visibleTotals() -> (entries: Int, bytes: UInt64) {

@@ -19,7 +19,8 @@ public struct BackupReport: Sendable, Hashable {
     }
 
     public var archives: [ArchiveCopy] = []
-    /// A line for each entry that failed its checksum and is not in the backup.
+    /// A line for each entry that failed its checksum and is not in the backup, and for each archive whose log is damaged or
+    /// known to lack its end, so that entries may have been missing before.
     public var damaged: [String] = []
 }
 
@@ -82,6 +83,9 @@ extension Store {
         _ progress: (BackupProgress) -> Bool
     ) throws(StorageError) -> Bool {
         let (snapshot, configuration) = try archive.snapshotWithinLimit()
+        if let problem = ArchiveStatus.problem(damagedPlaces: try archive.engine().damagedPlaces) {
+            report.damaged.append("\(archive.name): \(problem)")
+        }
         var making = configuration
         // Synced once, when all is there.
         making.durability = .process

@@ -45,6 +45,7 @@ enum IndexLayout {
     static let countersOffset = 640
     static let appendedBytesOffset = 560
     static let nextDeadlineOffset = 608
+    static let damagedPlacesOffset = 616
     static let leastVisibleOffset = 624
     static let setAsideCountOffset = 632
     static let nextGroupOffset = 636

@@ -42,6 +42,11 @@ extension ChangingIndex {
         }
     }
 
+    var damagedPlaces: Int {
+        get { memory.size(IndexLayout.damagedPlacesOffset) }
+        nonmutating set { memory.set64(IndexLayout.damagedPlacesOffset, UInt64(newValue)) }
+    }
+
     // MARK: The lock, and what goes on under it
 
     var locking: LockingMode? {

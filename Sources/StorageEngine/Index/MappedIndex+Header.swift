@@ -17,6 +17,9 @@ extension MappedIndex {
             from: memory.location(IndexLayout.lossFromOffset), to: memory.location(IndexLayout.lossToOffset))
     }
 
+    /// How many places of the log held nothing valid when the index was made from it.
+    var damagedPlaces: Int { memory.size(IndexLayout.damagedPlacesOffset) }
+
     // MARK: The lock, and what goes on under it
 
     /// `nil`: damaged. Written by who opens the archive, alone.

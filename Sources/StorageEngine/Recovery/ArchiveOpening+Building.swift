@@ -110,7 +110,7 @@ extension ArchiveOpening {
         let engine = try engine(on: memory, as: role)
         crashPoint(.indexFileMade)
         let section = ArchiveSection(unshared: engine)
-        _ = try section.rebuild(isRoomy: isRoomy)
+        section.index.damagedPlaces = try section.rebuild(isRoomy: isRoomy).damaged
         section.index.loss = witness?.loss(logEndsAt: engine.index.head, messages: engine.index.entryCount)
         return engine
     }

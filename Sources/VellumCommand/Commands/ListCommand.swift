@@ -35,7 +35,9 @@ struct ListCommand: ParsableCommand {
             Self.columns, layout: .fitting(output, json: json ? .jsonArray : nil), output: output)
         var failed = false
         try store.visitArchives { archive in
-            try printer.print(Self.cells(try archive.status()))
+            let status = try archive.status()
+            try printer.print(Self.cells(status))
+            if let problem = status.problem { Narration.complain("\(status.name): \(problem)") }
         } unreadable: { name, error in
             Narration.complain("\(name): \(error)")
             failed = true

@@ -67,6 +67,11 @@ struct StatsCommand: ParsableCommand {
             for sample in samples { try output.write(StatsText.plain(sample)) }
         }
         try output.flush()
+        for sample in samples {
+            if let problem = sample.status.problem {
+                Narration.complain("\(sample.status.name): \(problem)")
+            }
+        }
         Narration.complainOfMissing(
             samples.reduce(0) { $0 + ($1.owners ?? []).reduce(0) { $0 + $1.unreadable } })
         if failed { throw CommandFailure(nil, status: .storeFailure) }

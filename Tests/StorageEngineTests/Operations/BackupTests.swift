@@ -231,6 +231,32 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: other + ".partial/mine"))
     }
 
+    /// What broke: where the index was made from a damaged log, as that of a copied store is, nothing said any more that
+    /// entries were missing: a backup lacked them without a word.
+    @Test(arguments: [AccessMode.readOnly, .readWrite])
+    func whatWasMissingBeforeIsSaid(mode: AccessMode) throws {
+        var archive = try store.archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        for number in 0..<10 { try archive.put(Array("value \(number)".utf8), forKey: "k\(number)") }
+        #expect(try archive.status().damagedPlaces == 0)
+        archive.close()
+        let path = URL(fileURLWithPath: folder.archivePath("A", "00000001.segment"))
+        var data = try Data(contentsOf: path)
+        let found = try #require(data.range(of: Data("value 4".utf8)))
+        data[found.lowerBound] ^= 1
+        try data.write(to: path)
+        try folder.removeIndex("A")
+        let source = try Store.open(at: folder.store, mode: mode)
+        archive = try source.archive(named: "A")
+        #expect(try archive.status().damagedPlaces == 1)
+        let report = try #require(try source.backUp(to: place))
+        #expect(report.archives.first?.entries == 9)
+        #expect(report.damaged.count == 1 && report.damaged.first?.contains("1 place") == true)
+        source.close()
+        _ = try store.repair(archiveNamed: "A")
+        #expect(try store.archive(named: "A").status().damagedPlaces == 0)
+    }
+
     /// A damaged entry costs itself, and is named.
     @Test func damageIsTold() throws {
         let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration())
