@@ -1,3 +1,5 @@
+import struct StorageEngine.UndoBudget
+
 /// A store that was found in a folder. A value; safe to share between threads.
 public struct StoreSummary: Sendable, Hashable {
     public var name: String
