@@ -71,7 +71,9 @@ extension OpenFile {
             Int(renameat(descriptor, old, descriptor, new))
         }
         guard result.code == 0 else {
-            throw .fromErrno(result.code, operation: "rename", path: path + "/" + old)
+            // A file can't take the place of a folder, which then is what is wrong.
+            let name = result.code == EISDIR ? new : old
+            throw .fromErrno(result.code, operation: "rename", path: path + "/" + name)
         }
         SystemFaults.tell(.renamed(from: path + "/" + old, to: path + "/" + new))
     }

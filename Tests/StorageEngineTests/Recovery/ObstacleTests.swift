@@ -53,6 +53,20 @@ import Testing
         #expect(FileManager.default.fileExists(atPath: folder.store + "/vellum-store"))
     }
 
+    /// What broke: the error named the file that was to take the folder's place.
+    @Test func theErrorNamesTheFolder() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let store = try Store.open(at: folder.store)
+        defer { store.close() }
+        try store.archive(named: "A", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
+        try store.archive(named: "A").close()
+        try folder.removeIndex("A")
+        let path = folder.archivePath("A", "index")
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: false)
+        let error = #expect(throws: StorageError.self) { try store.archive(named: "A") }
+        #expect(error?.description.contains("/index is damaged") == true, "\(String(describing: error))")
+    }
+
     /// What broke: a check found nothing, and every put was refused.
     @Test(arguments: ["opening", "attached"])
     func filesThatOthersMayChangeAreReported(file: String) throws {
