@@ -44,12 +44,17 @@ extension Archive {
     /// Entries that were recorded anew stay as they are. Where the limit leaves no room for all, the least recent
     /// are evicted, as always. `nil` when there is nothing (or not that) to take back.
     ///
+    /// What is larger than the limit by now has no room at all: then nothing comes back or is evicted, and the action can be
+    /// undone once the limit is raised.
+    ///
     /// An entry whose key was recorded anew stays out for good, also when that newer entry has gone by now.
     ///
     /// What was deleted or expired at once comes back in one step for every process, whatever dies meanwhile, and that
     /// can't be stopped; where there must be room for it, entries are evicted before. Nobody waits for the lock longer
     /// than for some hundred entries. Deadlines come back some hundred at a time: `progress` is told how much is done,
     /// 0 to 1, and ends it by `false`.
+    ///
+    /// - Throws: also `valueTooLarge`.
     public func undo(
         _ action: ReversibleAction.ID? = nil, progress: (Double) -> Bool = { _ in true }
     ) throws(StorageError) -> UndoOutcome? {

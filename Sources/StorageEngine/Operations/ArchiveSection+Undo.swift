@@ -104,6 +104,10 @@ extension ArchiveEngine {
             if let limit = index.diskLimit, wanted > limit {
                 isOrderWanted = order.map { index.renumberings != $0.renumberings } ?? true
                 guard !isOrderWanted, let known = order else { continue }
+                // It would displace all others, and then have no room itself.
+                if known.largestValue > limit {
+                    throw .valueTooLarge(bytes: Int(known.largestValue), limit: limit, archive: name)
+                }
                 order = try section.makeRoom(wanted - limit, for: line, known, &outcome)
                 _ = consume section
                 letOthersIn()
@@ -316,11 +320,16 @@ struct ReturnOrder {
     var next = 0
     /// How often entries had got other numbers.
     let renumberings: UInt64
+    /// The size of the largest value among them.
+    private(set) var largestValue: UInt64 = 0
 
     init(_ index: IndexView, _ line: UndoView) {
         renumberings = index.renumberings
-        items = index.marks.marked(by: line).compactMap { number in
-            index.entry(number).map { ($0.recency, number) }
+        items = []
+        for number in index.marks.marked(by: line) where !index.marks[number].isSuperseded {
+            guard let slot = index.entry(number) else { continue }
+            items.append((slot.recency, number))
+            largestValue = max(largestValue, UInt64(slot.valueBytes))
         }
         items.sort { $0.recency < $1.recency }
     }

@@ -12,8 +12,8 @@ struct UndoCommand: ParsableCommand {
             ten minutes; one that took away more than the archive's undo budget keeps, or that changed deadlines, no \
             longer than until bytesLeft bytes have been written. A put that finds the disk full ends that time too: what \
             was taken away is then given up for its room. Entries that were recorded anew stay as they are, or stay away \
-            if they have gone again; where the limit leaves no room for all, the least recently used are evicted. Exit \
-            code 1 if nothing came back.
+            if they have gone again; where the limit leaves no room for all, the least recently used are evicted; while one is \
+            larger than the limit, nothing comes back and nothing is evicted. Exit code 1 if nothing came back.
 
             The budget is as many bytes of values as the archive's limit (a collection's: as its values), at least 4 MiB, \
             which may take 64 MiB of room in all, or an eighth of the limit if that is more; an entry takes its value, its key \

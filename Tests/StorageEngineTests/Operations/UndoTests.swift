@@ -456,4 +456,29 @@ import Testing
             #expect(try archive.entries(order: .leastRecentFirst).keys == (0..<10).map { "old \($0)" })
         }
     }
+
+    /// What broke: for a value larger than a limit that was made smaller since, everything else was evicted, what could have
+    /// come back, too; then it had no room itself, and the action was used up.
+    @Test(arguments: [true, false])
+    func whatIsLargerThanTheLimitDisplacesNothing(isAll: Bool) throws {
+        try with(limit: 200_000) { setting in
+            let archive = setting.archive
+            let big = [UInt8](repeating: 9, count: 90_000)
+            try archive.put(big, forKey: "big")
+            for number in 0..<5 { try archive.put([UInt8](repeating: 1, count: 9_000), forKey: "k\(number)") }
+            _ =
+                isAll
+                ? try archive.deleteAllReversibly()
+                : try archive.carryOut(.delete, on: setting.planned(["big"]))
+            try archive.setLimits(disk: 60_000, memory: nil)
+            #expect(throws: StorageError.valueTooLarge(bytes: 90_000, limit: 60_000, archive: "Undo")) {
+                try archive.undo()
+            }
+            #expect(try archive.entries().count == (isAll ? 0 : 5))
+            try archive.setLimits(disk: 200_000, memory: nil)
+            #expect(try archive.undo()?.entries == (isAll ? 6 : 1))
+            #expect(try archive.entries().count == 6 && archive.peek("big") == big)
+            #expect(try archive.invariantViolations() == [])
+        }
+    }
 }
