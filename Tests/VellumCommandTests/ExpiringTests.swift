@@ -121,7 +121,7 @@ struct ExpiringTests {
         let later = try store.done("expire", "A", "--owner", "me", "--in", "2h", "--yes")
         #expect(
             later.errors == "let 2 entries, 4 bytes expire in 2h\n"
-                + "to undo it: vellum --store \(store.path) undo A 1\n")
+                + "to undo it, until 4.2 MB more have been written: vellum --store \(store.path) undo A 1\n")
         #expect(try abs(#require(try lifetime("b")) - 7200) < 600)
         let never = try store.done("expire", "A", "a", "nothing", "--never", "--yes")
         #expect(

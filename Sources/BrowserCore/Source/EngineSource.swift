@@ -194,13 +194,11 @@ private struct EngineListing: EntryListing {
     func accessed(at index: Int) -> Moment { Moment(list[index].accessed) }
 
     // What can't be read now is drawn like what has gone; the next look shows it.
-    func key(at index: Int) -> String? { try? list.key(at: index) }
+    func key(at index: Int) -> String? { try? list.presentKey(at: index) }
 
+    // Replaced since the list was made, the row shows what the key holds by now.
     func entry(at index: Int) -> Entry? {
-        if let metadata = try? list.metadata(at: index) { return Entry(metadata) }
-        // Replaced since the list was made: the row shows what the key holds by now.
-        guard let key = key(at: index) else { return nil }
-        return (try? archive.metadata(key)).flatMap { $0 }.map(Entry.init)
+        (try? list.presentMetadata(at: index)).flatMap { $0 }.map(Entry.init)
     }
 
     /// The list is in order of recency stamps, which no two entries share. An entry that was used since the list

@@ -240,17 +240,7 @@ public final class Archive: Sendable {
 
     /// What is known of an entry, without any trace; its rank is unknown. All of it is of one version of the entry.
     public func metadata(_ key: String) throws(StorageError) -> EntryMetadata? {
-        let engine = try engine()
-        let pending = engine.index.touches.pending()
-        var metadata: EntryMetadata?
-        try withBytes(of: key) { (key) throws(StorageError) in
-            try ArchiveEngine.validate(key: key)
-            let tag = UInt32(truncatingIfNeeded: engine.hash(key))
-            try engine.withPresentLine(of: key, tag: tag, uses: pending) {
-                metadata = engine.metadata(of: $0, $1)
-            }
-        }
-        return metadata
+        try engine().metadata(of: key)
     }
 
     // MARK: Deleting

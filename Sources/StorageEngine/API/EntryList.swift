@@ -16,8 +16,8 @@ public enum RecencyOrder: Sendable, Hashable {
 
 /// One entry of a list: what can be known without reading its key.
 public struct EntryReference: Sendable, Hashable {
-    /// The stamp of its last use.
-    public let recency: UInt64
+    /// The stamp, and the tier above it.
+    private let use: UInt64
     public let accessed: Timestamp
     /// Microseconds since 1970; 0: never. (An optional would make a list of a million entries a third larger.)
     private let expiry: Int64
@@ -25,20 +25,33 @@ public struct EntryReference: Sendable, Hashable {
     public let valueBytes: UInt32
     public let hits: UInt32
     let number: UInt32
-    public let tier: Tier
+    let tag: UInt32
 
+    /// Stamps stay below that (``Touch/largestStamp``).
+    private static let tierShift: UInt64 = 62
+
+    /// The stamp of its last use.
+    public var recency: UInt64 { use & (1 << EntryReference.tierShift - 1) }
+    public var tier: Tier {
+        switch use >> EntryReference.tierShift {
+        case 0: .disk
+        case 1: .memory
+        default: .both
+        }
+    }
     /// When it expires; `nil`: never.
     public var expires: Timestamp? { expiry == 0 ? nil : Timestamp(microseconds: expiry) }
 
     init(_ line: EntryLine, tier: Tier, expiry: Int64, use: LastUse) {
-        recency = use.recency
+        let above: UInt64 = tier == .disk ? 0 : tier == .memory ? 1 : 2
+        self.use = min(use.recency, Touch.largestStamp - 1) | above << EntryReference.tierShift
         accessed = Timestamp(microseconds: use.accessed)
         hits = use.hits
         self.expiry = expiry
         location = line.location
         valueBytes = line.bytes
         number = line.number
-        self.tier = tier
+        tag = line.tag
     }
 }
 
@@ -54,6 +67,8 @@ public struct EntryList: Sendable, RandomAccessCollection {
     public let totalValueBytes: UInt64
     /// How often entries had got other numbers.
     private let renumberings: UInt64
+    /// The latest change that any of them can be of.
+    private let sequence: UInt64
 
     init(engine: ArchiveEngine, order: RecencyOrder) throws(StorageError) {
         self.engine = engine
@@ -66,6 +81,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         }
         totalValueBytes = references.reduce(0) { $0 + UInt64($1.valueBytes) }
         self.references = references
+        sequence = engine.index.sequence
     }
 
     public var startIndex: Int { 0 }
@@ -77,32 +93,29 @@ public struct EntryList: Sendable, RandomAccessCollection {
         order == .mostRecentFirst ? index + 1 : references.count - index
     }
 
-    /// The key of the entry at `index`; `nil` when its bytes have been reclaimed since.
+    /// The key of the entry at `index`; `nil` when it was removed or stored anew since, and its bytes have been reclaimed.
     /// - Throws: when that can't be told now, for want of descriptors or addresses.
     public func key(at index: Int) throws(StorageError) -> String? {
-        try engine.withFrameIfPresent(at: references[index].location) {
-            String(decoding: $0.key, as: UTF8.self)
-        }
+        if let key = try engine.withFrameIfPresent(at: references[index].location, keyText) { return key }
+        return try withMovedFrame(line(at: index)) { _, frame in keyText(frame) }
     }
 
-    /// As ``key(at:)``, and finds the entry also where its bytes were only moved since.
+    /// As ``key(at:)``, also where the entry was stored anew.
     package func presentKey(at index: Int) throws(StorageError) -> String? {
-        if let key = try key(at: index) { return key }
-        guard let slot = engine.index.entry(references[index].number),
-            engine.index.marks.isVisible(references[index].number, slot),
-            slot.recency >= references[index].recency
-        else { return nil }
-        return try engine.withFrameIfPresent(at: slot.location) { String(decoding: $0.key, as: UTF8.self) }
+        if let key = try engine.withFrameIfPresent(at: references[index].location, keyText) { return key }
+        return try withMovedFrame(presentLine(at: index)) { _, frame in keyText(frame) }
     }
+
+    private func keyText(_ frame: Frame) -> String { String(decoding: frame.key, as: UTF8.self) }
 
     /// All that is known of the entry at `index`; `nil` when it was removed or stored anew since.
     /// - Throws: when that can't be told now, for want of descriptors or addresses.
     public func metadata(at index: Int) throws(StorageError) -> EntryMetadata? {
         let reference = references[index]
-        guard let line = try line(at: index) else { return nil }
-        return try engine.withFrameIfPresent(at: reference.location) { frame in
+        return try withMovedFrame(line(at: index)) { line, frame in
             EntryMetadata(
-                key: String(decoding: frame.key, as: UTF8.self), valueBytes: Int(reference.valueBytes),
+                key: keyText(frame),
+                valueBytes: line.isMemoryOnly ? Int(reference.valueBytes) : Int(frame.valueBytes),
                 encoding: frame.encoding, created: Timestamp(microseconds: frame.created),
                 accessed: reference.accessed, expires: line.expires, hits: reference.hits,
                 owner: engine.ownerName(in: frame), rank: rank(at: index), recency: reference.recency,
@@ -110,32 +123,77 @@ public struct EntryList: Sendable, RandomAccessCollection {
         }
     }
 
+    /// As ``metadata(at:)``; of an entry that was stored anew what it is now, without a rank.
+    package func presentMetadata(at index: Int) throws(StorageError) -> EntryMetadata? {
+        if let metadata = try metadata(at: index) { return metadata }
+        guard let key = try presentKey(at: index) else { return nil }
+        return try engine.metadata(of: key)
+    }
+
     /// Whether the entry at `index` is still the archive's entry of its key, as far as that can be told just now.
     public func isCurrent(at index: Int) -> Bool { ((try? line(at: index)) ?? nil) != nil }
 
-    /// The line of the entry at `index` while it is the archive's.
+    // MARK: Where an entry is by now
+
+    /// The line of the entry at `index` while it is the archive's, wherever its bytes were moved since.
     func line(at index: Int) throws(StorageError) -> EntryLine? {
         let reference = references[index]
+        return try firstLine(of: reference) { (line) throws(StorageError) in
+            if line.location == reference.location { return true }
+            // What was moved keeps its sequence; what was stored anew since has a higher one than any that was listed.
+            return try withMovedFrame(line) { _, frame in frame.sequence <= sequence } ?? false
+        }
+    }
+
+    /// The same of an entry that was stored anew, where no other can be meant.
+    private func presentLine(at index: Int) throws(StorageError) -> EntryLine? {
+        if let line = try line(at: index) { return line }
+        let reference = references[index]
+        return try firstLine(of: reference) { line in
+            line.number == reference.number
+                || engine.index.table.liveEntries(ofTag: reference.tag) == [line.number]
+        }
+    }
+
+    private func firstLine(
+        of reference: EntryReference, where isMeant: (EntryLine) throws(StorageError) -> Bool
+    ) throws(StorageError) -> EntryLine? {
         func line(_ number: UInt32) throws(StorageError) -> EntryLine? {
-            guard let slot = engine.index.entry(number),
-                let line = try engine.line(number, slot, settled: .none), line.location == reference.location
-            else { return nil }
+            guard let line = try engine.line(number, ofTag: reference.tag), try isMeant(line) else {
+                return nil
+            }
             return line
         }
         if let line = try line(reference.number) { return line }
         // It may have got another number since.
-        guard engine.index.renumberings != renumberings,
-            let tag = try engine.withFrameIfPresent(
-                at: reference.location, { UInt32(truncatingIfNeeded: engine.hash($0.key)) })
-        else { return nil }
-        for number in engine.index.table.liveEntries(ofTag: tag) {
+        guard engine.index.renumberings != renumberings else { return nil }
+        for number in engine.index.table.liveEntries(ofTag: reference.tag) where number != reference.number {
             if let line = try line(number) { return line }
         }
         return nil
     }
 
+    /// Calls `body` with the frame of a line, which may be moved once more meanwhile; `nil` when the entry goes, or its bytes
+    /// are damaged: then they stay where they are.
+    private func withMovedFrame<Result>(
+        _ known: EntryLine?, _ body: (EntryLine, Frame) -> Result
+    ) throws(StorageError) -> Result? {
+        guard var line = known else { return nil }
+        for _ in 0..<ArchiveEngine.batchPatience {
+            if let result = try engine.withFrameIfPresent(at: line.location, { body(line, $0) }) {
+                return result
+            }
+            guard let next = try engine.line(line.number, ofTag: line.tag), next.location != line.location
+            else { return nil }
+            line = next
+        }
+        throw .busy(
+            archive: engine.name, process: 0, reason: "it changes faster than it can be read; try again")
+    }
+
     /// Calls `body` with the value of the entry at `index` as it was when the list was made, without any
-    /// trace; `nil` when its bytes have been reclaimed since, and for one that only a process' memory holds.
+    /// trace; `nil` when it was removed or stored anew since, and its bytes have been reclaimed, and for one that only a
+    /// process' memory holds.
     /// - Throws: `corrupted` when the bytes fail their checksum.
     public func withValue<Result>(
         at index: Int, _ body: (UnsafeRawBufferPointer) -> Result
@@ -143,29 +201,32 @@ public struct EntryList: Sendable, RandomAccessCollection {
         try withFrame(at: index) { body($0.value) }
     }
 
-    /// Key, value and how that is encoded, all of the version that was there when the list was made; `nil` as for
-    /// ``withValue(at:_:)``.
-    package func content(
+    /// Key, value and how that is encoded, all of one version: the one that was there when the list was made, or, where that
+    /// is gone, the one that is there now; `nil` when the entry was removed, and for one that only a process' memory holds.
+    package func presentContent(
         at index: Int
     ) throws(StorageError) -> (key: String, encoding: ValueEncoding, value: [UInt8])? {
-        try withFrame(at: index) { frame in
-            (String(decoding: frame.key, as: UTF8.self), frame.encoding, Array(frame.value))
+        try withFrame(at: index, orStoredAnew: true) { frame in
+            (keyText(frame), frame.encoding, Array(frame.value))
         }
     }
 
-    private func withFrame<Result>(at index: Int, _ body: (Frame) -> Result) throws(StorageError) -> Result? {
-        let location = references[index].location
-        guard references[index].tier != .memory,
-            let pin = try engine.log.pinIfPresent(location.segment)
-        else { return nil }
-        defer { engine.log.unpin(pin) }
-        guard let frame = try engine.log.frameIfPresent(pin, at: location.offset) else { return nil }
-        guard frame.passesChecksum(seed: Frame.seed(segmentSeed: pin.seed, offset: location.offset)) else {
-            throw .corrupted(
-                path: engine.log.path(of: location.segment), offset: location.offset,
-                reason: "the entry fails its checksum")
+    private func withFrame<Result>(
+        at index: Int, orStoredAnew: Bool = false, _ body: (Frame) -> Result
+    ) throws(StorageError) -> Result? {
+        let reference = references[index]
+        guard reference.tier != .memory else { return nil }
+        if let result = try engine.withSoundFrame(at: reference.location, body) { return result }
+        var before = reference.location
+        for _ in 0..<ArchiveEngine.batchPatience {
+            guard let line = orStoredAnew ? try presentLine(at: index) : try line(at: index),
+                !line.isMemoryOnly, line.location != before
+            else { return nil }
+            if let result = try engine.withSoundFrame(at: line.location, body) { return result }
+            before = line.location
         }
-        return body(frame)
+        throw .busy(
+            archive: engine.name, process: 0, reason: "it changes faster than it can be read; try again")
     }
 }
 
@@ -235,6 +296,29 @@ extension ArchiveEngine {
         return references
     }
 
+    /// The line of an entry that look-ups find, if it is of that tag.
+    fileprivate func line(_ number: UInt32, ofTag tag: UInt32) throws(StorageError) -> EntryLine? {
+        guard let slot = index.entry(number), slot.tag == tag,
+            let line = try line(number, slot, settled: .none), line.tag == tag
+        else { return nil }
+        return line
+    }
+
+    /// As ``withFrameIfPresent(at:_:)``, and the bytes are right.
+    fileprivate func withSoundFrame<Result>(
+        at location: Location, _ body: (Frame) -> Result
+    ) throws(StorageError) -> Result? {
+        guard let pin = try log.pinIfPresent(location.segment) else { return nil }
+        defer { log.unpin(pin) }
+        guard let frame = try log.frameIfPresent(pin, at: location.offset) else { return nil }
+        guard frame.passesChecksum(seed: Frame.seed(segmentSeed: pin.seed, offset: location.offset)) else {
+            throw .corrupted(
+                path: log.path(of: location.segment), offset: location.offset,
+                reason: "the entry fails its checksum")
+        }
+        return body(frame)
+    }
+
     /// `nil` only when no such frame is part of the log.
     func withFrameIfPresent<Result>(at location: Location, _ body: (Frame) -> Result) throws(StorageError)
         -> Result?
@@ -264,6 +348,18 @@ extension ArchiveEngine {
             hits: line.use?.hits ?? 0, owner: ownerName(in: entry.frame), rank: nil,
             recency: line.use?.recency ?? 0, sequence: entry.frame.sequence,
             tier: line.isMemoryOnly ? .memory : isHeld(entry.number) ? .both : .disk)
+    }
+
+    /// ``Archive/metadata(_:)``
+    func metadata(of key: String) throws(StorageError) -> EntryMetadata? {
+        let pending = index.touches.pending()
+        var metadata: EntryMetadata?
+        try withBytes(of: key) { (key) throws(StorageError) in
+            try ArchiveEngine.validate(key: key)
+            let tag = UInt32(truncatingIfNeeded: hash(key))
+            try withPresentLine(of: key, tag: tag, uses: pending) { metadata = self.metadata(of: $0, $1) }
+        }
+        return metadata
     }
 
     func status(configuration: ArchiveConfiguration) throws(StorageError) -> ArchiveStatus {

@@ -63,10 +63,10 @@ struct KeysCommand: ParsableCommand {
         let now = Timestamp.now()
         for index in try order.arrange(entries, reversed: reverse) {
             guard left > 0 || (isFiltered && !isAnyMeant) else { break }
-            if let prefix, let key = try entries.key(at: index), !key.utf8.starts(with: prefix.utf8) {
+            if let prefix, let key = try entries.presentKey(at: index), !key.utf8.starts(with: prefix.utf8) {
                 continue
             }
-            guard let metadata = try entries.metadata(at: index) else {
+            guard let metadata = try entries.presentMetadata(at: index) else {
                 if try entries.isMissing(at: index) { missing += 1 }
                 continue
             }
@@ -108,10 +108,13 @@ enum EntryOrder: String, CaseIterable, Sendable, ExpressibleByArgument {
             case .recency: Array(entries.indices)
             case .size: Self.sort(entries.indices.map { ($0, entries[$0].valueBytes) }, by: >)
             case .hits: Self.sort(entries.indices.map { ($0, entries[$0].hits) }, by: >)
-            case .key: Self.sort(try entries.indices.map { ($0, try entries.key(at: $0) ?? "") }, by: <)
+            case .key:
+                Self.sort(try entries.indices.map { ($0, try entries.presentKey(at: $0) ?? "") }, by: <)
             case .created:
                 Self.sort(
-                    try entries.indices.map { ($0, try entries.metadata(at: $0)?.created.microseconds ?? 0) },
+                    try entries.indices.map {
+                        ($0, try entries.presentMetadata(at: $0)?.created.microseconds ?? 0)
+                    },
                     by: >)
             case .expires:
                 Self.sort(entries.indices.map { ($0, entries[$0].expires?.microseconds ?? .max) }, by: <)

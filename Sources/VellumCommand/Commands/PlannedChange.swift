@@ -73,7 +73,8 @@ struct PlannedChange: Sendable {
     /// Says beforehand when it can't be undone for as long as usual.
     private func warnOfUndo(_ plan: RemovalPlan, _ archive: Archive) throws(StorageError) {
         if case .setLifetime = action { return }
-        guard try !archive.undoBudget().holds(entries: plan.entries, valueBytes: plan.bytes) else { return }
+        let budget = try archive.undoBudget()
+        guard !budget.holds(entries: plan.entries, valueBytes: plan.bytes) else { return }
         Narration.say(
             "this is more than is kept for undo now: it can be undone for ten minutes, or until 5 % of the limit has "
                 + "been written")

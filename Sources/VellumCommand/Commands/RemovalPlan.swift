@@ -39,7 +39,10 @@ struct RemovalPlan: Sendable {
             return
         }
         for index in list.indices where isIdle(list[index].accessed) {
-            guard let metadata = try list.metadata(at: index) else { continue }
+            // What is stored anew while it is looked at is judged by what it is now.
+            guard let metadata = try list.presentMetadata(at: index), isIdle(metadata.accessed) else {
+                continue
+            }
             if let owner = selection.owner, metadata.owner.map(ExactText.init) != ExactText(owner) {
                 continue
             }

@@ -113,7 +113,7 @@ struct Exporter {
             }
             let content: (key: String, encoding: ValueEncoding, value: [UInt8])?
             do throws(StorageError) {
-                content = try entries.content(at: index)
+                content = try entries.presentContent(at: index)
             } catch {
                 guard case .corrupted = error else { throw error }
                 if !isSilent { Narration.complain(error.description) }

@@ -47,4 +47,49 @@ import Testing
         try writer.wait()
         #expect(lists > 10)
     }
+
+    /// What broke: what reclaiming had moved since a list was made counted as gone. Lists of keys, exports and removals of
+    /// an owner's entries left out thousands of a busy archive, without a word.
+    @Test(arguments: [false, true])
+    func whatWasMovedIsThere(isRenumbered: Bool) throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try Store.open(at: folder.store).archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        // They have the lowest numbers, or the highest, which others give up.
+        if isRenumbered { for number in 0..<6_000 { try archive.put([1], forKey: "first \(number)") } }
+        let value = [UInt8](repeating: 7, count: 500)
+        for number in 0..<400 {
+            try archive.put(value, forKey: "k\(number)", attributes: EntryAttributes(owner: "S"))
+        }
+        let segments = try folder.files(inArchive: "A").filter { $0.hasSuffix(".segment") }
+        let list = try archive.entries(order: .leastRecentFirst)
+        let keys = try list.indices.map { try #require(try list.key(at: $0)) }
+        let snapshot = try list.indices.map { try #require(try list.metadata(at: $0)) }
+        if isRenumbered { for number in 0..<6_000 { #expect(try archive.delete("first \(number)")) } }
+        _ = try archive.delete("k0")
+        try archive.put([9], forKey: "k1")
+        _ = try archive.access("k2")
+        for number in 0..<8_000 {
+            try archive.put([UInt8](repeating: 3, count: 2_000), forKey: "hot \(number % 50)")
+        }
+        #expect(try segments.allSatisfy { try !folder.files(inArchive: "A").contains($0) })
+        for index in list.indices {
+            switch keys[index] {
+            case "k0":
+                #expect(try list.metadata(at: index) == nil && list.key(at: index) == nil)
+                #expect(try list.presentMetadata(at: index) == nil && !list.isCurrent(at: index))
+            case "k1":
+                #expect(try list.metadata(at: index) == nil && !list.isCurrent(at: index))
+                #expect(try list.presentMetadata(at: index)?.valueBytes == 1)
+                #expect(try list.presentContent(at: index)?.value == [9])
+            case let key where key.hasPrefix("k"):
+                try #require(try list.key(at: index) == key)
+                try #require(try list.metadata(at: index) == snapshot[index])
+                try #require(list.isCurrent(at: index))
+                try #require(try list.presentContent(at: index)?.value == value)
+                try #require(try list.withValue(at: index) { Array($0) } == value)
+            default: try #require(try list.metadata(at: index) == nil)
+            }
+        }
+    }
 }

@@ -88,7 +88,7 @@ import Testing
         #expect(metadata.owner == "o")
         let list = try two.entries()
         #expect(try list.withValue(at: 0) { $0.count } == nil, "it is not an empty value")
-        #expect(try list.content(at: 0) == nil)
+        #expect(try list.presentContent(at: 0) == nil)
         let status = try two.status()
         #expect(status.entries == 1)
         #expect(status.diskBytes == 0)
