@@ -9,8 +9,10 @@ public final class Store: Sendable {
     public let mode: AccessMode
     let folder: OpenFile
     let options: StoreOptions
-    private let following = Mutex<Following?>(nil)
-    let archives = Mutex<[ExactText: Archive]>([:])
+    private let followingHere = PerProcess { GuardedReference<Following?>(nil) }
+    private let archivesHere = PerProcess { GuardedReference<[ExactText: Archive]>([:]) }
+    /// Those that are open in this process.
+    var archives: GuardedReference<[ExactText: Archive]> { archivesHere.value }
 
     private init(path: String, mode: AccessMode, folder: OpenFile, options: StoreOptions) {
         self.path = path
@@ -287,15 +289,13 @@ public final class Store: Sendable {
         }
     }
 
-    /// What follows the archives of this store in this process: a forked child has neither the thread nor whoever held
-    /// the locks when it was forked, so it begins anew.
+    /// What follows the archives of this store in this process.
     func present() -> Following {
-        let forks = cp_watch_forks()
-        return following.withLock { following in
-            if let following, following.forks == forks { return following }
+        followingHere.value.withLock { following in
+            if let following { return following }
             let doorbell = Doorbell(store: folder)
             let follower = StoreFollower(doorbell: doorbell, mayWrite: mode == .readWrite)
-            let new = Following(doorbell: doorbell, follower: follower, forks: forks)
+            let new = Following(doorbell: doorbell, follower: follower)
             following = new
             return new
         }

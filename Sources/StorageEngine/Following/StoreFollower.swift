@@ -5,8 +5,6 @@ import Synchronization
 struct Following: Sendable {
     let doorbell: Doorbell
     let follower: StoreFollower
-    /// Tells a forked child from its parent.
-    let forks: UInt32
 }
 
 /// Waits for the events of a store's archives, for any number of subscribers: in one thread of its own, however many

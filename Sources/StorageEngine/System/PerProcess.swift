@@ -2,7 +2,7 @@ import CPlatform
 import Synchronization
 
 /// One value for each process. A forked child makes its own: the parent's has none of its threads there, and may be locked by
-/// one of them for good, or half changed. Safe from any thread.
+/// one of them for good, or half changed, so it is left alone. Safe from any thread.
 struct PerProcess<Value: AnyObject & Sendable>: ~Copyable, Sendable {
     private final class Made: Sendable {
         let value: Value
@@ -15,10 +15,17 @@ struct PerProcess<Value: AnyObject & Sendable>: ~Copyable, Sendable {
     }
 
     private let make: @Sendable () -> Value
-    /// The bits of a pointer to a `Made`, which is never released, for others may be just using it; 0: none yet.
+    /// The bits of a pointer to a `Made`, which is released at the end at the earliest, for others may be just using it; 0: none
+    /// yet.
     private let latest = Atomic<UInt>(0)
 
     init(_ make: @escaping @Sendable () -> Value) { self.make = make }
+
+    deinit {
+        let known = latest.load(ordering: .acquiring)
+        guard let made = PerProcess.made(known), made.forks == cp_watch_forks() else { return }
+        Unmanaged.passUnretained(made).release()
+    }
 
     var value: Value {
         let forks = cp_watch_forks()

@@ -45,7 +45,8 @@ import Testing
     }
 
     /// The background thread isn't in the child, which took it for running: nothing expired there by itself, and no interval
-    /// was kept. A child that was forked while that thread held a lock hung.
+    /// was kept. A child that was forked while that thread held a lock hung, and one that opened an archive through its parent's
+    /// store while a thread of that was doing so ended by SIGILL.
     @Test func childrenHaveABackgroundThreadOfTheirOwn() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let worker = try Worker(["forkWithDuties", folder.store, "Fork", "40"], in: folder)

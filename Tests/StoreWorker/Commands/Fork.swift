@@ -1,3 +1,4 @@
+import Foundation
 import StorageEngine
 
 #if canImport(Glibc)
@@ -77,12 +78,23 @@ extension WorkerCommand {
         }
         let archive = try store.archive(
             named: arguments.archiveName, orCreate: ArchiveConfiguration(diskLimit: 100_000))
+        // What a child must not wait for: threads that hold the store's own locks for as long as an opening takes.
+        for number in 0..<2 {
+            Thread.detachNewThread {
+                while let archive = try? store.archive(
+                    named: "Reopened\(number)", orCreate: ArchiveConfiguration(diskLimit: 100_000))
+                {
+                    try? archive.put([1], forKey: "a")
+                    archive.close()
+                }
+            }
+        }
         var children: [Int32] = []
         for number in 0..<count {
             for archive in busy { try archive.put([1], forKey: "\(number)") }
             let child = forkProcess()
             guard child >= 0 else { exit(4) }
-            if child == 0 { _exit(expiresByItself(arguments, "own\(number)") ? 0 : 5) }
+            if child == 0 { _exit(expiresByItself(store, "own\(number)") ? 0 : 5) }
             children.append(child)
             usleep(3000)
         }
@@ -101,9 +113,9 @@ extension WorkerCommand {
         _ = archive
     }
 
-    private func expiresByItself(_ arguments: WorkerArguments, _ name: String) -> Bool {
+    private func expiresByItself(_ store: Store, _ name: String) -> Bool {
         do {
-            let archive = try Store.open(at: arguments.storePath).archive(
+            let archive = try store.archive(
                 named: name, orCreate: ArchiveConfiguration(diskLimit: 100_000))
             try archive.put([1], forKey: "short", attributes: EntryAttributes(lifetime: .milliseconds(50)))
             for _ in 0..<1000 {
