@@ -270,7 +270,8 @@ private struct CheckPass {
         let reclaimed = engine.index.oldestSegment
         var words = account.last
         if engine.kind == .log {
-            words = words.filter { $0.value.location >= engine.index.firstMessage }
+            let oldest = max(engine.index.firstMessage, account.oldestMessage)
+            words = words.filter { $0.value.location >= oldest }
         } else {
             compareReferences(&words, reclaimed)
         }

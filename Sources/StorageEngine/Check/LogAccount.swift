@@ -18,6 +18,8 @@ struct LogAccount {
 
     private let kind: ArchiveKind
     private let hash: KeyHash
+    /// Of a log archive: messages before that have been dropped.
+    private(set) var oldestMessage = Location.none
     var last: [UInt64: Word] = [:]
     /// The key whose last word is at a place, so that an eviction is told from one that came too late.
     private var keys: [Location: UInt64] = [:]
@@ -63,7 +65,9 @@ struct LogAccount {
         case .put, .move:
             supersede(key)
             set(key, word)
-        case .message: set(frame.location.raw, word)
+        case .message:
+            set(frame.location.raw, word)
+            dropMessages(frame, unlessSaid: oldestMessage)
         // On disk there is none; whether the process that holds it lives, only the index knows.
         case .delete: remove(key, isNew: isNew)
         case .resident:
@@ -73,17 +77,26 @@ struct LogAccount {
         case .kept: if frame.group != 0 { keep(key, word, by: frame.group) }
         case .restore: restore(frame.group, keepsOut: frame.keepsOut, isNew: isNew)
         case .deadline: if frame.group != 0, isPresent(key) { begin(frame.group) }
-        case .evict, .batch, .void: break
+        case .evict:
+            if self.kind == .log { dropMessages(frame, unlessSaid: frame.location) }
+        case .batch, .void: break
         }
+    }
+
+    /// What a frame of a log archive says of the oldest message that stayed.
+    private mutating func dropMessages(_ frame: LoggedFrame, unlessSaid: Location) {
+        let said = Location(raw: UInt64(bitPattern: frame.header.created))
+        let oldest = said == .none ? unlessSaid : min(said, frame.location)
+        oldestMessage = max(oldestMessage, oldest)
     }
 
     /// Whether a frame says something in an archive of this kind. OnDiskFormat, "Frame kinds".
     private func isMeant(_ frame: LoggedFrame) -> Bool {
         switch frame.header.kind {
         case .put, .move, .resident, .kept, .delete, .deadline: kind != .log && !frame.key.isEmpty
-        case .evict, .restore: kind != .log
+        case .restore: kind != .log
         case .message: kind == .log
-        case .deleteAll, .batch, .void, nil: true
+        case .evict, .deleteAll, .batch, .void, nil: true
         }
     }
 

@@ -9,6 +9,7 @@ struct FrameHeader {
     let isInBatch: Bool
     let sequence: UInt64
     let recency: UInt64
+    let created: Int64
 
     var kind: FrameKind? { FrameKind(rawValue: rawKind) }
     /// Of the whole frame.
@@ -25,5 +26,6 @@ struct FrameHeader {
         isInBatch = window.byte(offset + Frame.flagsOffset) & Frame.batchFlag != 0
         sequence = window.number(offset + 16, as: UInt64.self)
         recency = window.number(offset + 24, as: UInt64.self)
+        created = Int64(bitPattern: window.number(offset + 40, as: UInt64.self))
     }
 }

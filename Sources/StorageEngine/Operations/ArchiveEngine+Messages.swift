@@ -110,7 +110,8 @@ extension ArchiveEngine {
         var messages: [LogMessage] = []
         var bytes = 0
         while messages.count < most, bytes < mostBytes {
-            let first = index.firstMessage
+            // Where there is none, all before the head have gone.
+            let first = index.firstMessage == .none ? head : index.firstMessage
             if place < first {
                 isPassed = isPassed || place != .none
                 place = first

@@ -169,16 +169,18 @@ extension ArchiveSection {
         try result.get()
     }
 
-    /// Appends a frame without a value, applies what it says and commits it. `apply` gets its place and time.
+    /// Appends a frame without a value, applies what it says and commits it. `apply` gets its place and time; `created` is that
+    /// time, unless it says something else.
     func appendBare(
         _ kind: FrameKind, key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
         extensionBytes: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0),
-        inNewSegment: Bool = false, apply: (_ location: Location, _ time: Int64) -> Void
+        created: Int64? = nil, inNewSegment: Bool = false,
+        apply: (_ location: Location, _ time: Int64) -> Void
     ) throws(StorageError) {
         let now = Clock.wall()
         let content = FrameContent(
-            kind: kind, sequence: nextSequence(), recency: index.touches.drained, time: now, created: now,
-            key: key,
+            kind: kind, sequence: nextSequence(), recency: index.touches.drained, time: now,
+            created: created ?? now, key: key,
             value: UnsafeRawBufferPointer(start: nil, count: 0), extensionBytes: extensionBytes)
         let location = try append(content, inNewSegment: inNewSegment)
         crashPoint(.bareFrameWritten)

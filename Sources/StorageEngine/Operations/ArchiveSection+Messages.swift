@@ -103,12 +103,7 @@ extension ArchiveSection {
     func replayMessage(_ frame: Frame, at location: Location) throws(StorageError) {
         let said = Location(raw: UInt64(bitPattern: frame.created))
         let oldest = said == .none ? location : min(said, location)
-        var dropped = Dropped(first: index.firstMessage)
-        while let found = try engine.message(from: dropped.first, before: oldest, settled: location) {
-            dropped.count += 1
-            dropped.bytes += found.bytes
-            dropped.first = found.end
-        }
+        let dropped = try messages(before: oldest, settled: location)
         index.adjust(.valueBytes, by: frame.valueBytes - dropped.bytes)
         index.adjust(.entryCount, by: 1 - dropped.count)
         // Looked at again only where it moved: the checksum of a large first message for each that follows is quadratic.
@@ -117,10 +112,37 @@ extension ArchiveSection {
             try engine.message(from: dropped.first, before: location, settled: location)?.place ?? location
     }
 
-    /// After a limit was lowered: the oldest messages go.
+    /// What a frame says of a ring whose limit got smaller: the oldest message that stayed was at its `created`; 0: none did.
+    func replayShortening(_ frame: Frame, at location: Location) throws(StorageError) {
+        let said = Location(raw: UInt64(bitPattern: frame.created))
+        let dropped = try messages(before: said == .none ? location : min(said, location), settled: location)
+        guard dropped.count > 0 else { return }
+        index.adjust(.valueBytes, by: -dropped.bytes)
+        index.adjust(.entryCount, by: -dropped.count)
+        index.firstMessage =
+            try engine.message(from: dropped.first, before: location, settled: location)?.place ?? .none
+    }
+
+    /// The messages before a place, and where the last of them ends.
+    private func messages(before oldest: Location, settled: Location) throws(StorageError) -> Dropped {
+        var dropped = Dropped(first: index.firstMessage)
+        while let found = try engine.message(from: dropped.first, before: oldest, settled: settled) {
+            dropped.count += 1
+            dropped.bytes += found.bytes
+            dropped.first = found.end
+        }
+        return dropped
+    }
+
+    /// After a limit was lowered: the oldest messages go. The log says so, or they would be back with the next index, if the
+    /// limit is larger by then.
     func dropMessages(downTo limit: UInt64) throws(StorageError) {
-        forget(try oldestMessages { Int(index.valueBytes) - $0.bytes > Int(clamping: limit) })
-        if index.firstMessage.segment > index.oldestSegment {
+        let dropped = try oldestMessages { Int(index.valueBytes) - $0.bytes > Int(clamping: limit) }
+        guard dropped.first != index.firstMessage else { return }
+        try appendBare(.evict, created: Int64(bitPattern: dropped.first.raw)) { _, _ in forget(dropped) }
+        if index.firstMessage == .none {
+            dropSegments(before: index.head.segment)
+        } else if index.firstMessage.segment > index.oldestSegment {
             dropSegments(before: index.firstMessage.segment)
         }
     }

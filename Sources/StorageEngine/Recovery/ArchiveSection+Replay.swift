@@ -16,9 +16,9 @@ extension ArchiveEngine {
     func isMeant(_ frame: Frame) -> Bool {
         switch frame.kind {
         case .put, .move, .resident, .kept, .delete, .deadline: kind != .log && frame.keyBytes > 0
-        case .evict, .restore: kind != .log
+        case .restore: kind != .log
         case .message: kind == .log
-        case .deleteAll, .batch, .void, nil: true
+        case .evict, .deleteAll, .batch, .void, nil: true
         }
     }
 
@@ -73,6 +73,8 @@ extension ArchiveSection {
             }
         case .deleteAll:
             clearEntries()
+        case .evict where engine.kind == .log:
+            try replayShortening(frame, at: location)
         case .evict:
             let note = RemovalNote(of: frame)
             for evicted in FrameExtension.evictions(of: frame) {

@@ -142,6 +142,44 @@ import Testing
         #expect(try texts(try open(folder)) == ["again"])
     }
 
+    /// What broke: what a smaller limit had dropped was nowhere in the log. It was back with the next index if the limit was
+    /// larger by then; and an empty ring was called damaged, for good.
+    @Test(arguments: [UInt64(1), 250, 1_000, 2_999])
+    func whatASmallerLimitDropsStaysOut(limit: UInt64) throws {
+        let folder = try TemporaryFolder()
+        var archive = try open(folder)
+        for number in 0..<30 { try archive.append([UInt8](repeating: UInt8(number), count: 100)) }
+        let cursor = try archive.messages(most: 5).next
+        try archive.setLimits(disk: limit, memory: nil)
+        let left = (30 - Int(limit) / 100)..<30
+        func expectLeft(_ comment: String) throws {
+            #expect(
+                try archive.messages(most: .max).messages.map { Int($0.bytes[0]) } == Array(left),
+                "\(comment)")
+            #expect(try archive.status().entries == left.count, "\(comment)")
+            let report = try archive.check()
+            #expect(report.clean && report.entries == left.count, "\(comment): \(report)")
+            #expect(try archive.invariantViolations() == [], "\(comment)")
+        }
+        try expectLeft("smaller")
+        let rest = try archive.messages(after: cursor, most: .max)
+        #expect(rest.messages.map { Int($0.bytes[0]) } == Array(left.filter { $0 >= 5 }))
+        // Where nothing is left the next message's number tells.
+        #expect(rest.someAreLost == (left.lowerBound > 5 && !left.isEmpty))
+        try archive.setLimits(disk: 100_000, memory: nil)
+        try expectLeft("larger")
+        archive.close()
+        try folder.removeIndex("Ring")
+        archive = try open(folder)
+        try expectLeft("rebuilt")
+        try archive.append([77])
+        archive.close()
+        try folder.removeIndex("Ring")
+        archive = try open(folder)
+        #expect(try archive.messages(most: .max).messages.map { Int($0.bytes[0]) } == Array(left) + [77])
+        #expect(try archive.check().clean)
+    }
+
     /// A thousand messages were held at once, however large.
     @Test func asManyAreReadAsHaveSoManyBytes() throws {
         let folder = try TemporaryFolder(inMemory: true)
