@@ -48,11 +48,4 @@ extension Store {
             }
         }
     }
-
-    private func openArchive(_ name: String) -> Archive? {
-        archives.withLock { archives in
-            guard let archive = archives[ExactText(name)], !archive.isClosed else { return nil }
-            return archive
-        }
-    }
 }

@@ -10,9 +10,9 @@ public final class Store: Sendable {
     let folder: OpenFile
     let options: StoreOptions
     private let followingHere = PerProcess { GuardedReference<Following?>(nil) }
-    private let archivesHere = PerProcess { GuardedReference<[ExactText: Archive]>([:]) }
+    private let openedHere = PerProcess { OpenedArchives() }
     /// Those that are open in this process.
-    var archives: GuardedReference<[ExactText: Archive]> { archivesHere.value }
+    var archives: GuardedReference<[ExactText: Archive]> { openedHere.value.archives }
 
     private init(path: String, mode: AccessMode, folder: OpenFile, options: StoreOptions) {
         self.path = path
@@ -250,18 +250,24 @@ public final class Store: Sendable {
     private func cached(
         _ name: String, prepare: () throws(StorageError) -> Void
     ) throws(StorageError) -> Archive {
-        try archives.withLock { (archives) throws(StorageError) in
-            if let archive = archives[ExactText(name)] {
-                guard archive.isClosed else { return archive }
-                // Another process has removed it; what it keeps of it goes.
-                archive.end()
-                archives[ExactText(name)] = nil
-            }
+        if let archive = openArchive(name) { return archive }
+        return try openedHere.value.turn(of: ExactText(name)).withLock { (_) throws(StorageError) in
+            if let archive = openArchive(name) { return archive }
+            // Another process has removed it; what this one keeps of it goes.
+            archives.withLock { $0.removeValue(forKey: ExactText(name)) }?.end()
             try prepare()
             let archive = try Archive(
                 name: name, store: folder, mode: mode, options: options, following: present()
             ) { [weak self] in self?.forget($0) }
-            archives[ExactText(name)] = archive
+            archives.withLock { $0[ExactText(name)] = archive }
+            return archive
+        }
+    }
+
+    /// The archive of that name if it is open, and not removed.
+    func openArchive(_ name: String) -> Archive? {
+        archives.withLock { archives in
+            guard let archive = archives[ExactText(name)], !archive.isClosed else { return nil }
             return archive
         }
     }
@@ -308,6 +314,23 @@ public final class Store: Sendable {
             return Array(archives.values)
         }
         for archive in open { archive.close() }
+    }
+}
+
+/// The archives of a store that are open in one process. Safe from any thread.
+private final class OpenedArchives: Sendable {
+    let archives = GuardedReference<[ExactText: Archive]>([:])
+    /// Held by who opens the archive of that name, which another process can hold up: others' archives don't wait for it. Of
+    /// every name that was ever opened.
+    private let turns = GuardedReference<[ExactText: GuardedReference<Void>]>([:])
+
+    func turn(of name: ExactText) -> GuardedReference<Void> {
+        turns.withLock { turns in
+            if let turn = turns[name] { return turn }
+            let turn = GuardedReference(())
+            turns[name] = turn
+            return turn
+        }
     }
 }
 
