@@ -51,7 +51,7 @@ extension ArchiveEngine {
         var outcome = begun
         let group = outcome.action.id
         // Reads the log from the action on: nobody has to wait for that.
-        let changes = try deadlineChanges(of: line)
+        let changes = try deadlineChanges(of: [line])[group] ?? []
         guard try returnExpired(of: line, group, &outcome) else { return nil }
         // Those that others removed or changed between two parts: perhaps they expired by this very action.
         var missed: [DeadlineChange] = []
@@ -102,11 +102,13 @@ extension ArchiveEngine {
         return true
     }
 
-    /// What an action did to deadlines, by the word of the log up to its head.
-    fileprivate func deadlineChanges<Right>(of line: UndoLine<Right>) throws(StorageError) -> [DeadlineChange]
-    {
-        var changes: [DeadlineChange] = []
-        var place = line.first
+    /// What actions did to deadlines, by their numbers and the word of the log up to its head, which is read once for all.
+    fileprivate func deadlineChanges<Right>(
+        of lines: [UndoLine<Right>]
+    ) throws(StorageError) -> [UInt32: [DeadlineChange]] {
+        var changes: [UInt32: [DeadlineChange]] = [:]
+        let groups = Set(lines.map(\.group))
+        guard var place = lines.map(\.first).min() else { return changes }
         let end = index.head
         while place < end, place.segment >= index.oldestSegment {
             guard let pin = try log.pinIfPresent(place.segment) else { break }
@@ -116,11 +118,12 @@ extension ArchiveEngine {
             while Location(segment: place.segment, offset: offset) < end,
                 let frame = log.validFrame(pin, at: offset)
             {
-                if frame.kind == .deadline, RemovalNote(of: frame)?.group == line.group {
+                if frame.kind == .deadline, let group = RemovalNote(of: frame)?.group, groups.contains(group)
+                {
                     let now = Clock.read()
                     let new = FrameExtension.deadline(.deadline, of: frame)?.resolved(now: now)
                     let old = FrameExtension.deadline(.previousDeadline, of: frame)?.resolved(now: now)
-                    changes.append(
+                    changes[group, default: []].append(
                         DeadlineChange(
                             key: String(decoding: frame.key, as: UTF8.self), new: new ?? Deadline.never,
                             old: old ?? Deadline.never, sequence: frame.sequence))
@@ -198,10 +201,12 @@ extension ArchiveSection {
     /// How much each change of deadlines was about, made anew: whoever died in one may have counted its last frame
     /// already, which is behind the head and is replayed. Needs whole buckets.
     func recountDeadlineActions() throws(StorageError) {
-        for line in index.undo.lines where line.isOfDeadlines && engine.isReversible(line) {
+        let lines = index.undo.lines.filter { $0.isOfDeadlines && engine.isReversible($0) }
+        let changes = try engine.deadlineChanges(of: lines)
+        for line in lines {
             line.entries = 0
             line.bytes = 0
-            for change in try engine.deadlineChanges(of: line) {
+            for change in changes[line.group] ?? [] {
                 line.entries += 1
                 let bytes: UInt64 = try withBytes(of: change.key) { (key) throws(StorageError) in
                     guard let entry = try engine.find(key, tag: UInt32(truncatingIfNeeded: engine.hash(key)))
