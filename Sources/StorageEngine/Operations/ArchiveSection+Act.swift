@@ -15,6 +15,11 @@ extension ArchiveEngine {
         // One moment for all, and no other action's: by it entries that expire meanwhile are known to belong to this one.
         var deadline = Deadline.never
         if case .setLifetime(let lifetime) = action { deadline = ArchiveEngine.deadline(in: lifetime) }
+        // An action on nothing is none: it must not take the place of one that can be undone.
+        guard try isAnyPresent(entries) else {
+            outcome.skipped = entries.map(\.key)
+            return outcome
+        }
         try clearNextLine()
         for start in stride(from: 0, to: entries.count, by: ArchiveEngine.actionBatch) {
             guard start == 0 || progress(start) else { break }
@@ -48,6 +53,11 @@ extension ArchiveEngine {
         return outcome
     }
 
+    private func isAnyPresent(_ entries: [PlannedEntry]) throws(StorageError) -> Bool {
+        for planned in entries where try number(of: planned) != nil { return true }
+        return false
+    }
+
     /// The entry that was planned, unless it is gone, expired or changed.
     fileprivate func number(of planned: PlannedEntry) throws(StorageError) -> UInt32? {
         try withBytes(of: planned.key) { (key) throws(StorageError) in
@@ -72,6 +82,9 @@ extension ArchiveEngine {
     /// archive in between. What is recorded meanwhile stays.
     func deleteAllReversibly() throws(StorageError) -> PlanOutcome {
         try requireEntries(to: "delete reversibly")
+        guard index.entryCount > 0 else {
+            return PlanOutcome(entries: 0, bytes: 0, skipped: [], action: nil)
+        }
         try clearNextLine()
         let stamp = index.touches.taken
         let sequence = index.sequence

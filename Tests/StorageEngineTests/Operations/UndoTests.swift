@@ -481,4 +481,27 @@ import Testing
             #expect(try archive.invariantViolations() == [])
         }
     }
+
+    /// What broke: an action on nothing took a number, and with it the place of the oldest that could be undone.
+    @Test func whatDoesNothingTakesNoPlace() throws {
+        try with(limit: 1_000_000) { setting in
+            let archive = setting.archive
+            for number in 0..<64 {
+                try archive.put([UInt8(number)], forKey: "k\(number)")
+                _ = try archive.carryOut(.delete, on: setting.planned(["k\(number)"]))
+            }
+            #expect(try archive.reversibleActions().count == 64)
+            let gone = [PlannedEntry(key: "k0", sequence: 1), PlannedEntry(key: "none", sequence: 1)]
+            for action in [PlannedAction.delete, .expireNow, .setLifetime(.seconds(60))] {
+                #expect(try archive.carryOut(action, on: []).action == nil)
+                let outcome = try archive.carryOut(action, on: gone)
+                #expect(outcome.skipped == ["k0", "none"] && outcome.action == nil && outcome.entries == 0)
+            }
+            #expect(try archive.deleteAllReversibly().action == nil)
+            let oldest = try #require(try archive.reversibleActions().last)
+            #expect(try archive.reversibleActions().count == 64)
+            #expect(try archive.undo(oldest.id)?.entries == 1)
+            #expect(try archive.peek("k0") == [0])
+        }
+    }
 }
