@@ -23,6 +23,8 @@ extension ArchiveEngine {
         /// When the present second began, on the monotonic clock, and what had been appended then.
         var second: Int64 = 0
         var appended: UInt64 = 0
+        /// When it was last looked whether the files are there, on the monotonic clock.
+        var lookedForFiles: Int64 = 0
         /// Whether nobody wrote much in the last second.
         var isQuiet = false
         /// Whether it has expired something since it last reclaimed all that was due.
@@ -78,6 +80,7 @@ extension ArchiveEngine {
 
     /// Nanoseconds until it is due again.
     private func keepHouse() -> Int64? {
+        lookForFiles()
         let pause = keepHouseOnce()
         return housekeeping.withLock { house in
             guard pause == nil else {
@@ -94,6 +97,17 @@ extension ArchiveEngine {
             }
             return ArchiveEngine.idlePause
         }
+    }
+
+    /// Every five seconds, whatever else there is to do.
+    private func lookForFiles() {
+        let isDue = housekeeping.withLock { house in
+            let now = cp_monotonic_time()
+            guard now &- house.lookedForFiles >= ArchiveEngine.longestPause / 2 else { return false }
+            house.lookedForFiles = now
+            return true
+        }
+        if isDue { closeIfRemoved() }
     }
 
     /// Until the next moment at which all archives of the process that have nothing to do are looked at.

@@ -32,7 +32,7 @@ extension ArchiveCore {
         }
         if isNew { try? withHashed(name) { try archive.noteUndecodable($0) } }
         guard isFirst else { return }
-        failures.withLock { $0.logged += 1 }
+        shared.failures.withLock { $0.logged += 1 }
         factory.logger.warning(
             "vellum: cannot read a value; further ones are counted only, staleKeys lists and deleteStale deletes them",
             metadata: ["archive": "\(archive.name)", "key": "\(name)", "reason": "\(error)"])

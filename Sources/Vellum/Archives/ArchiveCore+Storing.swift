@@ -32,7 +32,7 @@ extension ArchiveCore {
         do {
             encoded = try coder.encode(object)
         } catch {
-            failures.withLock { $0.unencodable += 1 }
+            shared.failures.withLock { $0.unencodable += 1 }
             try archive.noteRejection(of: key, bytes: 0, .unencodable)
             throw ArchiveError.unencodable(
                 type: readableName(of: Object.self), key: name, underlying: error)
@@ -85,11 +85,13 @@ extension ArchiveCore {
     private func preparedProperty(_ property: any Archivable) -> () -> Void {
         func prepared<Property: Archivable>(_ property: Property) throws -> () throws -> Void {
             let archives: ArchiveManager<Property> = try factory.archives(ArchiveRequest())
-            let core = archives.core
-            let prepared = try core.prepare(property)
+            let handle = archives.handle
+            let prepared = try handle.perform { try $0.prepare(property) }
             return {
-                if !isReplacing, try core.contains(prepared.name) { return }
-                try core.store(prepared, .updated())
+                try handle.perform { core in
+                    if !isReplacing, try core.contains(prepared.name) { return }
+                    try core.store(prepared, .updated())
+                }
             }
         }
         let isReplacing = Object.archivePropertyBehavior == .replaceExisting

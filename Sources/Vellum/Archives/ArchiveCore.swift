@@ -2,70 +2,48 @@ import ArchiveQuery
 import Foundation
 import Logging
 import StorageEngine
-import Synchronization
 
 /// What an archive of objects does: the two tiers, and the way of an object between them. Its three faces are
-/// ``ArchiveManager``, ``ThrowingArchives`` and ``AsynchronousArchives``.
+/// ``ArchiveManager``, ``ThrowingArchives`` and ``AsynchronousArchives``, which get to it through an ``ArchiveHandle``.
 ///
 /// Safe from any thread: the store and the memory tier guard themselves, and what an object shares with a caller is
 /// copied (``HeldObject``).
 package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     package let archive: Archive
-    let factory: ArchivesFactory.Core
     package let memory: MemoryTier
-    let coder = ArchiveCoder<Object>.coder()
-    private let isSendable = Atomic(false)
-    /// What is being computed for whoever asks for it.
-    package let flights = Flights()
+    let shared: ArchiveShared<Object>
     /// Keys under which something was found that is no object.
     let stale = Guarded(StaleKeys())
     /// What was found out about properties, by the paths to them.
     let proven = Guarded<[PropertyPath: QueryProperty?]>([:])
-    /// Guards nothing else.
-    let failures = Guarded(ArchiveFailures())
 
-    init(archive: Archive, factory: ArchivesFactory.Core) {
+    var factory: ArchivesFactory.Core { shared.factory }
+    var coder: ArchiveCoder<Object> { shared.coder }
+    package var flights: Flights { shared.flights }
+
+    init(_ archive: Archive, _ shared: ArchiveShared<Object>, _ shelf: MemoryShelf) {
         self.archive = archive
-        self.factory = factory
-        memory = MemoryTier(archive: archive)
+        self.shared = shared
+        memory = MemoryTier(archive: archive, shelf: shelf)
     }
 
     /// What nobody is thrown (S4).
     func log(_ operation: String, _ key: String?, _ error: any Error) {
-        failures.withLock { $0.logged += 1 }
-        factory.logger.warning(
-            "vellum: cannot \(operation)",
-            metadata: [
-                "archive": "\(archive.name)", "key": "\(key ?? "")", "reason": "\(error)",
-            ])
+        shared.log(operation, archive: archive.name, key, error)
     }
 
     var diskLimit: Int {
         get throws { Int(clamping: try archive.diskLimit() ?? .max) }
     }
 
-    // MARK: Objects as values
-
-    /// The compiler has proven somewhere that the type is `Sendable`. Nothing else can be asked for that: the protocol
-    /// leaves no trace in the program that runs.
-    func noteSendable() { isSendable.store(true, ordering: .relaxed) }
-
-    /// Whether memory may have objects themselves: only where a copy of a value shares nothing that can be changed. A coder
-    /// that sees a part of a class says so; what it doesn't see is proven by the type being `Sendable`, or not at all.
-    package func keepsObjects(_ isShared: Bool) -> Bool { !isShared && isSendable.load(ordering: .relaxed) }
+    package func keepsObjects(_ isShared: Bool) -> Bool { shared.keepsObjects(isShared) }
 
     // MARK: Looking up (S2)
 
     func access(_ name: String) throws -> Object? {
-        let found = try memory.access(name)
-        if let held = found.object { return try object(of: held, name) }
-        return try accessOnDisk(name, hash: found.hash)
-    }
-
-    /// The object of a key if memory has it, and the key's hash.
-    func accessInMemory(_ name: String) throws -> (object: Object?, hash: UInt64) {
-        let found = try memory.access(name)
-        return (try found.object.map { try object(of: $0, name) }, found.hash)
+        let held = try withHashed(name) { try memory.access($0, named: name) }
+        if let held { return try object(of: held, name) }
+        return try accessOnDisk(name)
     }
 
     func peekInMemory(_ name: String) throws -> Object? {
@@ -74,10 +52,8 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         }
     }
 
-    func accessOnDisk(_ name: String, hash: UInt64) throws -> Object? {
-        var contiguous = name
-        return try contiguous.withUTF8 { bytes in
-            let key = HashedKey(bytes: UnsafeRawBufferPointer(bytes), hash: hash)
+    func accessOnDisk(_ name: String) throws -> Object? {
+        try withHashed(name) { key in
             guard let read = try read(key, name, counts: true) else { return nil }
             _ = try archive.access(read.held)
             try memory.keep(
@@ -104,13 +80,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         try archive.metadata(name).map { Date(timeIntervalSince1970: $0.accessed.secondsSince1970) }
     }
 
-    func object(of held: HeldObject, _ name: String) throws -> Object {
-        guard let bytes = held.bytes else {
-            // Only this archive fills its tier. A checked cast would take longer than all the rest of a hit.
-            return unsafeDowncast(held, to: HeldValue<Object>.self).value
-        }
-        return try bytes.withUnsafeBytes { try decode($0, name).object }
-    }
+    func object(of held: HeldObject, _ name: String) throws -> Object { try shared.object(of: held, name) }
 
     private struct Read {
         var object: Object
@@ -125,7 +95,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         var result: Result<Read, any Error>?
         try archive.withPeekToHold(key) { bytes, held in
             result = Result {
-                let decoded = try decode(bytes, name)
+                let decoded = try shared.decode(bytes, name)
                 let kept =
                     keepsObjects(decoded.isShared)
                     ? HeldValue(decoded.object) : HeldObject(bytes: [UInt8](bytes))
@@ -143,15 +113,6 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
             if counts { try archive.countMiss() }
             noteUndecodable(name, error)
             return nil
-        }
-    }
-
-    func decode(_ bytes: UnsafeRawBufferPointer, _ name: String) throws -> DecodedObject<Object> {
-        do {
-            return try coder.decode(bytes)
-        } catch {
-            throw ArchiveError.undecodable(
-                type: readableName(of: Object.self), key: name, underlying: error)
         }
     }
 
@@ -256,7 +217,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         let bytes = try memory.currentBytes()
         return ArchiveStatistics(
             status: try archive.status(), memory: memory.counts, memoryBytes: bytes,
-            failures: failures.withLock { $0 }, undecodable: stale.withLock { $0.count })
+            failures: shared.failures.withLock { $0 }, undecodable: stale.withLock { $0.count })
     }
 
     /// Calls `body` with a key and its hash.

@@ -19,6 +19,8 @@ public enum ArchiveError: Error {
     case computesItself(key: String)
     /// The archive is of another kind than the one that was asked for, or holds messages instead of objects.
     case otherKind(archive: String, is: ArchiveKind, wanted: ArchiveKind)
+    /// The factory has given out archives of its store, so it can't have another one.
+    case storeInUse(path: String, wanted: String)
 }
 
 extension ArchiveError: CustomStringConvertible {
@@ -45,6 +47,9 @@ extension ArchiveError: CustomStringConvertible {
         case .otherKind(let archive, let kind, let wanted):
             "the archive \"\(archive)\" is a \(kind) and stays one, so it can't be used as a \(wanted); ask for a \(kind), "
                 + "or use another archiveName"
+        case .storeInUse(let path, let wanted):
+            "archives of the store at \(path) are in use, so it is too late to use \(wanted); say where the store is before "
+                + "the first archive is asked for, @Archived properties included"
         }
     }
 }

@@ -15,26 +15,27 @@ import StorageEngine
 /// The calls here don't throw. What could not be done is logged (``ArchivesFactory/logger``), counted, and shown by the
 /// browser. Each has a twin that throws in ``throwing``, and one that doesn't block its caller in ``asynchronous``.
 public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Sendable {
-    package let core: ArchiveCore<Archive>
+    let handle: ArchiveHandle<Archive>
+    /// The archive as it was opened last.
+    package var core: ArchiveCore<Archive> { handle.core }
 
-    init(archive: StorageEngine.Archive, core: ArchivesFactory.Core) {
-        self.core = ArchiveCore(archive: archive, factory: core)
-    }
+    init(_ handle: ArchiveHandle<Archive>) { self.handle = handle }
 
     /// The same calls, which throw.
-    public var throwing: ThrowingArchives<Archive> { ThrowingArchives(core: core) }
+    public var throwing: ThrowingArchives<Archive> { ThrowingArchives(handle: handle) }
 
     /// The same calls, which throw and let their caller's thread go while they wait for the disk or another process.
-    public var asynchronous: AsynchronousArchives<Archive> { AsynchronousArchives(core: core) }
+    public var asynchronous: AsynchronousArchives<Archive> { AsynchronousArchives(handle: handle) }
 
     /// Runs `body`, and logs what it throws.
     func attempt<Value>(
-        _ operation: StaticString, _ key: String? = nil, else fallback: Value, _ body: () throws -> Value
+        _ operation: StaticString, _ key: String? = nil, else fallback: Value,
+        _ body: (ArchiveCore<Archive>) throws -> Value
     ) -> Value {
         do {
-            return try body()
+            return try handle.perform(body)
         } catch {
-            core.log("\(operation)", key, error)
+            handle.log("\(operation)", key, error)
             return fallback
         }
     }
@@ -102,7 +103,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
     }
 
     private func store(_ operation: StaticString, _ object: Archive, _ terms: Terms) {
-        attempt(operation, object.primaryKey, else: ()) { try core.store(object, terms) }
+        attempt(operation, object.primaryKey, else: ()) { try $0.store(object, terms) }
     }
 
     // MARK: Reading
@@ -112,9 +113,9 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
     public func access(archiveWithKey key: String) -> Archive? {
         // Not by `attempt`, in which the optional of a generic type costs more than a hit in memory.
         do {
-            return try core.access(key)
+            return try handle.access(key)
         } catch {
-            core.log("access", key, error)
+            handle.log("access", key, error)
             return nil
         }
     }
@@ -122,13 +123,13 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
     /// The object of a key without any trace: it does not become more recent, is not counted, and stays in the tier
     /// that it is in.
     public func peek(archiveWithKey key: String) -> Archive? {
-        attempt("peek", key, else: nil) { try core.peek(key) }
+        attempt("peek", key, else: nil) { try $0.peek(key) }
     }
 
     /// The most recent objects, at most `limit`, the most recent first; 0 and less: none. Counts as an access of each, keeps
     /// their order, and brings none into memory that is not there. Costs a list of the archive's keys, and the reading of each.
     public func accessAll(limitedBy limit: Int) -> [Archive] {
-        attempt("access all", else: []) { try core.accessAll(limit: limit) }
+        attempt("access all", else: []) { try $0.accessAll(limit: limit) }
     }
 
     /// As ``accessAll(limitedBy:)`` without a limit: all objects are in memory at once.
@@ -137,47 +138,47 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
     /// What the queries leave of all objects, one query after the other; most recent first unless sorted. Counts as an access of
     /// each result only. Costs the decoding of every object that a query looks at.
     public func process(queries: [Query<Archive>]) -> [Archive] {
-        attempt("process queries", else: []) { try core.process(queries) }
+        attempt("process queries", else: []) { try $0.process(queries) }
     }
 
     /// How many objects the queries leave. Leaves no trace.
     public func countResults(of queries: [Query<Archive>]) -> Int {
-        attempt("process queries", else: 0) { try core.seen(by: queries).count }
+        attempt("process queries", else: 0) { try $0.seen(by: queries).count }
     }
 
     /// Deletes what the queries leave, except what is stored anew after it was found, and returns how many that were.
     @discardableResult
     public func deleteResults(of queries: [Query<Archive>]) -> Int {
-        attempt("delete results", else: 0) { try core.deleteResults(of: queries) }
+        attempt("delete results", else: 0) { try $0.deleteResults(of: queries) }
     }
 
     /// When the object of this key was last recorded or accessed by any process, right within some milliseconds; `nil` if there
     /// is none. Leaves no trace.
     public func latestAccessedTime(for key: String) -> Date? {
-        attempt("look up", key, else: nil) { try core.latestAccess(key) }
+        attempt("look up", key, else: nil) { try $0.latestAccess(key) }
     }
 
     // MARK: Deleting
 
     /// Deletes the object of a key, for all processes; nothing happens if there is none.
     public func delete(archiveWithKey key: String) {
-        attempt("delete", key, else: ()) { try core.delete(key) }
+        attempt("delete", key, else: ()) { try $0.delete(key) }
     }
 
     /// Deletes all objects, in one step for all processes.
     public func deleteAll() {
-        attempt("delete all", else: ()) { try core.deleteAll() }
+        attempt("delete all", else: ()) { try $0.deleteAll() }
     }
 
     /// Deletes all objects of an owner.
     public func deleteAll(ofOwner owner: String) {
-        attempt("delete all of an owner", else: ()) { try core.deleteAll(ofOwner: owner) }
+        attempt("delete all of an owner", else: ()) { try $0.deleteAll(ofOwner: owner) }
     }
 
     /// Deletes the objects whose last access is longer ago than this many seconds. Costs a walk over the index.
     public func deleteAllInvalidateArchives(invalidateTimeInterval: TimeInterval) {
         attempt("delete idle objects", else: ()) {
-            try core.deleteIdle(longerThan: .seconds(invalidateTimeInterval))
+            try $0.deleteIdle(longerThan: .seconds(invalidateTimeInterval))
         }
     }
 
@@ -185,43 +186,43 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
 
     /// Keys of stored values that are no objects of the type (any more). Costs the decoding of all objects; leaves no trace.
     public func staleKeys() -> [String] {
-        attempt("look for stale values", else: []) { try core.staleVersions().map(\.name) }
+        attempt("look for stale values", else: []) { try $0.staleVersions().map(\.name) }
     }
 
     /// Deletes the stored values that are no objects of the type (any more), and returns how many that were. Costs the
     /// decoding of all objects.
     @discardableResult
     public func deleteStale() -> Int {
-        attempt("delete stale values", else: 0) { try core.delete(core.staleVersions()) }
+        attempt("delete stale values", else: 0) { try $0.delete($0.staleVersions()) }
     }
 
     // MARK: Sizes
 
     /// Most bytes that the encoded objects of both tiers may have together: the sum of the two limits.
-    public var maxSize: Int { attempt("read the sizes", else: 0) { try core.maxSizes().both } }
+    public var maxSize: Int { attempt("read the sizes", else: 0) { try $0.maxSizes().both } }
     /// Bytes that the encoded objects of both tiers have together; one that is in both counts twice.
-    public var currentSize: Int { attempt("read the sizes", else: 0) { try core.currentSizes().both } }
+    public var currentSize: Int { attempt("read the sizes", else: 0) { try $0.currentSizes().both } }
 
     /// Most bytes that the encoded objects in this process' memory may have together.
-    public var maxMemorySize: Int { attempt("read the sizes", else: 0) { try core.maxSizes().memory } }
+    public var maxMemorySize: Int { attempt("read the sizes", else: 0) { try $0.maxSizes().memory } }
     /// Most bytes that the encoded objects on disk may have together.
-    public var maxDiskSize: Int { attempt("read the sizes", else: 0) { try core.maxSizes().disk } }
+    public var maxDiskSize: Int { attempt("read the sizes", else: 0) { try $0.maxSizes().disk } }
     /// Bytes of the encoded objects in this process' memory. Costs a look at each if anything has changed since.
     public var currentMemorySize: Int {
-        attempt("read the sizes", else: 0) { try core.currentSizes().memory }
+        attempt("read the sizes", else: 0) { try $0.currentSizes().memory }
     }
     /// Bytes of the encoded objects on disk.
-    public var currentDiskSize: Int { attempt("read the sizes", else: 0) { try core.currentSizes().disk } }
+    public var currentDiskSize: Int { attempt("read the sizes", else: 0) { try $0.currentSizes().disk } }
 
     /// Changes the limits, for all processes and for good; what no longer fits is evicted at once, in the memory of
     /// another process with its next call. `nil` leaves a limit as it is.
     public func resize(memory: Int? = nil, disk: Int? = nil) {
-        attempt("resize", else: ()) { try core.resize(memory: memory, disk: disk) }
+        attempt("resize", else: ()) { try $0.resize(memory: memory, disk: disk) }
     }
 
     /// What happened in the archive since it was made, and what it holds now.
     public var statistics: ArchiveStatistics? {
-        attempt("read the statistics", else: nil) { try core.statistics() }
+        attempt("read the statistics", else: nil) { try $0.statistics() }
     }
 }
 

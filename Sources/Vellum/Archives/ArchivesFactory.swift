@@ -10,7 +10,9 @@ import StorageEngine
 /// ```
 ///
 /// The store is opened with the first archive. Any number of processes may use it at once, and the `vellum` browser
-/// shows what is in it meanwhile.
+/// shows what is in it meanwhile. If somebody removes the store's folder while it is open, or an archive of it, the next call
+/// makes it anew, and logs that, or fails with the reason why it can't be made; what was in it is gone. An object in memory
+/// may be found for some seconds more.
 public final class ArchivesFactory: Sendable {
     /// The factory of this program's own store: the folder that the environment variable `VELLUM_STORE` names, else one
     /// with the name of the program in the user's folder for caches.
@@ -20,6 +22,18 @@ public final class ArchivesFactory: Sendable {
 
     /// The folder of the store.
     public var storePath: String { core.path }
+
+    /// Has the store in another folder, before the first archive is asked for: for a program that learns only when it runs
+    /// where ``shared`` is to keep its store.
+    /// - Throws: ``ArchiveError/storeInUse(path:wanted:)`` when it is too late for that: those who have an archive would go on
+    ///   with the other store.
+    public func useStore(at path: String) throws { try core.move(to: path) }
+
+    /// Closes the store and its archives in this process, and gives back their files and addresses. What was stored is kept as
+    /// the durability promises. Loops over ``ArchiveManager/changes`` end.
+    ///
+    /// Nothing has to be asked for anew: whoever uses an archive of this factory afterwards has the store opened again.
+    public func close() { core.close() }
 
     /// - Parameter storePath: the store's folder, which is made with the first archive; by default the program's own
     ///   (``shared``).
@@ -103,7 +117,7 @@ public final class ArchivesFactory: Sendable {
         _ request: ArchiveRequest
     ) throws -> ArchiveManager<Archive> {
         let manager: ArchiveManager<Archive> = try core.archives(request)
-        manager.core.noteSendable()
+        manager.handle.shared.noteSendable()
         return manager
     }
 }
@@ -116,80 +130,4 @@ struct ArchiveRequest: Sendable, Hashable {
     var kind: ArchiveKind?
     var durability: Durability?
     var appliesSettings = false
-}
-
-extension ArchivesFactory {
-    /// What the factory and its archives share: the archives need it for properties that have archives of their own.
-    final class Core: Sendable {
-        let path: String
-        private let opened = Guarded(Opened())
-        private let sharedLogger = Guarded(Logger(label: "vellum") { _ in SwiftLogNoOpLogHandler() })
-
-        private struct Opened {
-            var store: Store?
-            var archives: [ExactText: Known] = [:]
-        }
-
-        private struct Known {
-            var type: any Archivable.Type
-            var manager: any Sendable & AnyObject
-            /// What it was asked for with, so that a difference is told of once.
-            var requests: Set<ArchiveRequest>
-        }
-
-        init(path: String) { self.path = path }
-
-        static func defaultPath() -> String {
-            if let path = ProcessInfo.processInfo.environment["VELLUM_STORE"], !path.isEmpty { return path }
-            return CachesFolder.path() + "/" + ProcessInfo.processInfo.processName
-        }
-
-        var logger: Logger {
-            get { sharedLogger.withLock { $0 } }
-            set { sharedLogger.withLock { $0 = newValue } }
-        }
-
-        /// Breaks the ring of references between the factory and its archives.
-        func forgetArchives() { opened.withLock { $0.archives = [:] } }
-
-        func archives<Archive: Archivable>(_ request: ArchiveRequest) throws -> ArchiveManager<Archive> {
-            let type = Archive.self
-            return try opened.withLock { opened in
-                let name = type.archiveName
-                if let known = opened.archives[ExactText(name)] {
-                    guard let manager = known.manager as? ArchiveManager<Archive> else {
-                        throw ArchiveError.nameInUse(
-                            archive: name, by: known.type.archiveTypeName, wanted: type.archiveTypeName)
-                    }
-                    guard !manager.core.archive.isClosed else {
-                        // Somebody removed the archive: it is made anew, and asked for again as if for the first time.
-                        opened.archives[ExactText(name)] = nil
-                        return try open(request, &opened)
-                    }
-                    if !known.requests.contains(request) {
-                        try manager.core.settle(request)
-                        opened.archives[ExactText(name)]?.requests.insert(request)
-                    }
-                    return manager
-                }
-                return try open(request, &opened)
-            }
-        }
-
-        private func open<Archive: Archivable>(
-            _ request: ArchiveRequest, _ opened: inout Opened
-        ) throws -> ArchiveManager<Archive> {
-            let type = Archive.self
-            let store = try opened.store ?? Store.open(at: path)
-            opened.store = store
-            let archive = try store.archive(
-                named: type.archiveName, orCreate: request.configuration(typeName: type.archiveTypeName))
-            let manager = ArchiveManager<Archive>(archive: archive, core: self)
-            try manager.core.expectOwnType()
-            try manager.core.settle(request)
-            opened.archives[ExactText(type.archiveName)] = Known(
-                type: type, manager: manager, requests: [request])
-            return manager
-        }
-    }
 }

@@ -1,4 +1,3 @@
-import Dispatch
 import Foundation
 
 /// The calls of an ``ArchiveManager`` for asynchronous code: `try await users.asynchronous.record(user)`. They throw as
@@ -9,7 +8,7 @@ import Foundation
 /// conditions of queries are asked there. What is in memory is returned from there at once; all else is done on a thread of
 /// the system's queue, since Swift's own must not be blocked.
 public struct AsynchronousArchives<Archive: Archivable>: @unchecked Sendable {
-    let core: ArchiveCore<Archive>
+    let handle: ArchiveHandle<Archive>
 
     // MARK: Storing
 
@@ -39,127 +38,105 @@ public struct AsynchronousArchives<Archive: Archivable>: @unchecked Sendable {
         owner: String? = nil
     ) async throws {
         let terms = Terms.new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
-        let prepared = try objects.map { try core.prepare($0) }
-        try await core.elsewhere { core in
+        let prepared = try handle.perform { core in try objects.map { try core.prepare($0) } }
+        try await handle.elsewhere { core in
             for object in prepared { try core.store(object, terms) }
         }
     }
 
     private nonisolated(nonsending) func store(_ object: Archive, _ terms: Terms) async throws {
         // While this waits, its caller's actor may change an object of a class.
-        let prepared = try core.prepare(object)
-        try await core.elsewhere { try $0.store(prepared, terms) }
+        let prepared = try handle.perform { try $0.prepare(object) }
+        try await handle.elsewhere { try $0.store(prepared, terms) }
     }
 
     // MARK: Reading
 
     /// As ``ArchiveManager/access(archiveWithKey:)``. From memory it costs little more than that.
     public nonisolated(nonsending) func access(archiveWithKey key: String) async throws -> Archive? {
-        let found = try core.accessInMemory(key)
-        if let object = found.object { return object }
-        let hash = found.hash
-        return try await core.elsewhere { try $0.accessOnDisk(key, hash: hash) }
+        if let object = try handle.accessInMemory(key) { return object }
+        return try await handle.elsewhere { try $0.accessOnDisk(key) }
     }
 
     /// As ``ArchiveManager/peek(archiveWithKey:)``. From memory it costs little more than that.
     public nonisolated(nonsending) func peek(archiveWithKey key: String) async throws -> Archive? {
-        if let object = try core.peekInMemory(key) { return object }
-        return try await core.elsewhere { try $0.peek(key) }
+        if let object = try handle.perform({ try $0.peekInMemory(key) }) { return object }
+        return try await handle.elsewhere { try $0.peek(key) }
     }
 
     /// As ``ArchiveManager/accessAll(limitedBy:)``.
     public nonisolated(nonsending) func accessAll(limitedBy limit: Int = .max) async throws -> [Archive] {
-        try await core.elsewhere { try $0.accessAll(limit: limit) }
+        try await handle.elsewhere { try $0.accessAll(limit: limit) }
     }
 
     /// As ``ArchiveManager/latestAccessedTime(for:)``.
     public nonisolated(nonsending) func latestAccessedTime(for key: String) async throws -> Date? {
-        try await core.elsewhere { try $0.latestAccess(key) }
+        try await handle.elsewhere { try $0.latestAccess(key) }
     }
 
     // MARK: Stale values
 
     /// As ``ArchiveManager/staleKeys()``.
     public nonisolated(nonsending) func staleKeys() async throws -> [String] {
-        try await core.elsewhere { try $0.staleVersions().map(\.name) }
+        try await handle.elsewhere { try $0.staleVersions().map(\.name) }
     }
 
     /// As ``ArchiveManager/deleteStale()``.
     @discardableResult
     public nonisolated(nonsending) func deleteStale() async throws -> Int {
-        try await core.elsewhere { try $0.delete($0.staleVersions()) }
+        try await handle.elsewhere { try $0.delete($0.staleVersions()) }
     }
 
     // MARK: Deleting
 
     /// As ``ArchiveManager/delete(archiveWithKey:)``.
     public nonisolated(nonsending) func delete(archiveWithKey key: String) async throws {
-        try await core.elsewhere { try $0.delete(key) }
+        try await handle.elsewhere { try $0.delete(key) }
     }
 
     /// As ``ThrowingArchives/delete(allKeys:)``.
     public nonisolated(nonsending) func delete(allKeys keys: [String]) async throws {
-        try await core.elsewhere { core in
+        try await handle.elsewhere { core in
             for key in keys { try core.delete(key) }
         }
     }
 
     /// As ``ArchiveManager/deleteAll()``.
     public nonisolated(nonsending) func deleteAll() async throws {
-        try await core.elsewhere { try $0.deleteAll() }
+        try await handle.elsewhere { try $0.deleteAll() }
     }
 
     /// As ``ArchiveManager/deleteAll(ofOwner:)``.
     public nonisolated(nonsending) func deleteAll(ofOwner owner: String) async throws {
-        try await core.elsewhere { try $0.deleteAll(ofOwner: owner) }
+        try await handle.elsewhere { try $0.deleteAll(ofOwner: owner) }
     }
 
     /// As ``ArchiveManager/deleteAllInvalidateArchives(invalidateTimeInterval:)``.
     public nonisolated(nonsending) func deleteAllInvalidateArchives(
         invalidateTimeInterval: TimeInterval
     ) async throws {
-        try await core.elsewhere { try $0.deleteIdle(longerThan: .seconds(invalidateTimeInterval)) }
+        try await handle.elsewhere { try $0.deleteIdle(longerThan: .seconds(invalidateTimeInterval)) }
     }
 
     // MARK: The whole
 
     /// As ``ArchiveManager/resize(memory:disk:)``.
     public nonisolated(nonsending) func resize(memory: Int? = nil, disk: Int? = nil) async throws {
-        try await core.elsewhere { try $0.resize(memory: memory, disk: disk) }
+        try await handle.elsewhere { try $0.resize(memory: memory, disk: disk) }
     }
 
     /// As ``ThrowingArchives/maxSizes()``.
     public nonisolated(nonsending) func maxSizes() async throws -> ArchiveSizes {
-        try await core.elsewhere { try ThrowingArchives(core: $0).maxSizes() }
+        try await handle.elsewhere { ArchiveSizes(try $0.maxSizes()) }
     }
 
     /// As ``ThrowingArchives/currentSizes()``.
     public nonisolated(nonsending) func currentSizes() async throws -> ArchiveSizes {
-        try await core.elsewhere { try ThrowingArchives(core: $0).currentSizes() }
+        try await handle.elsewhere { ArchiveSizes(try $0.currentSizes()) }
     }
 
     /// As ``ArchiveManager/statistics``.
     public nonisolated(nonsending) func statistics() async throws -> ArchiveStatistics {
-        try await core.elsewhere { try $0.statistics() }
-    }
-}
-
-/// What goes to another thread and comes back: nobody else has it meanwhile.
-private struct Carried<Value>: @unchecked Sendable {
-    let value: Value
-}
-
-extension ArchiveCore {
-    /// What may wait for the disk or another process, off the threads of Swift's concurrency. `body` may use nothing that
-    /// its caller's actor guards: that goes on meanwhile.
-    nonisolated(nonsending) func elsewhere<Value>(
-        _ body: @escaping @Sendable (ArchiveCore) throws -> Value
-    ) async throws -> Value {
-        let result: Carried<Result<Value, any Error>> = await withCheckedContinuation { continuation in
-            DispatchQueue.global(qos: .userInitiated).async { [self] in
-                continuation.resume(returning: Carried(value: Result { try body(self) }))
-            }
-        }
-        return try result.value.get()
+        try await handle.elsewhere { try $0.statistics() }
     }
 }

@@ -8,7 +8,7 @@ import Foundation
 /// ``ArchiveError/unencodable(type:key:underlying:)``. A stored value that is no object of the type any more is `nil`
 /// here too, and logged: a cache may forget.
 public struct ThrowingArchives<Archive: Archivable>: @unchecked Sendable {
-    let core: ArchiveCore<Archive>
+    let handle: ArchiveHandle<Archive>
 
     /// As ``ArchiveManager/record(_:)``, with a lifetime on disk and one in memory (`nil`: as long as there is room), and an owner
     /// of 1 to 255 bytes.
@@ -16,7 +16,8 @@ public struct ThrowingArchives<Archive: Archivable>: @unchecked Sendable {
         _ object: Archive, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil
     ) throws {
-        try core.store(object, .new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner))
+        let terms = Terms.new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
+        try handle.perform { try $0.store(object, terms) }
     }
 
     /// As ``ArchiveManager/update(_:expiresIn:inMemory:owner:dropping:)``.
@@ -24,9 +25,9 @@ public struct ThrowingArchives<Archive: Archivable>: @unchecked Sendable {
         _ object: Archive, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil, dropping dropped: Set<ArchiveTerm> = []
     ) throws {
-        try core.store(
-            object,
-            .updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner, dropping: dropped))
+        let terms = Terms.updated(
+            lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner, dropping: dropped)
+        try handle.perform { try $0.store(object, terms) }
     }
 
     /// As ``ArchiveManager/insert(all:expiresIn:inMemory:owner:)``; the first object that can't be stored ends it.
@@ -35,71 +36,77 @@ public struct ThrowingArchives<Archive: Archivable>: @unchecked Sendable {
         owner: String? = nil
     ) throws {
         let terms = Terms.new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
-        for object in objects { try core.store(object, terms) }
+        for object in objects { try handle.perform { try $0.store(object, terms) } }
     }
 
     /// As ``ArchiveManager/access(archiveWithKey:)``.
-    public func access(archiveWithKey key: String) throws -> Archive? { try core.access(key) }
+    public func access(archiveWithKey key: String) throws -> Archive? { try handle.access(key) }
 
     /// As ``ArchiveManager/peek(archiveWithKey:)``.
-    public func peek(archiveWithKey key: String) throws -> Archive? { try core.peek(key) }
+    public func peek(archiveWithKey key: String) throws -> Archive? {
+        try handle.perform { try $0.peek(key) }
+    }
 
     /// As ``ArchiveManager/accessAll(limitedBy:)``.
     public func accessAll(limitedBy limit: Int = .max) throws -> [Archive] {
-        try core.accessAll(limit: limit)
+        try handle.perform { try $0.accessAll(limit: limit) }
     }
 
     /// As ``ArchiveManager/process(queries:)``.
-    public func process(queries: [Query<Archive>]) throws -> [Archive] { try core.process(queries) }
+    public func process(queries: [Query<Archive>]) throws -> [Archive] {
+        try handle.perform { try $0.process(queries) }
+    }
 
     /// As ``ArchiveManager/staleKeys()``.
-    public func staleKeys() throws -> [String] { try core.staleVersions().map(\.name) }
+    public func staleKeys() throws -> [String] { try handle.perform { try $0.staleVersions().map(\.name) } }
 
     /// As ``ArchiveManager/deleteStale()``.
     @discardableResult
-    public func deleteStale() throws -> Int { try core.delete(core.staleVersions()) }
+    public func deleteStale() throws -> Int { try handle.perform { try $0.delete($0.staleVersions()) } }
 
     /// As ``ArchiveManager/latestAccessedTime(for:)``.
-    public func latestAccessedTime(for key: String) throws -> Date? { try core.latestAccess(key) }
+    public func latestAccessedTime(for key: String) throws -> Date? {
+        try handle.perform { try $0.latestAccess(key) }
+    }
 
     /// As ``ArchiveManager/delete(archiveWithKey:)``.
-    public func delete(archiveWithKey key: String) throws { try core.delete(key) }
+    public func delete(archiveWithKey key: String) throws { try handle.perform { try $0.delete(key) } }
 
     /// Deletes the objects of these keys, one after the other; the first that can't be deleted ends it.
     public func delete(allKeys keys: [String]) throws {
-        for key in keys { try core.delete(key) }
+        for key in keys { try handle.perform { try $0.delete(key) } }
     }
 
     /// As ``ArchiveManager/deleteAll()``.
-    public func deleteAll() throws { try core.deleteAll() }
+    public func deleteAll() throws { try handle.perform { try $0.deleteAll() } }
 
     /// As ``ArchiveManager/deleteAll(ofOwner:)``.
-    public func deleteAll(ofOwner owner: String) throws { try core.deleteAll(ofOwner: owner) }
+    public func deleteAll(ofOwner owner: String) throws {
+        try handle.perform { try $0.deleteAll(ofOwner: owner) }
+    }
 
     /// As ``ArchiveManager/deleteAllInvalidateArchives(invalidateTimeInterval:)``.
     public func deleteAllInvalidateArchives(invalidateTimeInterval: TimeInterval) throws {
-        try core.deleteIdle(longerThan: .seconds(invalidateTimeInterval))
+        try handle.perform { try $0.deleteIdle(longerThan: .seconds(invalidateTimeInterval)) }
     }
 
     /// As ``ArchiveManager/resize(memory:disk:)``.
     public func resize(memory: Int? = nil, disk: Int? = nil) throws {
-        try core.resize(memory: memory, disk: disk)
+        try handle.perform { try $0.resize(memory: memory, disk: disk) }
     }
 
     /// As ``ArchiveManager/maxSize`` and its parts.
     public func maxSizes() throws -> ArchiveSizes {
-        let sizes = try core.maxSizes()
-        return ArchiveSizes(memory: sizes.memory, disk: sizes.disk, total: sizes.both)
+        try handle.perform { ArchiveSizes(try $0.maxSizes()) }
     }
 
     /// As ``ArchiveManager/currentSize`` and its parts.
     public func currentSizes() throws -> ArchiveSizes {
-        let sizes = try core.currentSizes()
-        return ArchiveSizes(memory: sizes.memory, disk: sizes.disk, total: sizes.both)
+        try handle.perform { ArchiveSizes(try $0.currentSizes()) }
     }
 
     /// As ``ArchiveManager/statistics``.
-    public func statistics() throws -> ArchiveStatistics { try core.statistics() }
+    public func statistics() throws -> ArchiveStatistics { try handle.perform { try $0.statistics() } }
 }
 
 /// Bytes of encoded objects in both tiers.
@@ -110,4 +117,10 @@ public struct ArchiveSizes: Sendable, Hashable {
     public var disk: Int
     /// Both together; `Int.max` if that is no limit.
     public var total: Int
+
+    init(_ sizes: (memory: Int, disk: Int, both: Int)) {
+        memory = sizes.memory
+        disk = sizes.disk
+        total = sizes.both
+    }
 }

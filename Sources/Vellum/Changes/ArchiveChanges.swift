@@ -46,11 +46,12 @@ public struct ArchiveChange: Sendable, Hashable {
 public struct ArchiveChanges: AsyncSequence, Sendable {
     public typealias Element = ArchiveChange
 
-    let archive: Archive
+    /// Begins to follow the archive as it is open now.
+    let follow: @Sendable () throws -> EventSequence
 
     /// An iterator over what happens from now on.
     public func makeAsyncIterator() -> Iterator {
-        Iterator(events: (try? archive.follow())?.makeAsyncIterator())
+        Iterator(events: (try? follow())?.makeAsyncIterator())
     }
 
     /// Follows the changes for one loop.
@@ -101,5 +102,7 @@ extension ArchiveChange {
 
 extension ArchiveManager {
     /// The changes of this archive, by whatever process, from when a loop over them begins.
-    public var changes: ArchiveChanges { ArchiveChanges(archive: core.archive) }
+    public var changes: ArchiveChanges {
+        ArchiveChanges { [handle] in try handle.perform { try $0.archive.follow() } }
+    }
 }

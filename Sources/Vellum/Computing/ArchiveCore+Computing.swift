@@ -20,8 +20,6 @@ extension ArchiveCore {
         return Duration.microseconds(expires.microseconds - Timestamp.now().microseconds) < renewal
     }
 
-    // MARK: For threads
-
     func value(_ request: Request, _ compute: () throws -> Object) throws -> Object {
         let present = try access(request.key)
         if let present, try isDue(request) == false { return present }
@@ -67,19 +65,48 @@ extension ArchiveCore {
         return try keep(prepared(object, for: request), request)
     }
 
-    // MARK: For tasks
+    // MARK: For threads and tasks
 
+    private func computingKey(_ key: String) -> Computing.Key { shared.computingKey(key) }
+
+    fileprivate func heldObject(_ key: String) throws -> HeldObject? {
+        guard let object = try peek(key) else { return nil }
+        return try prepare(object).kept
+    }
+
+    fileprivate func prepared(_ object: Object, for request: Request) throws -> PreparedObject {
+        guard ExactText(object.primaryKey) == ExactText(request.key) else {
+            throw ArchiveError.otherKey(wanted: request.key, computed: object.primaryKey)
+        }
+        return try prepare(object)
+    }
+
+    /// That it can't be stored keeps nobody from using it.
+    fileprivate func keep(_ prepared: PreparedObject, _ request: Request) throws -> HeldObject {
+        do { try store(prepared, request.terms) } catch { log("record", request.key, error) }
+        return prepared.kept
+    }
+}
+
+extension ArchiveShared {
+    fileprivate func computingKey(_ key: String) -> Computing.Key {
+        Computing.Key(archive: ObjectIdentifier(self), key: ExactText(key))
+    }
+}
+
+/// The same for tasks, whose threads must not be blocked.
+extension ArchiveHandle {
     nonisolated(nonsending) func value(
-        _ request: Request, _ compute: @escaping @Sendable () async throws -> sending Object
+        _ request: ArchiveCore<Object>.Request,
+        _ compute: @escaping @Sendable () async throws -> sending Object
     ) async throws -> Object {
         let key = request.key
-        let found = try accessInMemory(key)
-        let hash = found.hash
-        var present = found.object
-        if present == nil { present = try await elsewhere { try $0.accessOnDisk(key, hash: hash) } }
-        if let present, try isDue(request) == false { return present }
+        var present = try accessInMemory(key)
+        if present == nil { present = try await elsewhere { try $0.accessOnDisk(key) } }
+        if let present, try perform({ try $0.isDue(request) }) == false { return present }
+        let flights = shared.flights
         let (flight, ticket, isNew) = flights.join(key)
-        if !isNew, present == nil, Computing.keys.contains(computingKey(key)) {
+        if !isNew, present == nil, Computing.keys.contains(shared.computingKey(key)) {
             flights.giveUp(flight, ticket, key)
             throw ArchiveError.computesItself(key: key)
         }
@@ -93,15 +120,15 @@ extension ArchiveCore {
         } onCancel: {
             flights.giveUp(flight, ticket, key)
         }
-        return try object(of: held, key)
+        return try shared.object(of: held, key)
     }
 
     /// The computation belongs to none of those who wait, so that none can end it for the others.
     private func start(
-        _ flight: Flight, _ request: Request, isRenewal: Bool,
+        _ flight: Flight, _ request: ArchiveCore<Object>.Request, isRenewal: Bool,
         _ compute: @escaping @Sendable () async throws -> sending Object
     ) {
-        let keys = Computing.keys.union([computingKey(request.key)])
+        let keys = Computing.keys.union([shared.computingKey(request.key)])
         let task = Task {
             let outcome: Flight.Outcome
             do {
@@ -113,41 +140,19 @@ extension ArchiveCore {
                 if isRenewal { log("renew", request.key, error) }
                 outcome = .failure(error)
             }
-            flights.end(flight, request.key)
+            shared.flights.end(flight, request.key)
             flight.finish(outcome)
         }
         flight.carriedOut(by: task)
     }
 
     private nonisolated(nonsending) func carryOut(
-        _ request: Request, isRenewal: Bool, _ compute: @Sendable () async throws -> sending Object
+        _ request: ArchiveCore<Object>.Request, isRenewal: Bool,
+        _ compute: @Sendable () async throws -> sending Object
     ) async throws -> HeldObject {
         if !isRenewal, let held = try await elsewhere({ try $0.heldObject(request.key) }) { return held }
-        let prepared = try prepared(try await compute(), for: request)
+        let object = try await compute()
+        let prepared = try perform { try $0.prepared(object, for: request) }
         return try await elsewhere { try $0.keep(prepared, request) }
-    }
-
-    // MARK: Both
-
-    private func computingKey(_ key: String) -> Computing.Key {
-        Computing.Key(archive: ObjectIdentifier(self), key: ExactText(key))
-    }
-
-    private func heldObject(_ key: String) throws -> HeldObject? {
-        guard let object = try peek(key) else { return nil }
-        return try prepare(object).kept
-    }
-
-    private func prepared(_ object: Object, for request: Request) throws -> PreparedObject {
-        guard ExactText(object.primaryKey) == ExactText(request.key) else {
-            throw ArchiveError.otherKey(wanted: request.key, computed: object.primaryKey)
-        }
-        return try prepare(object)
-    }
-
-    /// That it can't be stored keeps nobody from using it.
-    private func keep(_ prepared: PreparedObject, _ request: Request) throws -> HeldObject {
-        do { try store(prepared, request.terms) } catch { log("record", request.key, error) }
-        return prepared.kept
     }
 }

@@ -20,7 +20,7 @@ extension ArchiveManager {
         owner: String? = nil, renewingBefore renewal: Duration? = nil, orCompute compute: () throws -> Archive
     ) throws -> Archive {
         let terms = Terms.new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
-        return try core.value(.init(key: key, terms: terms, renewal: renewal), compute)
+        return try handle.perform { try $0.value(.init(key: key, terms: terms, renewal: renewal), compute) }
     }
 }
 
@@ -31,7 +31,7 @@ extension ThrowingArchives {
         owner: String? = nil, renewingBefore renewal: Duration? = nil, orCompute compute: () throws -> Archive
     ) throws -> Archive {
         let terms = Terms.new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
-        return try core.value(.init(key: key, terms: terms, renewal: renewal), compute)
+        return try handle.perform { try $0.value(.init(key: key, terms: terms, renewal: renewal), compute) }
     }
 }
 
@@ -47,6 +47,6 @@ extension AsynchronousArchives {
         orCompute compute: @escaping @Sendable () async throws -> sending Archive
     ) async throws -> Archive {
         let terms = Terms.new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
-        return try await core.value(.init(key: key, terms: terms, renewal: renewal), compute)
+        return try await handle.value(.init(key: key, terms: terms, renewal: renewal), compute)
     }
 }

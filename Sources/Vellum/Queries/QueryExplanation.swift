@@ -23,6 +23,6 @@ extension QueryExplanation: CustomStringConvertible {
 extension QueryBuilder {
     /// How the query is carried out. `nil` if the archive can't be asked, which is logged.
     public func explain<Archive>() -> QueryExplanation? where Queriable == ArchiveManager<Archive> {
-        archives.attempt("explain a query", else: nil) { try archives.core.explanation(of: queries) }
+        archives.attempt("explain a query", else: nil) { try $0.explanation(of: queries) }
     }
 }

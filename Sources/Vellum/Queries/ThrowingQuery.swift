@@ -1,17 +1,17 @@
 /// A query whose results throw: `try users.throwing.findWhere { $0.age(.less(than: 30)) }.getResults()`. As a
 /// ``QueryBuilder`` in all else.
 public struct ThrowingQuery<Archive: Archivable>: QueryComposing {
-    let core: ArchiveCore<Archive>
+    let handle: ArchiveHandle<Archive>
     /// The steps so far.
     public let queries: [Query<Archive>]
 
     /// The same with another step.
     public func adding(_ query: Query<Archive>) -> ThrowingQuery {
-        ThrowingQuery(core: core, queries: queries + [query])
+        ThrowingQuery(handle: handle, queries: queries + [query])
     }
 
     /// As ``QueryBuilder/getResults()``.
-    public func getResults() throws -> [Archive] { try core.process(queries) }
+    public func getResults() throws -> [Archive] { try handle.perform { try $0.process(queries) } }
 
     /// As ``QueryBuilder/firstResult()``.
     public func firstResult() throws -> Archive? { try limitResults(by: 1).getResults().first }
@@ -20,20 +20,22 @@ public struct ThrowingQuery<Archive: Archivable>: QueryComposing {
     public func lastResult() throws -> Archive? { try getResults().last }
 
     /// As ``QueryBuilder/count()``.
-    public func count() throws -> Int { try core.seen(by: queries).count }
+    public func count() throws -> Int { try handle.perform { try $0.seen(by: queries).count } }
 
     /// As ``QueryBuilder/deleteResults()``.
     @discardableResult
-    public func deleteResults() throws -> Int { try core.deleteResults(of: queries) }
+    public func deleteResults() throws -> Int { try handle.perform { try $0.deleteResults(of: queries) } }
 
     /// How the query is carried out.
-    public func explain() throws -> QueryExplanation { try core.explanation(of: queries) }
+    public func explain() throws -> QueryExplanation {
+        try handle.perform { try $0.explanation(of: queries) }
+    }
 }
 
 extension ThrowingArchives: QueryComposing {
     /// Begins a query.
     public func adding(_ query: Query<Archive>) -> ThrowingQuery<Archive> {
-        ThrowingQuery(core: core, queries: [query])
+        ThrowingQuery(handle: handle, queries: [query])
     }
 }
 
@@ -43,7 +45,7 @@ extension ThrowingArchives: QueryComposing {
 /// Objects are read elsewhere, some hundred at a time, and asked where the caller runs, so that closures may use what its
 /// actor guards. What changes while the query runs is asked as it is when it is read.
 public struct AsynchronousQuery<Archive: Archivable>: QueryComposing {
-    let core: ArchiveCore<Archive>
+    let handle: ArchiveHandle<Archive>
     /// The steps so far.
     public let queries: [Query<Archive>]
 
@@ -51,14 +53,14 @@ public struct AsynchronousQuery<Archive: Archivable>: QueryComposing {
 
     /// The same with another step.
     public func adding(_ query: Query<Archive>) -> AsynchronousQuery {
-        AsynchronousQuery(core: core, queries: queries + [query])
+        AsynchronousQuery(handle: handle, queries: queries + [query])
     }
 
     /// As ``QueryBuilder/getResults()``.
     public nonisolated(nonsending) func getResults() async throws -> [Archive] {
         let seen = try await seen()
         let names = seen.map(\.name)
-        try await core.elsewhere { try $0.countAccesses(names) }
+        try await handle.elsewhere { try $0.countAccesses(names) }
         return seen.map(\.object)
     }
 
@@ -79,19 +81,19 @@ public struct AsynchronousQuery<Archive: Archivable>: QueryComposing {
         let versions = try await seen().map {
             ArchiveCore<Archive>.Version(name: $0.name, sequence: $0.sequence)
         }
-        return try await core.elsewhere { try $0.delete(versions) }
+        return try await handle.elsewhere { try $0.delete(versions) }
     }
 
     private nonisolated(nonsending) func seen() async throws -> [ArchiveCore<Archive>.Seen] {
         var run = RunningQuery<ArchiveCore<Archive>.Seen, Archive>(queries)
         guard !run.isComplete else { return [] }
-        let predicate = try core.encodedPredicate(of: queries)
-        var names = try await core.elsewhere { try $0.names(meeting: predicate) }[...]
+        let predicate = try handle.perform { try $0.encodedPredicate(of: queries) }
+        var names = try await handle.elsewhere { try $0.names(meeting: predicate) }[...]
         while !names.isEmpty, !run.isComplete {
             try Task.checkCancellation()
             let next = Array(names.prefix(AsynchronousQuery.batch))
             names = names.dropFirst(next.count)
-            for item in try await core.elsewhere({ try $0.objects(named: next) }) where !run.isComplete {
+            for item in try await handle.elsewhere({ try $0.objects(named: next) }) where !run.isComplete {
                 run.add(item, item.object)
             }
         }
@@ -102,11 +104,11 @@ public struct AsynchronousQuery<Archive: Archivable>: QueryComposing {
 extension AsynchronousArchives: QueryComposing {
     /// Begins a query.
     public func adding(_ query: Query<Archive>) -> AsynchronousQuery<Archive> {
-        AsynchronousQuery(core: core, queries: [query])
+        AsynchronousQuery(handle: handle, queries: [query])
     }
 
     /// As ``ArchiveManager/process(queries:)``.
     public nonisolated(nonsending) func process(queries: [Query<Archive>]) async throws -> [Archive] {
-        try await AsynchronousQuery(core: core, queries: queries).getResults()
+        try await AsynchronousQuery(handle: handle, queries: queries).getResults()
     }
 }

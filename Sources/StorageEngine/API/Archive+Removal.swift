@@ -1,0 +1,42 @@
+/// What nobody tells an archive: that its files were removed by something that is no user of the store.
+extension Archive {
+    /// Whether the archive's files are gone, as after `rm -rf` of the store: then it is closed for all processes that have it
+    /// open, since what they store from now on would be in files that nobody can open. Costs one system call. What can't be
+    /// told now counts as there. Without its descriptor alone it can be repaired, and goes on.
+    package func closeIfRemoved() -> Bool {
+        guard !isClosed else { return true }
+        guard mode == .readWrite, let engine = try? engine(), engine.hasLostItsFiles else { return false }
+        // Where others can't be told, each finds it out.
+        if !engine.closeForAll() { close() }
+        return true
+    }
+}
+
+extension Store {
+    /// Whether the store's folder is still there, with its marker. What can't be told now counts as there.
+    package var isPresent: Bool { (try? folder.hasEntry(named: StoreMarker.fileName)) ?? true }
+}
+
+extension ArchiveEngine {
+    /// Called now and then by the background thread, for those whose objects are in memory and who ask the files nothing.
+    func closeIfRemoved() {
+        if !index.isRemoved, hasLostItsFiles { _ = closeForAll() }
+    }
+
+    fileprivate func closeForAll() -> Bool {
+        do throws(StorageError) {
+            try acquire().closeForAll(nil)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    /// Only what the system says for certain.
+    fileprivate var hasLostItsFiles: Bool {
+        guard (try? folder.hasEntry(named: Descriptor.fileName)) == false else { return false }
+        guard !isGone else { return true }
+        guard let names = try? folder.names() else { return false }
+        return !names.contains { SegmentHeader.number(ofFileName: $0) != nil }
+    }
+}

@@ -1,0 +1,130 @@
+import Dispatch
+import Logging
+import StorageEngine
+import Synchronization
+
+/// What the faces of an archive have in common: the archive as it is open now. One that was closed, or removed by whoever, is
+/// opened or made anew by the next call. Safe from any thread.
+package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
+    let name: String
+    /// What was asked for last.
+    private let request: Guarded<ArchiveRequest>
+    /// What it was asked for with, so that a difference is told of once.
+    private let requests: Guarded<Set<ArchiveRequest>>
+    let shared: ArchiveShared<Object>
+    let shelf: MemoryShelf
+    private let current: Guarded<ArchiveCore<Object>>
+    /// Held by who opens the archive anew.
+    private let turn = Guarded(())
+    /// When it was last looked whether the archive's files are there, on the boot clock.
+    private let looked = Atomic<Int64>(0)
+
+    /// Microseconds between two of these looks. To remove an archive takes longer, so whoever removed it has the next call
+    /// notice that.
+    private static var pause: Int64 { 20 }
+
+    init(_ archive: Archive, _ request: ArchiveRequest, _ factory: ArchivesFactory.Core) throws {
+        name = archive.name
+        self.request = Guarded(request)
+        requests = Guarded([request])
+        shared = ArchiveShared(factory: factory)
+        shelf = MemoryShelf(archive: archive)
+        let core = ArchiveCore<Object>(archive, shared, shelf)
+        current = Guarded(core)
+        try core.expectOwnType()
+        try core.settle(request)
+    }
+
+    /// The archive as it was opened last.
+    package var core: ArchiveCore<Object> { current.withLock { $0 } }
+
+    /// The way of all calls but the hit of ``access(_:)``: `body` is called again with the archive that was opened or made
+    /// anew, if this one turns out to be closed.
+    func perform<Value>(_ body: (ArchiveCore<Object>) throws -> Value) throws -> Value {
+        let core = core
+        do {
+            try expectFiles(of: core)
+            return try body(core)
+        } catch let error as StorageError {
+            guard case .closed = error, core.archive.isClosed else { throw error }
+            return try body(reopened(after: core))
+        }
+    }
+
+    /// What nobody is thrown (S4).
+    func log(_ operation: String, _ key: String?, _ error: any Error) {
+        shared.log(operation, archive: name, key, error)
+    }
+
+    /// As ``perform(_:)`` for what may wait for the disk or another process, off the threads of Swift's concurrency. `body` may
+    /// use nothing that its caller's actor guards: that goes on meanwhile.
+    nonisolated(nonsending) func elsewhere<Value>(
+        _ body: @escaping @Sendable (ArchiveCore<Object>) throws -> Value
+    ) async throws -> Value {
+        let result: Carried<Result<Value, any Error>> = await withCheckedContinuation { continuation in
+            DispatchQueue.global(qos: .userInitiated).async { [self] in
+                continuation.resume(returning: Carried(value: Result { try perform(body) }))
+            }
+        }
+        return try result.value.get()
+    }
+
+    // MARK: Looking up
+
+    func access(_ name: String) throws -> Object? {
+        if let object = try accessInMemory(name) { return object }
+        return try perform { try $0.accessOnDisk(name) }
+    }
+
+    /// The object of a key if memory has it.
+    func accessInMemory(_ name: String) throws -> Object? {
+        let held: HeldObject?
+        do throws(StorageError) {
+            held = try shelf.access(name)
+        } catch {
+            // Opened anew it has none in memory.
+            guard case .closed = error else { throw error }
+            return nil
+        }
+        return try held.map { try shared.object(of: $0, name) }
+    }
+
+    // MARK: Being open
+
+    /// Applies what is asked for, or tells that the archive has something else, once for each request.
+    func settle(_ request: ArchiveRequest) throws {
+        looked.store(0, ordering: .relaxed)
+        try perform { core in
+            guard requests.withLock({ $0.insert(request).inserted }) else { return }
+            try core.settle(request)
+            self.request.withLock { $0 = request }
+        }
+    }
+
+    @inline(__always)
+    private func expectFiles(of core: ArchiveCore<Object>) throws(StorageError) {
+        let now = Archive.bootTime()
+        guard now &- looked.load(ordering: .relaxed) > ArchiveHandle.pause else { return }
+        looked.store(now, ordering: .relaxed)
+        if core.archive.closeIfRemoved() { throw .closed(name: name) }
+    }
+
+    private func reopened(after closed: ArchiveCore<Object>) throws -> ArchiveCore<Object> {
+        try turn.withLock { _ in
+            let present = core
+            guard present === closed else { return present }
+            let archive = try shared.factory.reopen(
+                named: name, request.withLock { $0 }, typeName: Object.archiveTypeName)
+            let core = ArchiveCore<Object>(archive, shared, shelf)
+            try core.expectOwnType()
+            shelf.begin(archive)
+            current.withLock { $0 = core }
+            return core
+        }
+    }
+}
+
+/// What goes to another thread and comes back: nobody else has it meanwhile.
+private struct Carried<Value>: @unchecked Sendable {
+    let value: Value
+}

@@ -1,0 +1,117 @@
+import Foundation
+import Logging
+import StorageEngine
+
+extension ArchivesFactory {
+    /// What the factory and its archives share: the archives need it for properties that have archives of their own, and to
+    /// be opened anew. Safe from any thread.
+    package final class Core: Sendable {
+        private let opened: Guarded<Opened>
+        private let sharedLogger = Guarded(Logger(label: "vellum") { _ in SwiftLogNoOpLogHandler() })
+
+        private struct Opened {
+            var path: String
+            var store: Store?
+            /// The program closed it, and nobody has used it since.
+            var isClosed = false
+            var archives: [ExactText: Known] = [:]
+        }
+
+        private struct Known {
+            var type: any Archivable.Type
+            var manager: any Sendable & AnyObject
+        }
+
+        init(path: String) { opened = Guarded(Opened(path: path)) }
+
+        static func defaultPath() -> String {
+            if let path = ProcessInfo.processInfo.environment["VELLUM_STORE"], !path.isEmpty { return path }
+            return CachesFolder.path() + "/" + ProcessInfo.processInfo.processName
+        }
+
+        var path: String { opened.withLock { $0.path } }
+
+        var logger: Logger {
+            get { sharedLogger.withLock { $0 } }
+            set { sharedLogger.withLock { $0 = newValue } }
+        }
+
+        /// Breaks the ring of references between the factory and its archives.
+        func forgetArchives() { opened.withLock { $0.archives = [:] } }
+
+        func move(to path: String) throws {
+            try opened.withLock { opened in
+                guard opened.archives.isEmpty || path == opened.path else {
+                    throw ArchiveError.storeInUse(path: opened.path, wanted: path)
+                }
+                opened.path = path
+            }
+        }
+
+        // MARK: Archives
+
+        func archives<Archive: Archivable>(_ request: ArchiveRequest) throws -> ArchiveManager<Archive> {
+            let type = Archive.self
+            let name = type.archiveName
+            let known: ArchiveManager<Archive>? = try opened.withLock { opened in
+                guard let known = opened.archives[ExactText(name)] else { return nil }
+                guard let manager = known.manager as? ArchiveManager<Archive> else {
+                    throw ArchiveError.nameInUse(
+                        archive: name, by: known.type.archiveTypeName, wanted: type.archiveTypeName)
+                }
+                return manager
+            }
+            guard let known else { return try make(request, named: name) }
+            try known.handle.settle(request)
+            return known
+        }
+
+        private func make<Archive: Archivable>(
+            _ request: ArchiveRequest, named name: String
+        ) throws -> ArchiveManager<Archive> {
+            let archive = try reopen(named: name, request, typeName: Archive.archiveTypeName)
+            let manager = ArchiveManager<Archive>(try ArchiveHandle(archive, request, self))
+            let isFirst = opened.withLock { opened in
+                guard opened.archives[ExactText(name)] == nil else { return false }
+                opened.archives[ExactText(name)] = Known(type: Archive.self, manager: manager)
+                return true
+            }
+            // Another thread was quicker: its object is the one that everybody gets.
+            return isFirst ? manager : try archives(request)
+        }
+
+        /// The archive, opened or made, in a store that is opened or made as well.
+        func reopen(
+            named name: String, _ request: ArchiveRequest, typeName: String
+        ) throws -> StorageEngine.Archive {
+            try opened.withLock { opened in
+                if let store = opened.store, !store.isPresent {
+                    logger.warning(
+                        "vellum: the store was removed while it was open; it is made anew",
+                        metadata: ["store": "\(opened.path)"])
+                    store.close()
+                    opened.store = nil
+                }
+                let store = try opened.store ?? Store.open(at: opened.path)
+                opened.store = store
+                opened.isClosed = false
+                return try store.archive(
+                    named: name, orCreate: request.configuration(typeName: typeName))
+            }
+        }
+
+        // MARK: Closing
+
+        /// Whether the program closed the store, and nobody has used it since.
+        var isClosed: Bool { opened.withLock { $0.isClosed } }
+
+        func close() {
+            let store = opened.withLock { opened in
+                defer { opened.store = nil }
+                opened.isClosed = true
+                return opened.store
+            }
+            store?.close()
+        }
+    }
+}

@@ -1,0 +1,82 @@
+import StorageEngine
+
+/// What of an archive is in the memory of this process, under one lock, and whose it is: after an archive was removed, that of
+/// the one that was made in its place. So a hit takes no lock but this one. It knows no types. Safe from any thread.
+package final class MemoryShelf: Sendable {
+    struct State {
+        var archive: Archive
+        var objects = ObjectTable()
+        var hits: UInt64 = 0
+        /// The archive's change mark when all objects were last compared with the index.
+        var compared: UInt64?
+    }
+
+    let state: Guarded<State>
+
+    init(archive: Archive) { state = Guarded(State(archive: archive)) }
+
+    /// From now on it is another archive's memory. What is in it goes.
+    func begin(_ archive: Archive) { state.withLock { $0 = State(archive: archive) } }
+
+    /// The object of a key, if it is in memory: then it becomes the most recent one in both tiers and counts as a hit (S5).
+    func access(_ name: String) throws(StorageError) -> HeldObject? {
+        var contiguous = name
+        let result = contiguous.withUTF8 { bytes in
+            Result { () throws(StorageError) in
+                try state.withLock { (state) throws(StorageError) in
+                    let key = try state.archive.hashed(UnsafeRawBufferPointer(bytes))
+                    return try state.access(key, named: name)
+                }
+            }
+        }
+        return try result.get()
+    }
+}
+
+extension MemoryShelf.State {
+    mutating func access(_ key: HashedKey, named name: String) throws(StorageError) -> HeldObject? {
+        let place = objects.find(key.hash, name)
+        guard place != ObjectTable.none else { return nil }
+        var standing = HeldState.gone
+        if objects.node(place).end == .max {
+            standing = try archive.access(objects.node(place).held)
+        }
+        // What is gone may only have been moved, and what has a deadline here is looked at first.
+        if standing == .gone, try isValid(place, key) {
+            standing = try archive.access(objects.node(place).held)
+        }
+        guard standing == .current else { return nil }
+        objects.makeNewest(place)
+        hits &+= 1
+        if hits & 255 == 0, archive.closeIfRemoved() { throw .closed(name: archive.name) }
+        return objects.node(place).object
+    }
+
+    /// Whether the object at a place may still be used; if not, it goes.
+    mutating func isValid(_ place: ObjectTable.Place, _ key: HashedKey) throws(StorageError) -> Bool {
+        let isOver = objects.node(place).end != .max && Archive.bootTime() >= objects.node(place).end
+        if !isOver, try archive.state(of: objects.node(place).held) == .current { return true }
+        // Its frame may only have been moved.
+        if !isOver, let held = try archive.follow(objects.node(place).held, key: key) {
+            objects.follow(held, at: place)
+            return true
+        }
+        try drop(place)
+        return false
+    }
+
+    /// Evicts the least recent objects until those that are left have at most `limit` bytes.
+    mutating func evict(downTo limit: Int) throws(StorageError) {
+        while objects.bytes > limit, objects.oldest != ObjectTable.none { try drop(objects.oldest) }
+    }
+
+    mutating func drop(_ place: ObjectTable.Place) throws(StorageError) {
+        let node = objects.remove(place)
+        try leave(node.held, node.key, isOnlyHere: node.isOnlyHere)
+    }
+
+    func leave(_ held: HeldEntry, _ name: String, isOnlyHere: Bool) throws(StorageError) {
+        try archive.letGo(held, forKey: name)
+        if isOnlyHere { try archive.remove(held, forKey: name) }
+    }
+}

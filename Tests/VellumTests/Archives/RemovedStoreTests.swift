@@ -1,0 +1,164 @@
+import Foundation
+import StorageEngine
+import Testing
+import Vellum
+
+/// After `rm -rf` of the store's folder a program went on recording into files that nobody could open, then got errors that
+/// nobody saw, and was given the dead archive by its factory until it was started anew.
+@Suite struct RemovedStoreTests {
+    private let store = TemporaryStore()
+    private let log = LoggedMessages()
+
+    private func notes(_ factory: ArchivesFactory) throws -> ArchiveManager<Note> {
+        factory.logger = log.logger
+        return try factory.archives(for: Note.self)
+    }
+
+    private func note(_ key: String) -> Note { Note(primaryKey: key, text: "text of \(key)") }
+
+    /// What somebody finds who opens the store now.
+    private func found(_ key: String) throws -> Note? {
+        try store.factory().archives(for: Note.self).peek(archiveWithKey: key)
+    }
+
+    private func removeStore() throws { try FileManager.default.removeItem(atPath: store.path) }
+
+    @Test func theNextCallMakesTheStoreAnew() async throws {
+        let factory = store.factory()
+        let notes = try notes(factory)
+        notes.record(note("before"))
+        try removeStore()
+        notes.record(note("after"))
+        #expect(try found("after") == note("after"), "somebody else must find it")
+        #expect(notes.access(archiveWithKey: "before") == nil, "it went with the folder")
+        try removeStore()
+        try notes.throwing.record(note("thrown"))
+        #expect(try found("thrown") == note("thrown"))
+        try removeStore()
+        try await notes.asynchronous.record(note("awaited"))
+        #expect(try found("awaited") == note("awaited"))
+        #expect(try notes === factory.archives(for: Note.self), "the same object serves on")
+        #expect(log.all.count { $0.contains("removed while it was open") } == 3, "\(log.all)")
+        #expect(!log.all.contains { $0.contains("cannot") })
+    }
+
+    @Test(arguments: 0..<8) func everyCallNotices(_ call: Int) throws {
+        let notes = try notes(store.factory())
+        notes.record(note("a"))
+        try removeStore()
+        switch call {
+        case 0: #expect(notes.access(archiveWithKey: "absent") == nil)
+        case 1: notes.delete(archiveWithKey: "a")
+        case 2: notes.deleteAll()
+        case 3: #expect(notes.accessAll() == [])
+        case 4: #expect(notes.findWhere { $0.text(.contains("a")) }.getResults() == [])
+        case 5: #expect(try notes.throwing.value(forKey: "b") { note("b") } == note("b"))
+        case 6: #expect(notes.statistics?.objects == 0)
+        default: #expect(notes.latestAccessedTime(for: "a") == nil)
+        }
+        #expect(try Store.isStore(at: store.path))
+        notes.record(note("c"))
+        #expect(try found("c") == note("c"))
+    }
+
+    /// What is in memory is asked no file, but now and then.
+    @Test func aHitInMemoryNoticesSoon() throws {
+        let notes = try notes(store.factory())
+        notes.record(note("a"))
+        try removeStore()
+        var hits = 0
+        while notes.access(archiveWithKey: "a") != nil, hits < 10_000 { hits += 1 }
+        #expect(hits < 300)
+    }
+
+    @Test func theOtherProcessesOfTheStoreComeAlong() throws {
+        let one = try notes(store.factory())
+        let other = try notes(store.factory())
+        one.record(note("a"))
+        #expect(other.access(archiveWithKey: "a") != nil)
+        try removeStore()
+        one.record(note("b"))
+        #expect(other.access(archiveWithKey: "a") == nil, "also from memory")
+        #expect(other.access(archiveWithKey: "b") == note("b"))
+        other.record(note("c"))
+        #expect(one.access(archiveWithKey: "c") == note("c"))
+    }
+
+    @Test func anArchiveThatSomebodyRemovesIsMadeAnew() throws {
+        let notes = try notes(store.factory())
+        notes.record(note("a"))
+        let other = try Store.open(at: store.path)
+        try other.removeArchive(named: "Note")
+        #expect(notes.access(archiveWithKey: "a") == nil)
+        notes.record(note("b"))
+        #expect(try found("b") == note("b"))
+    }
+
+    @Test func whatIsInTheFolderGoesWithoutTheFolderToo() throws {
+        let notes = try notes(store.factory())
+        notes.record(note("a"))
+        for name in try FileManager.default.contentsOfDirectory(atPath: store.path) {
+            try FileManager.default.removeItem(atPath: store.path + "/" + name)
+        }
+        notes.record(note("b"))
+        #expect(try found("b") == note("b"))
+    }
+
+    @Test func whyItCannotBeMadeAnewIsSaid() throws {
+        let notes = try notes(store.factory())
+        notes.record(note("a"))
+        try removeStore()
+        try Data("a file".utf8).write(to: URL(fileURLWithPath: store.path))
+        #expect(throws: StorageError.self) { try notes.throwing.record(note("b")) }
+        notes.record(note("c"))
+        #expect(
+            log.all.contains { $0.contains("cannot record") && $0.contains("it is a file, not a folder") })
+        try removeStore()
+        notes.record(note("d"))
+        #expect(try found("d") == note("d"), "as soon as it can be")
+    }
+
+    @Test func manyThreadsMakeItAnewOnce() async throws {
+        let notes = try notes(store.factory())
+        notes.record(note("a"))
+        try removeStore()
+        await withTaskGroup { group in
+            for thread in 0..<8 {
+                group.addTask {
+                    for number in 0..<50 { notes.record(self.note("\(thread) \(number)")) }
+                }
+            }
+        }
+        let others = try store.factory().archives(for: Note.self)
+        #expect(others.statistics?.objects == 400)
+        #expect(log.all.count { $0.contains("removed while it was open") } == 1, "\(log.all)")
+    }
+
+    // MARK: Closing
+
+    @Test func aClosedFactoryIsOpenedByTheNextCall() async throws {
+        let factory = store.factory()
+        let notes = try notes(factory)
+        notes.record(note("a"))
+        var changes = notes.changes.makeAsyncIterator()
+        factory.close()
+        #expect(await changes.next() == nil, "its loop ends")
+        #expect(notes.access(archiveWithKey: "a") == note("a"))
+        factory.close()
+        factory.close()
+        #expect(try factory.archives(for: Note.self) === notes)
+        #expect(notes.statistics?.objects == 1)
+        #expect(log.all == [])
+    }
+
+    @Test func whereTheStoreIsMayBeSaidBeforeItsFirstUse() throws {
+        let factory = ArchivesFactory(storePath: store.path + "/never")
+        try factory.useStore(at: store.path)
+        #expect(factory.storePath == store.path)
+        try notes(factory).record(note("a"))
+        #expect(try found("a") == note("a"))
+        try factory.useStore(at: store.path)
+        let error = #expect(throws: ArchiveError.self) { try factory.useStore(at: store.path + "2") }
+        #expect("\(try #require(error))".contains("too late"))
+    }
+}
