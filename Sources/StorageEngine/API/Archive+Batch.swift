@@ -12,9 +12,16 @@ extension Archive {
     ///   exceeds ``Batch/maximumBytes``; and what ``put(_:forKey:encoding:attributes:)`` throws.
     @discardableResult
     public func apply(_ batch: Batch) throws(StorageError) -> [BatchResult] {
+        try apply(batch, ifUnchanged: []) ?? []
+    }
+
+    /// As ``apply(_:)``, but only if all entries that are named are still those that were seen, whatever other processes do
+    /// meanwhile; `nil`: one is another by now, or is gone, or has come, and nothing was changed. Entries may be named that
+    /// the batch doesn't change.
+    public func apply(_ batch: Batch, ifUnchanged seen: [SeenEntry]) throws(StorageError) -> [BatchResult]? {
         let engine = try engine()
-        let prepared = try PreparedBatch(batch, engine)
-        let results = try engine.applyMakingRoom(prepared)
+        let prepared = try PreparedBatch(batch, ifUnchanged: seen, engine)
+        guard let results = try engine.applyMakingRoom(prepared) else { return nil }
         if prepared.hasDeadlines { try engine.beginHousekeeping() }
         try engine.settle()
         return results

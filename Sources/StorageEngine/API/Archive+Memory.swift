@@ -156,6 +156,14 @@ extension Archive {
     /// Sum of the sizes of all values on disk, in bytes.
     package func diskBytes() throws(StorageError) -> UInt64 { try engine().look { $0.valueBytes } }
 
+    /// Entries, those that only a living process' memory holds included, without what has expired. Costs nothing but a look at the
+    /// header of the index, unless a process ended without closing.
+    package func entryCount() throws(StorageError) -> Int {
+        let engine = try engine()
+        let entries = engine.visibleTotals().entries
+        return entries - min(entries, engine.countOrphans())
+    }
+
     /// Changes with every change of an entry, by whatever process.
     package func changeMark() throws(StorageError) -> UInt64 { try engine().look { $0.head.raw } }
 }

@@ -14,6 +14,8 @@ public struct Batch: Sendable {
         var encoding = ValueEncoding.unknown
         var attributes = EntryAttributes.none
         var keepsCreation = false
+        /// Which terms of the entry that is there stay as they are.
+        var kept: KeptTerms = []
     }
 
     private(set) var items: [Item] = []
@@ -41,8 +43,32 @@ public struct Batch: Sendable {
             Item(key: key, value: value, encoding: encoding, attributes: attributes, keepsCreation: true))
     }
 
+    /// As ``update(_:forKey:encoding:attributes:)``; `kept` of the terms are those of the entry that is there when the batch
+    /// is made, the others those of `attributes`.
+    package mutating func update(
+        _ value: [UInt8], forKey key: String, encoding: ValueEncoding, attributes: EntryAttributes,
+        keeping kept: KeptTerms
+    ) {
+        items.append(
+            Item(
+                key: key, value: value, encoding: encoding, attributes: attributes, keepsCreation: true,
+                kept: kept))
+    }
+
     /// As ``Archive/delete(_:)``.
     public mutating func delete(_ key: String) { items.append(Item(key: key)) }
+}
+
+/// Which version of an entry somebody has seen.
+public struct SeenEntry: Sendable, Hashable {
+    public var key: String
+    /// Its ``CurrentEntry/sequence``; `nil`: there was none.
+    public var sequence: UInt64?
+
+    public init(key: String, sequence: UInt64?) {
+        self.key = key
+        self.sequence = sequence
+    }
 }
 
 /// What became of one change of a batch.

@@ -5,7 +5,7 @@ import CPlatform
 /// OnDiskFormat, "Batches".
 extension ArchiveEngine {
     /// As ``apply(_:)``, and gives up what can be given up on a full disk.
-    func applyMakingRoom(_ batch: PreparedBatch) throws(StorageError) -> [BatchResult] {
+    func applyMakingRoom(_ batch: PreparedBatch) throws(StorageError) -> [BatchResult]? {
         do throws(StorageError) {
             return try apply(batch)
         } catch {
@@ -15,13 +15,12 @@ extension ArchiveEngine {
         }
     }
 
-    private func apply(_ batch: PreparedBatch) throws(StorageError) -> [BatchResult] {
-        let result: Result<[BatchResult], StorageError> = batch.bytes.withUnsafeBytes { bytes in
+    private func apply(_ batch: PreparedBatch) throws(StorageError) -> [BatchResult]? {
+        let result: Result<[BatchResult]?, StorageError> = batch.bytes.withUnsafeBytes { bytes in
             Result { () throws(StorageError) in try acquire().apply(batch, bytes) }
         }
         return try result.get()
     }
-
 }
 
 extension ArchiveSection {
@@ -30,7 +29,8 @@ extension ArchiveSection {
 
     fileprivate func apply(
         _ batch: PreparedBatch, _ bytes: UnsafeRawBufferPointer
-    ) throws(StorageError) -> [BatchResult] {
+    ) throws(StorageError) -> [BatchResult]? {
+        for condition in batch.conditions where try !isMet(condition, bytes) { return nil }
         if let limit = index.diskLimit, batch.valueBytes > limit {
             engine.noteRejection(
                 UnsafeRawBufferPointer(start: nil, count: 0), tag: 0, bytes: batch.valueBytes, .tooLarge)
@@ -47,6 +47,17 @@ extension ArchiveSection {
         return results
     }
 
+    private func isMet(
+        _ condition: BatchCondition, _ bytes: UnsafeRawBufferPointer
+    ) throws(StorageError) -> Bool {
+        let key = UnsafeRawBufferPointer(rebasing: bytes[condition.key])
+        guard let present = try findToChange(key, tag: condition.tag) else {
+            return condition.sequence == nil
+        }
+        defer { engine.letGo(present) }
+        return condition.sequence == present.presentSequence
+    }
+
     /// What is there under the keys of a batch.
     private func lookUp(
         _ changes: [BatchChange], _ bytes: UnsafeRawBufferPointer
@@ -61,6 +72,7 @@ extension ArchiveSection {
             changes[place].isExpired = engine.isExpired(present)
             if changes[place].keepsCreation, !changes[place].isExpired {
                 changes[place].created = present.frame.created
+                changes[place].keep(present)
             }
         }
         return changes
@@ -102,7 +114,7 @@ extension ArchiveSection {
 
     /// Writes the frames, publishes them, and tells of them.
     private func carryOut(_ plan: BatchPlan, _ bytes: UnsafeRawBufferPointer) throws(StorageError) {
-        let frameBytes = plan.frameBytes(bytes, evictionsInFrame: ArchiveSection.evictionsInFrame)
+        let frameBytes = plan.frameBytes(evictionsInFrame: ArchiveSection.evictionsInFrame)
         let total = Frame.bytes(key: 0, extension: 0, value: BatchHeader.bytes) + frameBytes.sum
         guard total <= BatchHeader.maximumFrameBytes else {
             throw .batchTooLarge(
@@ -201,31 +213,33 @@ extension ArchiveSection {
             frame.encoding = change.encoding
             frame.created = change.created ?? plan.time
             frame.key = UnsafeRawBufferPointer(rebasing: bytes[change.key])
-            let traits = change.value == nil ? EntryTraits() : change.traits(bytes)
-            withBatchExtension(traits.bytes) { writer in
-                BatchPart(first: first, previous: change.previous).write(to: &writer)
-                traits.write(to: &writer)
-                frame.extensionBytes = writer.written
-                let location = (change.value ?? []).withUnsafeBytes { value in
-                    frame.value = value
-                    return write(frame)
+            let location = change.withTraits { traits in
+                withBatchExtension(traits.bytes) { writer in
+                    BatchPart(first: first, previous: change.previous).write(to: &writer)
+                    traits.write(to: &writer)
+                    frame.extensionBytes = writer.written
+                    return (change.value ?? []).withUnsafeBytes { value in
+                        frame.value = value
+                        return write(frame)
+                    }
                 }
-                steps.append(
-                    BatchStep(
-                        isPut: change.value != nil, tag: change.tag, number: change.number, location: location
-                    ))
             }
+            steps.append(
+                BatchStep(
+                    isPut: change.value != nil, tag: change.tag, number: change.number, location: location))
         }
         crashPoint(.batchWritten)
         return steps
     }
 
     /// Calls `body` with room for a batch's part and `bytes` more.
-    private func withBatchExtension(_ bytes: Int, _ body: (inout ExtensionWriter) -> Void) {
+    private func withBatchExtension<Value>(
+        _ bytes: Int, _ body: (inout ExtensionWriter) -> Value
+    ) -> Value {
         let size = FrameExtension.partBytes(BatchPart.bytes) + bytes
-        withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { buffer in
+        return withUnsafeTemporaryAllocation(byteCount: size, alignment: 8) { buffer in
             var writer = ExtensionWriter(buffer)
-            body(&writer)
+            return body(&writer)
         }
     }
 }
@@ -238,11 +252,9 @@ private struct BatchPlan {
     var time: Int64
 
     /// Number and size of the frames behind the first.
-    func frameBytes(
-        _ bytes: UnsafeRawBufferPointer, evictionsInFrame: Int
-    ) -> (count: Int, sum: Int) {
+    func frameBytes(evictionsInFrame: Int) -> (count: Int, sum: Int) {
         var count = changes.count
-        var sum = changes.reduce(0) { $0 + $1.frameBytes(bytes) }
+        var sum = changes.reduce(0) { $0 + $1.frameBytes }
         for start in stride(from: 0, to: victims.count, by: evictionsInFrame) {
             let named = min(evictionsInFrame, victims.count - start)
             let size = FrameExtension.partBytes(BatchPart.bytes) + FrameExtension.evictionBytes(named)

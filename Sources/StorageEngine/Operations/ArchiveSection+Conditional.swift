@@ -35,13 +35,16 @@ extension ArchiveSection {
         var request = request
         let present = try findToChange(key, tag: tag)
         defer { if let present { engine.letGo(present) } }
-        // What has expired, or is in a process' memory only, is no value.
-        let isThere = present.map { ($0.standing ?? .valid) == .valid } ?? false
-        guard sequence == (isThere ? present?.frame.sequence : nil) else { return .changed }
-        if keepsTraits, let present, isThere {
+        guard sequence == present?.presentSequence else { return .changed }
+        if keepsTraits, let present, sequence != nil {
             request.traits = present.frame.traits
             request.traits.deadline = present.slot.deadline
         }
         return .stored(sequence: try put(request, key: key, tag: tag).sequence)
     }
+}
+
+extension FoundEntry {
+    /// The number of the operation that stored the value. What has expired, or is in a process' memory only, is none.
+    var presentSequence: UInt64? { (standing ?? .valid) == .valid ? frame.sequence : nil }
 }

@@ -1,4 +1,12 @@
-/// One change of a batch as the engine carries it out. Keys and owners are in the batch's `bytes`.
+/// That an entry is still the one that was seen. Its key is in the batch's `bytes`.
+struct BatchCondition {
+    var key: Range<Int>
+    var tag: UInt32
+    /// `nil`: there was none.
+    var sequence: UInt64?
+}
+
+/// One change of a batch as the engine carries it out. Its key is in the batch's `bytes`.
 struct BatchChange {
     /// Its place in the batch.
     var item: Int
@@ -10,7 +18,9 @@ struct BatchChange {
     var keepsCreation: Bool
     var deadline = Deadline.never
     var memoryInterval: Int64 = 0
-    var owner: Range<Int>
+    var owner: [UInt8] = []
+    /// Which of these three are those of the present entry instead.
+    var kept: KeptTerms
 
     // Found out under the lock.
     /// The present entry; 0: none.
@@ -26,15 +36,19 @@ struct BatchChange {
 /// A batch made ready before the lock is taken: keys are checked and hashed, and of several changes of one key the
 /// last remains.
 struct PreparedBatch {
-    /// Keys and owners, one behind another.
+    /// Keys, one behind another.
     let bytes: [UInt8]
     let changes: [BatchChange]
     let itemCount: Int
     let hasDeadlines: Bool
+    /// What must still be there for the batch to be made.
+    let conditions: [BatchCondition]
     /// Sum of the values that it leaves.
     let valueBytes: Int
 
-    init(_ batch: Batch, _ engine: ArchiveEngine) throws(StorageError) {
+    init(
+        _ batch: Batch, ifUnchanged seen: [SeenEntry], _ engine: ArchiveEngine
+    ) throws(StorageError) {
         guard engine.kind != .log else {
             throw .wrongKind(archive: engine.name, kind: engine.kind, operation: "apply a batch")
         }
@@ -50,13 +64,11 @@ struct PreparedBatch {
             let hash = try PreparedBatch.hash(of: key, in: bytes, engine)
             var change = BatchChange(
                 item: item, key: key, tag: UInt32(truncatingIfNeeded: hash), value: content.value,
-                encoding: content.encoding, keepsCreation: content.keepsCreation, owner: 0..<0)
+                encoding: content.encoding, keepsCreation: content.keepsCreation, kept: content.kept)
             try content.attributes.withTraits { (traits) throws(StorageError) in
                 change.deadline = traits.deadline
                 change.memoryInterval = traits.memoryInterval
-                let start = bytes.count
-                bytes.append(contentsOf: traits.owner)
-                change.owner = start..<bytes.count
+                change.owner = Array(traits.owner)
             }
             if let value = content.value, value.count > Frame.maximumValueBytes {
                 throw .batchTooLarge(
@@ -67,6 +79,17 @@ struct PreparedBatch {
             last[hash] = (last[hash] ?? []).filter { $0 != same } + [changes.count]
             changes.append(change)
         }
+        var conditions: [BatchCondition] = []
+        for entry in seen {
+            let start = bytes.count
+            bytes.append(contentsOf: entry.key.utf8)
+            let hash = try PreparedBatch.hash(of: start..<bytes.count, in: bytes, engine)
+            conditions.append(
+                BatchCondition(
+                    key: start..<bytes.count, tag: UInt32(truncatingIfNeeded: hash), sequence: entry.sequence)
+            )
+        }
+        self.conditions = conditions
         self.bytes = bytes
         itemCount = batch.count
         self.changes = changes.filter { $0.item >= 0 }
@@ -89,16 +112,24 @@ struct PreparedBatch {
 }
 
 extension BatchChange {
-    /// What its frame says besides key and value; `bytes` are the batch's.
-    func traits(_ bytes: UnsafeRawBufferPointer) -> EntryTraits {
-        EntryTraits(
-            deadline: deadline, memoryInterval: memoryInterval,
-            owner: UnsafeRawBufferPointer(rebasing: bytes[owner]))
+    /// Calls `body` with what its frame says besides key and value.
+    func withTraits<Value>(_ body: (EntryTraits) -> Value) -> Value {
+        guard value != nil else { return body(EntryTraits()) }
+        return owner.withUnsafeBytes {
+            body(EntryTraits(deadline: deadline, memoryInterval: memoryInterval, owner: $0))
+        }
+    }
+
+    /// Takes over what it keeps of the entry that is there.
+    mutating func keep(_ present: FoundEntry) {
+        if kept.contains(.lifetime) { deadline = present.slot.deadline }
+        if kept.contains(.memoryLifetime) { memoryInterval = present.frame.memoryInterval }
+        if kept.contains(.owner) { owner = Array(present.frame.owner) }
     }
 
     /// Size of its frame.
-    func frameBytes(_ bytes: UnsafeRawBufferPointer) -> Int {
-        let size = FrameExtension.partBytes(BatchPart.bytes) + (value == nil ? 0 : traits(bytes).bytes)
+    var frameBytes: Int {
+        let size = FrameExtension.partBytes(BatchPart.bytes) + withTraits { $0.bytes }
         return Frame.bytes(key: key.count, extension: size, value: value?.count ?? 0)
     }
 }

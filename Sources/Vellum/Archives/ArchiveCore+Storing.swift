@@ -45,6 +45,7 @@ extension ArchiveCore {
 
     private func put(_ prepared: PreparedObject, _ key: HashedKey, _ terms: Terms) throws {
         for store in prepared.properties { store() }
+        let terms = terms.completed(shared.standardLifetime)
         let bytes = prepared.encoded.bytes.count
         // What only the disk has no room for is kept in memory alone (S11).
         let isOnlyHere = try bytes > diskLimit && bytes <= archive.memoryLimit()
@@ -54,7 +55,8 @@ extension ArchiveCore {
             : try putToHold(prepared.encoded, key, terms)
         try memory.keep(
             prepared.kept, key, named: prepared.name, held: held, bytes: bytes, origin: .recorded,
-            isOnlyHere: isOnlyHere)
+            isOnlyHere: isOnlyHere, atMost: shared.sliding?.pause)
+        if terms.isUpdate, shared.sliding != nil { try slide(prepared.name) }
     }
 
     private func putToHold(

@@ -56,8 +56,10 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         try withHashed(name) { key in
             guard let read = try read(key, name, counts: true) else { return nil }
             _ = try archive.access(read.held)
+            try slide(name)
             try memory.keep(
-                read.kept, key, named: name, held: read.held, bytes: read.bytes, origin: .read)
+                read.kept, key, named: name, held: read.held, bytes: read.bytes, origin: .read,
+                atMost: shared.sliding?.pause)
             return read.object
         }
     }
@@ -119,16 +121,37 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     // MARK: Many at once (S7)
 
     /// An object that was looked at, and how to make an access of that afterwards.
-    struct Seen {
-        var object: Object
+    package struct Seen {
+        package var object: Object
         var name: String
         /// Of the operation that stored it; 0 where nobody asks.
         var sequence: UInt64 = 0
     }
 
-    func accessAll(limit: Int) throws -> [Object] {
-        guard limit > 0 else { return [] }
-        return try count(Array(allObjects().prefix(limit)))
+    func accessAll(limit: Int) throws -> [Object] { try count(latest(limit).objects) }
+
+    /// The most recent objects, at most `limit`, without any trace, and how many entries were looked at for their keys.
+    package func latest(_ limit: Int) throws -> (objects: [Seen], looked: Int) {
+        guard limit > 0 else { return ([], 0) }
+        if limit <= Archive.mostLatestKeys, let latest = try archive.latestKeys(limit) {
+            let objects = try latest.keys.compactMap { name in
+                try peekOrNote(name).map { Seen(object: $0, name: name) }
+            }
+            // Where some were no objects, further ones are to be found.
+            if objects.count == latest.keys.count || latest.keys.count < limit {
+                return (objects, latest.looked)
+            }
+        }
+        return (Array(try allObjects().prefix(limit)), try archive.entryCount())
+    }
+
+    private func peekOrNote(_ name: String) throws -> Object? {
+        do {
+            return try peek(name)
+        } catch {
+            log("read", name, error)
+            return nil
+        }
     }
 
     func process(_ queries: [Query<Object>]) throws -> [Object] { try count(seen(by: queries)) }

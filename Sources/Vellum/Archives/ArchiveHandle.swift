@@ -72,21 +72,26 @@ package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
     // MARK: Looking up
 
     func access(_ name: String) throws -> Object? {
-        if let object = try accessInMemory(name) { return object }
+        // Without an optional of the generic type on the way, which would cost more than the hit.
+        if let held = try heldInMemory(name) { return try shared.object(of: held, name) }
         return try perform { try $0.accessOnDisk(name) }
     }
 
     /// The object of a key if memory has it.
     func accessInMemory(_ name: String) throws -> Object? {
-        let held: HeldObject?
+        guard let held = try heldInMemory(name) else { return nil }
+        return try shared.object(of: held, name)
+    }
+
+    @inline(__always)
+    private func heldInMemory(_ name: String) throws(StorageError) -> HeldObject? {
         do throws(StorageError) {
-            held = try shelf.access(name)
+            return try shelf.access(name)
         } catch {
             // Opened anew it has none in memory.
             guard case .closed = error else { throw error }
             return nil
         }
-        return try held.map { try shared.object(of: $0, name) }
     }
 
     // MARK: Being open

@@ -29,8 +29,9 @@ extension ArchiveCore {
         }
     }
 
-    /// Applies what is asked for, or tells that the archive has something else.
+    /// Lifetimes are of this process; of all else applies what is asked for, or tells that the archive has something else.
     func settle(_ request: ArchiveRequest) throws {
+        if let lifetime = request.lifetime { shared.setLifetimes(lifetime, slides: request.slides) }
         let found = try archive.configuration()
         if let kind = request.kind ?? (found.kind == .log ? .cache : nil), kind != found.kind {
             throw ArchiveError.otherKind(archive: archive.name, is: found.kind, wanted: kind)

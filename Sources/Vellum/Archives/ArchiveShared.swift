@@ -12,6 +12,26 @@ package final class ArchiveShared<Object: Archivable>: @unchecked Sendable {
     /// Guards nothing else.
     let failures = Guarded(ArchiveFailures())
 
+    private let lifetimes = Guarded<(standard: Duration?, sliding: SlidingLifetime?)>((nil, nil))
+    private let hasLifetimes = Atomic(false)
+
+    /// How long an object lives that is recorded without a lifetime of its own; `nil`: until it is deleted or evicted.
+    var standardLifetime: Duration? {
+        guard hasLifetimes.load(ordering: .relaxed) else { return nil }
+        return lifetimes.withLock { $0.sliding?.granted ?? $0.standard }
+    }
+
+    /// `nil`: lifetimes don't slide.
+    var sliding: SlidingLifetime? {
+        guard hasLifetimes.load(ordering: .relaxed) else { return nil }
+        return lifetimes.withLock { $0.sliding }
+    }
+
+    func setLifetimes(_ lifetime: Duration, slides: Bool) {
+        lifetimes.withLock { $0 = (lifetime, slides ? SlidingLifetime(least: lifetime) : nil) }
+        hasLifetimes.store(true, ordering: .relaxed)
+    }
+
     init(factory: ArchivesFactory.Core) { self.factory = factory }
 
     /// The compiler has proven somewhere that the type is `Sendable`. Nothing else can be asked for that: the protocol

@@ -35,6 +35,8 @@ public struct ArchiveStatistics: Sendable, Hashable {
     public var undecodable: Int
     /// Calls of this process that could not do what they were asked, and could only log it.
     public var failedCalls: Int
+    /// Changes of this process that were made anew since somebody had changed first what they depended on.
+    public var conflicts: Int
 
     init(
         status: ArchiveStatus, memory: (objects: Int, hits: UInt64), memoryBytes: Int,
@@ -56,6 +58,7 @@ public struct ArchiveStatistics: Sendable, Hashable {
         unencodable = failures.unencodable
         self.undecodable = undecodable
         failedCalls = failures.logged
+        conflicts = failures.conflicts
     }
 }
 
@@ -63,4 +66,5 @@ public struct ArchiveStatistics: Sendable, Hashable {
 struct ArchiveFailures {
     var unencodable = 0
     var logged = 0
+    var conflicts = 0
 }

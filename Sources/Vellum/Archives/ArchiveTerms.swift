@@ -39,6 +39,15 @@ struct Terms: Sendable {
             lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner, kept: kept, isUpdate: true)
     }
 
+    /// These, with what the archive says where nothing else is said.
+    func completed(_ standard: Duration?) -> Terms {
+        guard let standard, lifetime == nil, !isUpdate || kept.contains(.lifetime) else { return self }
+        var terms = self
+        // Of an update it counts if there is nothing to keep.
+        terms.lifetime = standard
+        return terms
+    }
+
     var attributes: EntryAttributes {
         EntryAttributes(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
     }

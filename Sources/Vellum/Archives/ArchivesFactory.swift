@@ -89,28 +89,33 @@ public final class ArchivesFactory: Sendable {
     ///   - kind: `cache`, which evicts its least recently used objects to keep its limit, or `collection`, which keeps all
     ///     until they are deleted and has no limit on disk; `nil`: what it is, and `cache` if it is made.
     ///   - durability: what survives a crash of the system; `nil`: as it is, and `process` if it is made.
+    ///   - lifetime: how long objects live that this process records without a lifetime of their own; `nil`: as it was said
+    ///     before in this process, or until they are deleted or evicted.
+    ///   - slides: whether a use of an object in this process, by an access, an update or ``ArchiveManager/touch(archiveWithKey:)``,
+    ///     lets it live for `lifetime` from then on, and up to an eighth longer, for not every use is written down. Objects that
+    ///     have more left keep that, and such as live without end go on doing so.
     /// - Throws: also ``ArchiveError/otherKind(archive:is:wanted:)``.
     public func archives<Archive: Archivable & Sendable>(
         for type: Archive.Type = Archive.self, trySetMaxMemorySize memorySize: Int = 0,
         trySetMaxDiskSize diskSize: Int = 0, kind: ArchiveKind? = nil, durability: Durability? = nil,
-        appliesSettings: Bool = false
+        lifetime: Duration? = nil, slides: Bool = false, appliesSettings: Bool = false
     ) throws -> ArchiveManager<Archive> {
         try proven(
             ArchiveRequest(
                 memorySize: memorySize, diskSize: diskSize, kind: kind, durability: durability,
-                appliesSettings: appliesSettings))
+                appliesSettings: appliesSettings, lifetime: lifetime, slides: slides))
     }
 
     /// The same for a type that isn't known to be `Sendable`.
     public func archives<Archive: Archivable>(
         for type: Archive.Type = Archive.self, trySetMaxMemorySize memorySize: Int = 0,
         trySetMaxDiskSize diskSize: Int = 0, kind: ArchiveKind? = nil, durability: Durability? = nil,
-        appliesSettings: Bool = false
+        lifetime: Duration? = nil, slides: Bool = false, appliesSettings: Bool = false
     ) throws -> ArchiveManager<Archive> {
         try core.archives(
             ArchiveRequest(
                 memorySize: memorySize, diskSize: diskSize, kind: kind, durability: durability,
-                appliesSettings: appliesSettings))
+                appliesSettings: appliesSettings, lifetime: lifetime, slides: slides))
     }
 
     private func proven<Archive: Archivable & Sendable>(
@@ -130,4 +135,6 @@ struct ArchiveRequest: Sendable, Hashable {
     var kind: ArchiveKind?
     var durability: Durability?
     var appliesSettings = false
+    var lifetime: Duration?
+    var slides = false
 }

@@ -34,6 +34,7 @@ package final class MemoryShelf: Sendable {
 }
 
 extension MemoryShelf.State {
+    @inline(__always)
     mutating func access(_ key: HashedKey, named name: String) throws(StorageError) -> HeldObject? {
         let place = objects.find(key.hash, name)
         guard place != ObjectTable.none else { return nil }
@@ -48,11 +49,17 @@ extension MemoryShelf.State {
         guard standing == .current else { return nil }
         objects.makeNewest(place)
         hits &+= 1
-        if hits & 255 == 0, archive.closeIfRemoved() { throw .closed(name: archive.name) }
+        if hits & 255 == 0 { try expectFiles() }
         return objects.node(place).object
     }
 
+    @inline(never)
+    private func expectFiles() throws(StorageError) {
+        if archive.closeIfRemoved() { throw .closed(name: archive.name) }
+    }
+
     /// Whether the object at a place may still be used; if not, it goes.
+    @inline(never)
     mutating func isValid(_ place: ObjectTable.Place, _ key: HashedKey) throws(StorageError) -> Bool {
         let isOver = objects.node(place).end != .max && Archive.bootTime() >= objects.node(place).end
         if !isOver, try archive.state(of: objects.node(place).held) == .current { return true }

@@ -50,10 +50,10 @@ package struct MemoryTier: Sendable {
     }
 
     /// Keeps an object, evicting the least recent ones until it fits. One that is larger than the limit is not kept, and
-    /// evicts nothing (S4).
+    /// evicts nothing (S4). After `pause` microseconds it has to be read from disk anew.
     func keep(
         _ object: HeldObject, _ key: HashedKey, named name: String, held: HeldEntry, bytes: Int,
-        origin: Origin, isOnlyHere: Bool = false
+        origin: Origin, isOnlyHere: Bool = false, atMost pause: Int64? = nil
     ) throws(StorageError) {
         try change { (state) throws(StorageError) in
             // Another thread may have stored the key anew since.
@@ -67,13 +67,21 @@ package struct MemoryTier: Sendable {
             state.objects.insert(
                 ObjectTable.Node(
                     hash: key.hash, key: name, object: object, held: held, bytes: bytes,
-                    end: held.memoryInterval > 0 ? Archive.bootTime() + held.memoryInterval : .max,
+                    end: end(held.memoryInterval, pause, isOnlyHere: isOnlyHere),
                     isOnlyHere: isOnlyHere))
             switch origin {
             case .recorded: try archive.holdRecorded(held)
             case .read: try archive.hold(held, bytes: bytes)
             }
         }
+    }
+
+    /// When an object leaves memory at the latest.
+    private func end(_ interval: Int64, _ pause: Int64?, isOnlyHere: Bool) -> Int64 {
+        guard interval > 0 || pause != nil else { return .max }
+        let own = interval > 0 ? interval : Int64.max / 2
+        // What is nowhere else can't be read anew.
+        return Archive.bootTime() + min(own, isOnlyHere ? .max / 2 : pause ?? .max / 2)
     }
 
     /// Forgets the object of a key that was deleted.

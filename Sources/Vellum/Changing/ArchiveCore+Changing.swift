@@ -1,0 +1,79 @@
+import StorageEngine
+
+/// Changes that count together or not at all, and ones that depend on what is there.
+extension ArchiveCore {
+    /// How long somebody tries who is always preceded by others.
+    private static var patience: Int64 { 10_000_000 }
+
+    /// Has `body` make changes, anew as long as others change what it has read before they are through.
+    /// - Throws: `busy` after ten seconds; what `body` throws, and then nothing is changed.
+    func transact<Value>(
+        _ subject: String?, _ body: (inout ArchiveTransaction<Object>) throws -> Value
+    ) throws -> Value {
+        let start = Archive.bootTime()
+        var attempts = 0
+        repeat {
+            var transaction = ArchiveTransaction(core: self)
+            let value = try body(&transaction)
+            if try transaction.commit() { return value }
+            attempts += 1
+            shared.failures.withLock { $0.conflicts += 1 }
+        } while Archive.bootTime() - start < Self.patience
+        throw StorageError.busy(
+            archive: archive.name, process: 0,
+            reason: "others changed \(subject.map { "\"\($0)\"" } ?? "what a transaction reads") first, "
+                + "\(attempts) times; try again")
+    }
+
+    /// What memory has of an entry that others, or a batch, have changed is of no use any more.
+    func noteChanged(_ name: String) throws {
+        try withHashed(name) { try memory.forget($0, named: name) }
+    }
+
+    // MARK: Batches
+
+    func record(all objects: [Object], _ terms: Terms) throws {
+        try record(all: objects.map { try prepare($0) }, terms)
+    }
+
+    func record(all objects: [PreparedObject], _ terms: Terms) throws {
+        guard !objects.isEmpty else { return }
+        try transact(nil) { transaction in
+            for object in objects { transaction.store(object, terms) }
+        }
+    }
+
+    func delete(all names: [String]) throws {
+        guard !names.isEmpty else { return }
+        try transact(nil) { transaction in
+            for name in names { transaction.delete(archiveWithKey: name) }
+        }
+    }
+
+    // MARK: One object
+
+    /// What `change` made of the object of a key; `nil` if there is none, and none to begin with is given.
+    func modify(
+        _ name: String, default initial: () throws -> Object?, _ change: (inout Object) throws -> Void
+    ) throws -> Object? {
+        try transact(name) { transaction in
+            guard var object = try transaction.access(archiveWithKey: name) ?? initial() else { return nil }
+            try change(&object)
+            guard ExactText(object.primaryKey) == ExactText(name) else {
+                throw ArchiveError.otherKey(wanted: name, computed: object.primaryKey)
+            }
+            try transaction.update(object)
+            return object
+        }
+    }
+
+    /// Stores the object if what is there is what was expected.
+    func record(_ object: Object, _ isExpected: (Object?) -> Bool) throws -> Bool {
+        let name = object.primaryKey
+        return try transact(name) { transaction in
+            guard isExpected(try transaction.access(archiveWithKey: name)) else { return false }
+            try transaction.update(object)
+            return true
+        }
+    }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import Testing
+import Vellum
+
+/// Several objects could only be stored one after the other, so that others found some of them new and others old.
+@Suite struct BatchesTests {
+    private let store = TemporaryStore()
+
+    private func note(_ key: String, _ text: String = "") -> Note { Note(primaryKey: key, text: text) }
+
+    @Test func allAreRecordedOrNone() async throws {
+        let factory = store.factory()
+        let log = LoggedMessages()
+        factory.logger = log.logger
+        let notes = try factory.archives(for: Note.self, trySetMaxDiskSize: 10_000)
+        notes.record(
+            all: [note("a", "1"), note("b", "1"), note("a", "2")], expiresIn: .seconds(60), owner: "o")
+        #expect(notes.accessAll().map(\.primaryKey).sorted() == ["a", "b"])
+        #expect(notes.access(archiveWithKey: "a")?.text == "2", "the last of one key counts")
+        #expect(notes.owners().map(\.name) == ["o"] && notes.remainingLifetime(for: "b") != nil)
+        #expect(throws: StorageError.self) {
+            try notes.throwing.record(all: [note("c"), .sized("d", 6_000), .sized("e", 6_000)])
+        }
+        #expect(throws: StorageError.self) { try notes.throwing.record(all: [note("c"), note("")]) }
+        notes.record(all: [note("c"), note("")])
+        #expect(log.all.count { $0.contains("cannot record all") } == 1)
+        #expect(notes.keys() == ["a", "b"], "nothing of it, and nothing went for it")
+        try await notes.asynchronous.record(all: [note("c"), note("d")])
+        #expect(notes.keys() == ["a", "b", "c", "d"])
+        notes.delete(keys: ["a", "absent"])
+        notes.delete(keys: "b")
+        try notes.throwing.delete(keys: ["c"])
+        try await notes.asynchronous.delete(keys: ["d"])
+        #expect(notes.count == 0)
+        notes.record(all: [])
+        notes.delete(keys: [])
+        #expect(log.all.count == 1)
+    }
+
+    @Test func whatWasInMemoryIsReplaced() throws {
+        let notes = try store.factory().archives(for: Note.self)
+        let other = try store.factory().archives(for: Note.self)
+        for archives in [notes, other] {
+            archives.record(note("a", "old"))
+            #expect(archives.access(archiveWithKey: "a") != nil)
+        }
+        notes.record(all: [note("a", "new"), note("b", "new")])
+        #expect(other.access(archiveWithKey: "a")?.text == "new")
+        #expect(notes.access(archiveWithKey: "a")?.text == "new")
+    }
+
+    @Test func propertiesWithArchivesOfTheirOwnAreStoredToo() throws {
+        let factory = store.factory()
+        let cars = try factory.archives(for: Car.self)
+        cars.record(all: [Car(primaryKey: "c", engine: Engine(primaryKey: "v8", power: 300))])
+        #expect(try factory.archives(for: Engine.self).access(archiveWithKey: "v8")?.power == 300)
+    }
+
+    /// Two keys that every batch gives the same text, looked at by another process' handle in one transaction.
+    @Test func nobodySeesAPartOfIt() async throws {
+        let notes = try store.factory().archives(for: Note.self)
+        let other = try store.factory().archives(for: Note.self)
+        notes.record(all: [note("a", "0"), note("b", "0")])
+        let writer = Task.detached {
+            for number in 1...2_000 {
+                try notes.throwing.record(all: [self.note("a", "\(number)"), self.note("b", "\(number)")])
+            }
+        }
+        var looks = 0
+        while other.peek(archiveWithKey: "b")?.text != "2000" {
+            let pair = try other.transaction { transaction in
+                (
+                    try transaction.access(archiveWithKey: "a")?.text,
+                    try transaction.access(archiveWithKey: "b")?.text
+                )
+            }
+            #expect(pair.0 == pair.1)
+            looks += 1
+        }
+        try await writer.value
+        #expect(looks > 0)
+    }
+
+    // MARK: Transactions
+
+    @Test func aTransactionSeesItsOwnChanges() throws {
+        let notes = try store.factory().archives(for: Note.self)
+        notes.record(note("a", "1"), expiresIn: .seconds(60), owner: "o")
+        let read = try notes.transaction { transaction in
+            try transaction.update(note("a", "2"))
+            transaction.delete(archiveWithKey: "b")
+            try transaction.record(note("c", "3"), owner: "p")
+            let own = try transaction.access(archiveWithKey: "a")?.text
+            #expect(notes.peek(archiveWithKey: "a")?.text == "1", "not before it is through")
+            #expect(try transaction.access(archiveWithKey: "b") == nil)
+            return own
+        }
+        #expect(read == "2")
+        #expect(notes.access(archiveWithKey: "a")?.text == "2")
+        #expect(notes.keys(ofOwner: "o") == ["a"] && notes.remainingLifetime(for: "a") != nil)
+        #expect(notes.keys(ofOwner: "p") == ["c"])
+    }
+
+    @Test func whatIsThrownChangesNothing() throws {
+        let notes = try store.factory().archives(for: Note.self)
+        #expect(throws: CancellationError.self) {
+            try notes.transaction { transaction in
+                try transaction.record(note("a"))
+                throw CancellationError()
+            }
+        }
+        #expect(notes.count == 0)
+    }
+
+    @Test func itBeginsAnewWhenSomebodyWasFirst() throws {
+        let notes = try store.factory().archives(for: Note.self)
+        notes.record(note("a", "1"))
+        var calls = 0
+        try notes.transaction { transaction in
+            calls += 1
+            let seen = try transaction.access(archiveWithKey: "a")?.text ?? ""
+            if calls == 1 { notes.record(note("a", "other")) }
+            if calls == 2 { notes.delete(archiveWithKey: "a") }
+            try transaction.record(note("b", seen))
+        }
+        #expect(calls == 3 && notes.statistics?.conflicts == 2)
+        #expect(notes.access(archiveWithKey: "b")?.text == "")
+    }
+
+    @Test func noMoneyIsLostAmongThreadsAndProcesses() async throws {
+        let first = try store.factory().archives(for: Note.self)
+        let second = try store.factory().archives(for: Note.self)
+        first.record(all: (0..<4).map { note("\($0)", "1000") })
+        try await withThrowingTaskGroup { group in
+            for worker in 0..<4 {
+                let accounts = worker % 2 == 0 ? first : second
+                group.addTask {
+                    for step in 0..<150 {
+                        let (from, to) = ("\((worker + step) % 4)", "\((worker + step * 3 + 1) % 4)")
+                        guard from != to else { continue }
+                        try await accounts.asynchronous.transaction { transaction in
+                            guard var one = try transaction.access(archiveWithKey: from),
+                                var two = try transaction.access(archiveWithKey: to)
+                            else { return }
+                            one.text = "\((Int(one.text) ?? 0) - step)"
+                            two.text = "\((Int(two.text) ?? 0) + step)"
+                            try transaction.update(one)
+                            try transaction.update(two)
+                        }
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(second.accessAll().reduce(0) { $0 + (Int($1.text) ?? 0) } == 4_000)
+    }
+}

@@ -1,0 +1,150 @@
+import Foundation
+import Testing
+import Vellum
+
+/// Whoever wanted to know which keys there are had to make all objects.
+@Suite struct KeysTests {
+    private let store = TemporaryStore()
+
+    private func note(_ key: String) -> Note { Note(primaryKey: key, text: "text of \(key)") }
+
+    @Test func keysComeInOrderWithoutATrace() async throws {
+        let notes = try store.factory().archives(for: Note.self)
+        notes.record(note("b 2"), owner: "ada")
+        notes.record(note("a"))
+        notes.record(note("b 1"))
+        let before = notes.statistics
+        #expect(notes.keys() == ["a", "b 1", "b 2"])
+        #expect(notes.keys(withPrefix: "b") == ["b 1", "b 2"])
+        #expect(notes.keys(ofOwner: "ada") == ["b 2"])
+        #expect(notes.keys(limitedBy: 2) == ["a", "b 1"])
+        #expect(notes.keys(after: "b 1", limitedBy: 2) == ["b 2"])
+        #expect(notes.keys(limitedBy: -1) == [])
+        #expect(try notes.throwing.keys(withPrefix: "a") == ["a"])
+        #expect(try await notes.asynchronous.keys(withPrefix: "a") == ["a"])
+        #expect(notes.statistics?.hits == before?.hits)
+        #expect(try notes.keysByUse() == ["b 1", "a", "b 2"])
+    }
+
+    @Test func theyAreCountedAndLookedFor() async throws {
+        let notes = try store.factory().archives(for: Note.self)
+        #expect(notes.count == 0)
+        for key in ["a", "b", "c"] { notes.record(note(key)) }
+        notes.record(note("d"), expiresIn: .zero)
+        notes.delete(archiveWithKey: "c")
+        #expect(notes.count == 2)
+        #expect(try await [notes.throwing.count(), notes.asynchronous.count()] == [2, 2])
+        #expect(notes.contains(archiveWithKey: "a") && !notes.contains(archiveWithKey: "c"))
+        #expect(try notes.throwing.contains(archiveWithKey: "b"))
+        #expect(try await !notes.asynchronous.contains(archiveWithKey: "d"))
+        #expect(throws: StorageError.self) { try notes.throwing.contains(archiveWithKey: "") }
+    }
+
+    @Test func ownersAreSummedUp() async throws {
+        let notes = try store.factory().archives(for: Note.self)
+        notes.record(note("a"), owner: "ada")
+        notes.record(note("b"), owner: "ada")
+        notes.record(note("c"))
+        _ = notes.access(archiveWithKey: "a")
+        let owners = notes.owners()
+        #expect(owners.map(\.name) == ["ada", nil])
+        #expect(owners.map(\.objects) == [2, 1])
+        #expect(owners.map(\.hits) == [1, 0])
+        #expect(owners.reduce(0) { $0 + $1.bytes } == notes.currentDiskSize)
+        #expect(try notes.throwing.owners() == owners)
+        #expect(try await notes.asynchronous.owners() == owners)
+    }
+
+    @Test func aTouchIsAUseThatReadsNothing() async throws {
+        let notes = try store.factory().archives(for: Note.self, trySetMaxMemorySize: 1)
+        for key in ["a", "b"] { notes.record(note(key)) }
+        #expect(notes.touch(archiveWithKey: "a"))
+        #expect(try notes.keysByUse() == ["a", "b"])
+        #expect(notes.statistics?.hits == 1)
+        #expect(!notes.touch(archiveWithKey: "absent"))
+        #expect(notes.statistics?.misses == 1)
+        #expect(notes.remainingLifetime(for: "a") == nil)
+        #expect(notes.touch(archiveWithKey: "a", expiresIn: .seconds(60)))
+        #expect(try await notes.asynchronous.touch(archiveWithKey: "b", expiresIn: .seconds(60)))
+        #expect(try notes.throwing.touch(archiveWithKey: "b"))
+        let left = try #require(try notes.throwing.remainingLifetime(for: "a"))
+        #expect(left > .seconds(50) && left < .seconds(61))
+        #expect(try #require(try await notes.asynchronous.remainingLifetime(for: "b")) > .seconds(50))
+        #expect(!notes.touch(archiveWithKey: "absent", expiresIn: .seconds(60)))
+    }
+
+    // MARK: Lifetimes of an archive
+
+    @Test func anArchiveHasALifetimeForWhatHasNone() throws {
+        let notes = try store.factory().archives(for: Note.self, lifetime: .seconds(100))
+        func left(_ key: String) throws -> Duration { try #require(notes.remainingLifetime(for: key)) }
+        notes.record(note("a"))
+        notes.update(note("b"))
+        notes.record(all: [note("c")])
+        try notes.modify(archiveWithKey: "d", default: note("d")) { _ in }
+        for key in ["a", "b", "c", "d"] { #expect(try left(key) > .seconds(90)) }
+        notes.record(note("a"), expiresIn: .seconds(1_000))
+        notes.update(note("a"))
+        #expect(try left("a") > .seconds(900), "an update keeps what is there")
+        notes.update(note("a"), dropping: [.lifetime])
+        #expect(notes.remainingLifetime(for: "a") == nil)
+        #expect(notes.access(archiveWithKey: "b") != nil)
+        #expect(try left("b") < .seconds(101), "it doesn't slide")
+    }
+
+    @Test func slidingLifetimesGoOnWithEachUse() async throws {
+        let notes = try store.factory().archives(for: Note.self, lifetime: .milliseconds(1_600), slides: true)
+        for key in ["used", "updated", "left"] { notes.record(note(key)) }
+        notes.record(note("longer"), expiresIn: .seconds(100))
+        for _ in 0..<6 {
+            try await Task.sleep(for: .milliseconds(400))
+            #expect(notes.access(archiveWithKey: "used") == note("used"))
+            #expect(notes.access(archiveWithKey: "longer") != nil)
+            notes.update(note("updated"))
+        }
+        #expect(notes.access(archiveWithKey: "updated") != nil)
+        #expect(notes.access(archiveWithKey: "left") == nil, "nobody used it")
+        #expect(try #require(notes.remainingLifetime(for: "longer")) > .seconds(90))
+    }
+
+    @Test func aHitInMemoryOfASlidingArchiveWritesNothingForAWhile() throws {
+        let notes = try store.factory().archives(for: Note.self, lifetime: .seconds(3_600), slides: true)
+        notes.record(note("a"))
+        let mark = try notes.core.archive.changeMark()
+        for _ in 0..<1_000 { #expect(notes.access(archiveWithKey: "a") != nil) }
+        #expect(try notes.core.archive.changeMark() == mark)
+        #expect(notes.statistics?.memoryHits == 1_000)
+    }
+
+    // MARK: The latest
+
+    /// The ten most recent of a million objects cost a list of the million keys.
+    @Test func theLatestCostWhatTheyAreNotWhatThereIs() throws {
+        let notes = try store.factory().archives(for: Note.self, trySetMaxDiskSize: 10.megaBytes)
+        notes.record(all: (0..<20_000).map { Note(primaryKey: "\($0)", text: "") })
+        let latest = try notes.core.latest(10)
+        #expect(latest.looked == 10)
+        #expect(latest.objects.map(\.object.primaryKey) == (19_990..<20_000).reversed().map { "\($0)" })
+        #expect(notes.accessAll(limitedBy: 3).map(\.primaryKey) == ["19999", "19998", "19997"])
+        #expect(notes.access(archiveWithKey: "7") != nil)
+        for key in 19_000..<20_000 { notes.delete(archiveWithKey: "\(key)") }
+        #expect(notes.accessAll(limitedBy: 2).map(\.primaryKey) == ["7", "18999"])
+        #expect(notes.accessAll(limitedBy: 600).count == 600)
+        #expect(notes.accessAll(limitedBy: 0) == [])
+    }
+
+    @Test func theLatestAreThoseOfAllKindsOfEntries() throws {
+        let notes = try store.factory().archives(
+            for: Note.self, trySetMaxMemorySize: 1_000, trySetMaxDiskSize: 400)
+        let other = try store.factory().archives(for: Note.self)
+        notes.record(.sized("disk", 100))
+        notes.record(.sized("memory", 500))
+        other.record(.sized("elsewhere", 600))
+        notes.record(.sized("expired", 64), expiresIn: .zero)
+        try notes.core.archive.put(Array("no note".utf8), forKey: "stale")
+        #expect(notes.accessAll(limitedBy: 10).map(\.primaryKey) == ["memory", "disk"])
+        #expect(notes.accessAll(limitedBy: 2).map(\.primaryKey) == ["memory", "disk"])
+        #expect(notes.accessAll(limitedBy: 1).map(\.primaryKey) == ["memory"])
+        #expect(notes.accessAll().map(\.primaryKey) == ["memory", "disk"])
+    }
+}
