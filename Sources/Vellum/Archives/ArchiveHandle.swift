@@ -21,7 +21,7 @@ package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
 
     /// Microseconds between two of these looks. To remove an archive takes longer, so whoever removed it has the next call
     /// notice that.
-    private static var pause: Int64 { 20 }
+    private static var pause: Int64 { 50 }
 
     init(_ archive: Archive, _ request: ArchiveRequest, _ factory: ArchivesFactory.Core) throws {
         name = archive.name

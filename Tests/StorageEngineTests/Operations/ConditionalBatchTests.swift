@@ -3,10 +3,12 @@ import Testing
 
 /// A batch could not depend on what its maker had read: another process could change that before it was applied.
 @Suite struct ConditionalBatchTests {
-    private let store = TemporaryStore()
+    private let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder(inMemory: true) }
 
     private func archive() throws -> Archive {
-        try Store.open(at: store.path).archive(named: "a", orCreate: ArchiveConfiguration())
+        try Store.open(at: folder.store).archive(named: "a", orCreate: ArchiveConfiguration())
     }
 
     private func sequence(_ archive: Archive, _ key: String) throws -> UInt64? {

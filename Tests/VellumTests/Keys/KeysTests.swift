@@ -93,18 +93,32 @@ import Vellum
     }
 
     @Test func slidingLifetimesGoOnWithEachUse() async throws {
-        let notes = try store.factory().archives(for: Note.self, lifetime: .milliseconds(1_600), slides: true)
-        for key in ["used", "updated", "left"] { notes.record(note(key)) }
-        notes.record(note("longer"), expiresIn: .seconds(100))
-        for _ in 0..<6 {
-            try await Task.sleep(for: .milliseconds(400))
-            #expect(notes.access(archiveWithKey: "used") == note("used"))
-            #expect(notes.access(archiveWithKey: "longer") != nil)
-            notes.update(note("updated"))
+        let notes = try store.factory().archives(for: Note.self, lifetime: .seconds(80), slides: true)
+        func left(_ key: String) throws -> Duration { try #require(notes.remainingLifetime(for: key)) }
+        for key in ["used", "updated", "touched", "left"] { notes.record(note(key)) }
+        notes.record(note("longer"), expiresIn: .seconds(1_000))
+        for key in ["used", "updated", "touched", "left"] {
+            #expect(try left(key) > .seconds(80))
+            // As if they had been recorded a while ago.
+            try notes.core.archive.setLifetime(.seconds(40), forKey: key)
         }
-        #expect(notes.access(archiveWithKey: "updated") != nil)
-        #expect(notes.access(archiveWithKey: "left") == nil, "nobody used it")
-        #expect(try #require(notes.remainingLifetime(for: "longer")) > .seconds(90))
+        let other = try store.factory().archives(for: Note.self, lifetime: .seconds(80), slides: true)
+        #expect(other.access(archiveWithKey: "used") == note("used"))
+        #expect(other.access(archiveWithKey: "longer") != nil)
+        other.update(note("updated"))
+        #expect(other.touch(archiveWithKey: "touched"))
+        for key in ["used", "updated", "touched"] { #expect(try left(key) > .seconds(60)) }
+        #expect(try left("left") <= .seconds(41))
+        #expect(try left("longer") > .seconds(900))
+    }
+
+    @Test func whatMemoryAnswersSlidesToo() async throws {
+        let notes = try store.factory().archives(for: Note.self, lifetime: .seconds(4), slides: true)
+        notes.record(note("a"))
+        try notes.core.archive.setLifetime(.seconds(3), forKey: "a")
+        try await Task.sleep(for: .milliseconds(600))
+        #expect(notes.access(archiveWithKey: "a") != nil, "an eighth has passed: it is read from disk")
+        #expect(try #require(notes.remainingLifetime(for: "a")) > .milliseconds(3_100))
     }
 
     @Test func aHitInMemoryOfASlidingArchiveWritesNothingForAWhile() throws {

@@ -1,0 +1,120 @@
+import Foundation
+import StorageEngine
+import Testing
+import Vellum
+
+/// A view that showed an object had to put it together from changes, read it anew after gaps, and missed what happened between
+/// its first reading and the first change.
+@Suite(.timeLimit(.minutes(1))) struct FollowedValuesTests {
+    private let store = TemporaryStore()
+
+    private func note(_ key: String, _ text: String = "") -> Note { Note(primaryKey: key, text: text) }
+
+    @Test func aValueBeginsWithWhatThereIsAndGoesOn() async throws {
+        let notes = try store.factory().archives(for: Note.self)
+        let other = try store.factory().archives(for: Note.self)
+        var values = notes.values(forKey: "a").makeAsyncIterator()
+        #expect(await values.next() == .some(nil), "there is none")
+        other.record(note("b", "another"))
+        other.record(note("a", "1"))
+        #expect(await values.next() == note("a", "1"))
+        try other.modify(archiveWithKey: "a") { $0.text = "2" }
+        #expect(await values.next() == note("a", "2"))
+        other.record(all: [note("c"), note("a", "3")])
+        #expect(await values.next() == note("a", "3"))
+        other.deleteAll()
+        #expect(await values.next() == .some(nil))
+        #expect(notes.statistics?.hits == 0 && notes.statistics?.misses == 0, "without a trace")
+    }
+
+    @Test func aLongKeyIsFollowedThoughEventsHaveItsBeginningOnly() async throws {
+        let notes = try store.factory().archives(for: Note.self)
+        let key = String(repeating: "long ", count: 20)
+        notes.record(note(key, "1"))
+        var values = notes.values(forKey: key).makeAsyncIterator()
+        #expect(await values.next() == note(key, "1"))
+        notes.record(note(key + "er", "other"))
+        notes.delete(archiveWithKey: key)
+        #expect(await values.next() == .some(nil))
+    }
+
+    /// More changes than the archive remembers, while nobody takes them.
+    @Test func theLastIsNeverMissed() async throws {
+        let notes = try store.factory().archives(for: Note.self)
+        var values = notes.values(forKey: "a").makeAsyncIterator()
+        _ = await values.next()
+        for number in 1...3_000 { notes.record(note("a", "\(number)")) }
+        #expect(await values.next() == note("a", "3000"), "all of them are one change for who was away")
+        for round in 0..<20 {
+            let writer = Task.detached {
+                for number in 1...100 { notes.record(self.note("a", "\(round) \(number)")) }
+            }
+            var texts: [String] = []
+            while texts.last != "\(round) 100", let value = await values.next() {
+                texts.append(value?.text ?? "none")
+            }
+            #expect(texts.last == "\(round) 100" && texts.count <= 100)
+            await writer.value
+        }
+    }
+
+    @Test func queriesAreFollowed() async throws {
+        let notes = try store.factory().archives(for: Note.self)
+        notes.record(note("a", "yes"))
+        let query = notes.where(\.text, .contains("yes")).sorted { $0.primaryKey(.ascending) }
+        var results = query.values().makeAsyncIterator()
+        #expect(await results.next()?.map(\.primaryKey) == ["a"])
+        notes.record(note("b", "no"))
+        notes.record(note("c", "yes"))
+        #expect(await results.next()?.map(\.primaryKey) == ["a", "c"], "what changes nothing is no news")
+        notes.delete(archiveWithKey: "a")
+        #expect(await results.next()?.map(\.primaryKey) == ["c"])
+        var all = notes.values(of: []).makeAsyncIterator()
+        #expect(await all.next()?.count == 2)
+        notes.record(note("d"))
+        #expect(await all.next()?.count == 3)
+    }
+
+    @Test func itGoesOnInTheStoreThatIsMadeAnew() async throws {
+        let notes = try store.factory().archives(for: Note.self)
+        notes.record(note("a", "1"))
+        var values = notes.values(forKey: "a").makeAsyncIterator()
+        #expect(await values.next() == note("a", "1"))
+        try FileManager.default.removeItem(atPath: store.path)
+        notes.record(note("a", "2"))
+        #expect(await values.next() == note("a", "2"))
+    }
+
+    @Test func itEndsWithItsTaskAndWithItsFactory() async throws {
+        let factory = store.factory()
+        let notes = try factory.archives(for: Note.self)
+        let begun = AsyncStream<Void>.makeStream()
+        let task = Task {
+            var count = 0
+            for await _ in notes.values(forKey: "a") {
+                count += 1
+                begun.continuation.yield()
+            }
+            return count
+        }
+        for await _ in begun.stream { break }
+        task.cancel()
+        #expect(await task.value == 1)
+        var values = notes.values(forKey: "a").makeAsyncIterator()
+        _ = await values.next()
+        factory.close()
+        #expect(await values.next() == nil)
+    }
+
+    @MainActor @Test func itIsFollowedFromAnActorWithObjectsOfAClass() async throws {
+        let people = try store.factory().archives(for: Person.self)
+        people.record(Person(name: "ada", age: 36))
+        for await person in people.values(forKey: "ada") {
+            let age = try #require(person?.age)
+            if age == 38 { break }
+            person?.age = 0
+            people.record(Person(name: "ada", age: age + 1))
+        }
+        #expect(people.access(archiveWithKey: "ada")?.age == 38)
+    }
+}
