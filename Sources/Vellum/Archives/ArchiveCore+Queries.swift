@@ -56,7 +56,7 @@ extension ArchiveCore {
         let way = PropertyPath(steps: path)
         if let known = proven.withLock({ $0[way] }) { return known }
         let proof = PropertyProof<Object> { [coder] bytes in
-            try bytes.withUnsafeBytes { try coder.decode($0).object }
+            try bytes.withUnsafeBytes { try coder.decode($0, key: "").object }
         }
         var hasSample = false
         var found: QueryProperty?
@@ -89,7 +89,7 @@ extension ArchiveCore {
         try plan.run(over: archive) { row in
             guard let entry = row.entry, let value = row.value else { return true }
             do {
-                let object = try value.withUnsafeBytes { try coder.decode($0).object }
+                let object = try value.withUnsafeBytes { try coder.decode($0, key: entry.key).object }
                 run.add(Seen(object: object, name: entry.key, sequence: entry.sequence), object)
             } catch {
                 noteUndecodable(entry.key, error)

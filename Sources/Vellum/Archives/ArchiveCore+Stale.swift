@@ -47,7 +47,9 @@ extension ArchiveCore {
             }
             var isStale = false
             try withHashed(name) { key in
-                try archive.withPeekToHold(key) { bytes, _ in isStale = (try? coder.decode(bytes)) == nil }
+                try archive.withPeekToHold(key) { bytes, _ in
+                    isStale = (try? coder.decode(bytes, key: name)) == nil
+                }
             }
             return isStale ? Version(name: name, sequence: metadata.sequence) : nil
         }

@@ -13,6 +13,8 @@ public enum ArchiveError: Error {
     case noCoding(type: String)
     /// The archive of this ``Archivable/archiveName`` holds objects of another type, in this program or in the store.
     case nameInUse(archive: String, by: String, wanted: String)
+    /// What is stored where a `String` should be is no UTF-8.
+    case noText
     /// What was computed for one key is the object of another one.
     case otherKey(wanted: String, computed: String)
     /// The computing of an object asks for that object.
@@ -39,6 +41,7 @@ extension ArchiveError: CustomStringConvertible {
         case .nameInUse(let archive, let type, let wanted):
             "the archive \"\(archive)\" holds objects of type \(type) and can't hold \(wanted) as well; give one of "
                 + "them an archiveName of its own, or, if both are one type under two names, the same archiveTypeName"
+        case .noText: "the bytes are no UTF-8"
         case .otherKey(let wanted, let computed):
             "what was computed for the key \"\(wanted)\" has the primaryKey \"\(computed)\", under which nobody would find it "
                 + "again; compute the object of the key that is asked for"

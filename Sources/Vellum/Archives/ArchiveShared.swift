@@ -60,7 +60,7 @@ package final class ArchiveShared<Object: Archivable>: @unchecked Sendable {
 
     func decode(_ bytes: UnsafeRawBufferPointer, _ name: String) throws -> DecodedObject<Object> {
         do {
-            return try coder.decode(bytes)
+            return try coder.decode(bytes, key: name)
         } catch {
             throw ArchiveError.undecodable(
                 type: readableName(of: Object.self), key: name, underlying: error)

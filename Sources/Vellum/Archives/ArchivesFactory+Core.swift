@@ -52,7 +52,7 @@ extension ArchivesFactory {
 
         func archives<Archive: Archivable>(_ request: ArchiveRequest) throws -> ArchiveManager<Archive> {
             let type = Archive.self
-            let name = type.archiveName
+            let name = request.name ?? type.archiveName
             let known: ArchiveManager<Archive>? = try opened.withLock { opened in
                 guard let known = opened.archives[ExactText(name)] else { return nil }
                 guard let manager = known.manager as? ArchiveManager<Archive> else {

@@ -86,6 +86,7 @@ public final class ArchivesFactory: Sendable {
     /// kind can't be changed and is refused.
     ///
     /// - Parameters:
+    ///   - name: 1 to 80 bytes of UTF-8, for a type that has several archives; `nil`: the type's ``Archivable/archiveName``.
     ///   - kind: `cache`, which evicts its least recently used objects to keep its limit, or `collection`, which keeps all
     ///     until they are deleted and has no limit on disk; `nil`: what it is, and `cache` if it is made.
     ///   - durability: what survives a crash of the system; `nil`: as it is, and `process` if it is made.
@@ -96,25 +97,27 @@ public final class ArchivesFactory: Sendable {
     ///     have more left keep that, and such as live without end go on doing so.
     /// - Throws: also ``ArchiveError/otherKind(archive:is:wanted:)``.
     public func archives<Archive: Archivable & Sendable>(
-        for type: Archive.Type = Archive.self, trySetMaxMemorySize memorySize: Int = 0,
-        trySetMaxDiskSize diskSize: Int = 0, kind: ArchiveKind? = nil, durability: Durability? = nil,
+        for type: Archive.Type = Archive.self, named name: String? = nil,
+        trySetMaxMemorySize memorySize: Int = 0, trySetMaxDiskSize diskSize: Int = 0,
+        kind: ArchiveKind? = nil, durability: Durability? = nil,
         lifetime: Duration? = nil, slides: Bool = false, appliesSettings: Bool = false
     ) throws -> ArchiveManager<Archive> {
         try proven(
             ArchiveRequest(
-                memorySize: memorySize, diskSize: diskSize, kind: kind, durability: durability,
+                name: name, memorySize: memorySize, diskSize: diskSize, kind: kind, durability: durability,
                 appliesSettings: appliesSettings, lifetime: lifetime, slides: slides))
     }
 
     /// The same for a type that isn't known to be `Sendable`.
     public func archives<Archive: Archivable>(
-        for type: Archive.Type = Archive.self, trySetMaxMemorySize memorySize: Int = 0,
-        trySetMaxDiskSize diskSize: Int = 0, kind: ArchiveKind? = nil, durability: Durability? = nil,
+        for type: Archive.Type = Archive.self, named name: String? = nil,
+        trySetMaxMemorySize memorySize: Int = 0, trySetMaxDiskSize diskSize: Int = 0,
+        kind: ArchiveKind? = nil, durability: Durability? = nil,
         lifetime: Duration? = nil, slides: Bool = false, appliesSettings: Bool = false
     ) throws -> ArchiveManager<Archive> {
         try core.archives(
             ArchiveRequest(
-                memorySize: memorySize, diskSize: diskSize, kind: kind, durability: durability,
+                name: name, memorySize: memorySize, diskSize: diskSize, kind: kind, durability: durability,
                 appliesSettings: appliesSettings, lifetime: lifetime, slides: slides))
     }
 
@@ -129,6 +132,8 @@ public final class ArchivesFactory: Sendable {
 
 /// What code says about an archive.
 struct ArchiveRequest: Sendable, Hashable {
+    /// `nil`: the type's.
+    var name: String?
     /// 0 and less: nothing.
     var memorySize = 0
     var diskSize = 0

@@ -25,6 +25,11 @@ class ArchiveCoder<Object: Archivable>: @unchecked Sendable {
     /// The coder that fits the type best.
     static func coder() -> ArchiveCoder<Object> {
         func codable<Type: ArchiveCodable>(_: Type.Type) -> AnyObject { CodableCoder<Type>() }
+        if let type = Object.self as? any AnyKeyedValue.Type,
+            let coder = type.coder() as? ArchiveCoder<Object>
+        {
+            return coder
+        }
         guard let type = Object.self as? any ArchiveCodable.Type else { return ArchiveCoder() }
         return codable(type) as? ArchiveCoder<Object> ?? ArchiveCoder()
     }
@@ -32,7 +37,7 @@ class ArchiveCoder<Object: Archivable>: @unchecked Sendable {
     /// Whether objects are made of CBOR as the library's decoder does it.
     var isDecodedByLibrary: Bool { false }
 
-    fileprivate init() {}
+    init() {}
 
     func encode(_ object: Object) throws -> EncodedObject {
         EncodedObject(
@@ -40,7 +45,8 @@ class ArchiveCoder<Object: Archivable>: @unchecked Sendable {
             properties: properties(of: object))
     }
 
-    func decode(_ bytes: UnsafeRawBufferPointer) throws -> DecodedObject<Object> {
+    /// The object of a key, which only some codings need to know.
+    func decode(_ bytes: UnsafeRawBufferPointer, key: String) throws -> DecodedObject<Object> {
         let decoded = try Object.deArchive(fromData: Data(bytes))
         guard let object = decoded as? Object else {
             throw ArchiveError.otherType(
@@ -80,8 +86,8 @@ private final class CodableCoder<Object: ArchiveCodable>: ArchiveCoder<Object>, 
             properties: watchesProperties ? parts.properties : [])
     }
 
-    override func decode(_ bytes: UnsafeRawBufferPointer) throws -> DecodedObject<Object> {
-        guard decodesByLibrary else { return try super.decode(bytes) }
+    override func decode(_ bytes: UnsafeRawBufferPointer, key: String) throws -> DecodedObject<Object> {
+        guard decodesByLibrary else { return try super.decode(bytes, key: key) }
         var isShared = false
         let object = try CBORDecoder().decode(Object.self, from: bytes, sawReference: &isShared)
         return DecodedObject(object: object, isShared: isShared)
@@ -89,7 +95,7 @@ private final class CodableCoder<Object: ArchiveCodable>: ArchiveCoder<Object>, 
 }
 
 /// Sees what an object consists of while it is encoded, so that nothing has to be looked for.
-private final class PartsOfObject: EncodingWatcher {
+final class PartsOfObject: EncodingWatcher {
     private(set) var areShared = false
     private(set) var properties: [any Archivable] = []
 

@@ -1,0 +1,84 @@
+import CBOR
+import Foundation
+import StorageEngine
+
+/// A value with a key that isn't a part of it: what ``ArchivesFactory/values(of:named:trySetMaxMemorySize:trySetMaxDiskSize:kind:durability:lifetime:slides:appliesSettings:)``
+/// gives archives of.
+///
+/// Only the value is stored: `Data` as its bytes, `String` as UTF-8, everything else as CBOR.
+public struct KeyedValue<Value: Codable>: Archivable {
+    /// 1 to 1,024 bytes of UTF-8.
+    public var primaryKey: String
+    public var value: Value
+
+    public init(_ value: Value, forKey key: String) {
+        primaryKey = key
+        self.value = value
+    }
+
+    /// The value's type.
+    public static var archiveTypeName: String {
+        // Foundation's module has another name where it is in parts.
+        Value.self is Data.Type ? "Data" : readableName(of: Value.self)
+    }
+
+    /// A value has no properties with archives of their own.
+    public static var archivePropertyBehavior: ArchivePropertyBehavior { .ignore }
+
+    /// The value as it is stored.
+    public func archive() throws -> Data { Data(try KeyedValueCoder<Value>().encode(self).bytes) }
+
+    /// The key isn't among the bytes, so they make no object by themselves.
+    public static func deArchive(fromData data: Data) throws -> Archivable {
+        throw ArchiveError.noCoding(type: readableName(of: Self.self))
+    }
+}
+
+extension KeyedValue: Sendable where Value: Sendable {}
+extension KeyedValue: Equatable where Value: Equatable {}
+
+/// An archive of values by key.
+public typealias ArchiveOfValues<Value: Codable> = ArchiveManager<KeyedValue<Value>>
+
+/// ``KeyedValue`` of whatever.
+protocol AnyKeyedValue: Archivable {
+    /// The ``ArchiveCoder`` of the type.
+    static func coder() -> AnyObject
+}
+
+extension KeyedValue: AnyKeyedValue {
+    static func coder() -> AnyObject { KeyedValueCoder<Value>() }
+}
+
+/// Makes the value alone into bytes, and gives it back the key under which these were found.
+private final class KeyedValueCoder<Value: Codable>: ArchiveCoder<KeyedValue<Value>>, @unchecked Sendable {
+    override func encode(_ object: KeyedValue<Value>) throws -> EncodedObject {
+        func encoded(_ bytes: [UInt8], _ encoding: ValueEncoding) -> EncodedObject {
+            EncodedObject(bytes: bytes, encoding: encoding, isShared: false, properties: [])
+        }
+        if let data = object.value as? Data { return encoded([UInt8](data), .unknown) }
+        if let text = object.value as? String { return encoded(Array(text.utf8), .text) }
+        let parts = PartsOfObject()
+        var result = encoded(try CBOREncoder().encode(object.value, watcher: parts), .cbor)
+        result.isShared = parts.areShared || Value.self is AnyObject.Type
+        return result
+    }
+
+    override func decode(
+        _ bytes: UnsafeRawBufferPointer, key: String
+    ) throws -> DecodedObject<KeyedValue<Value>> {
+        var isShared = false
+        let value: Value
+        if Value.self is Data.Type, let data = Data(bytes) as? Value {
+            value = data
+        } else if Value.self is String.Type {
+            guard let text = String(validating: bytes, as: UTF8.self) as? Value else {
+                throw ArchiveError.noText
+            }
+            value = text
+        } else {
+            value = try CBORDecoder().decode(Value.self, from: bytes, sawReference: &isShared)
+        }
+        return DecodedObject(object: KeyedValue(value, forKey: key), isShared: isShared)
+    }
+}
