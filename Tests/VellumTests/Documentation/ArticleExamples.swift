@@ -103,3 +103,77 @@ private enum Articles {
         return evens
     }
 }
+
+/// Those of the article about changes.
+private enum Changing {
+    struct User: ArchiveCodable, Equatable {
+        var primaryKey: String { userName }
+        var userName: String
+        var age: Int
+    }
+
+    struct Account: ArchiveCodable {
+        var primaryKey: String
+        var cents: Int
+    }
+
+    static func batches(_ users: ArchiveManager<User>, _ ada: User, _ bob: User) {
+        users.record(all: [ada, bob], expiresIn: .seconds(3_600), owner: "session 7")
+        users.delete(keys: ["ada", "bob"])
+    }
+
+    static func transactions(_ accounts: ArchiveManager<Account>) throws {
+        try accounts.transaction { transaction in
+            guard var from = try transaction.access(archiveWithKey: "ada"),
+                var to = try transaction.access(archiveWithKey: "bob")
+            else { return }
+            from.cents -= 100
+            to.cents += 100
+            try transaction.update(from)
+            try transaction.update(to)
+        }
+    }
+
+    static func modifying(
+        _ users: ArchiveManager<User>, _ ada: User, _ guest: User
+    ) throws -> (User?, User, Bool) {
+        let older = try users.modify(archiveWithKey: "ada") { $0.age += 1 }
+        let visits = try users.modify(archiveWithKey: "guest", default: guest) { $0.age += 1 }
+        let isMine = try users.record(ada, replacing: nil)  // only if there is none
+        return (older, visits, isMine)
+    }
+
+    static func keys(_ users: ArchiveManager<User>) throws -> (Duration?, ArchiveManager<User>) {
+        for key in users.keys(withPrefix: "guest", limitedBy: 100) where !users.touch(archiveWithKey: key) {
+            print("gone meanwhile:", key)
+        }
+        for owner in users.owners() { print(owner.name ?? "nobody", owner.objects, owner.bytes) }
+        let left = users.remainingLifetime(for: "ada")
+
+        let sessions = try ArchivesFactory.shared.archives(
+            for: User.self, named: "sessions", lifetime: .seconds(1_800), slides: true)
+        return (left, sessions)
+    }
+
+    static func following(_ users: ArchiveManager<User>) async {
+        for await user in users.values(forKey: "ada") {
+            print(user?.age ?? 0)
+        }
+        for await adults in users.where(\.age >= 18).values() {
+            print(adults.count)
+        }
+    }
+
+    static func values(_ bytes: Data) throws -> (ArchiveManager<User>, Data?) {
+        let drafts = try ArchivesFactory.shared.archives(for: User.self, named: "drafts")
+        let images = try ArchivesFactory.shared.values(of: Data.self, named: "images")
+        images.record(bytes, forKey: "logo.png", expiresIn: .seconds(3_600))
+        let logo = images["logo.png"]
+        return (drafts, logo)
+    }
+
+    static func closing() throws {
+        try ArchivesFactory.shared.useStore(at: "/var/lib/app/store")  // before its first use, else it throws
+        ArchivesFactory.shared.close()
+    }
+}
