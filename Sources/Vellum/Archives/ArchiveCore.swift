@@ -244,6 +244,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     }
 
     /// Calls `body` with a key and its hash.
+    @inline(__always)
     func withHashed<Value>(_ name: String, _ body: (HashedKey) throws -> Value) throws -> Value {
         var name = name
         return try name.withUTF8 { try body(archive.hashed(UnsafeRawBufferPointer($0))) }

@@ -40,6 +40,7 @@ package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
 
     /// The way of all calls but the hit of ``access(_:)``: `body` is called again with the archive that was opened or made
     /// anew, if this one turns out to be closed.
+    @inline(__always)
     func perform<Value>(_ body: (ArchiveCore<Object>) throws -> Value) throws -> Value {
         let core = core
         do {
@@ -110,6 +111,11 @@ package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
     private func expectFiles(of core: ArchiveCore<Object>) throws(StorageError) {
         let now = Archive.bootTime()
         guard now &- looked.load(ordering: .relaxed) > ArchiveHandle.pause else { return }
+        try lookForFiles(of: core, at: now)
+    }
+
+    @inline(never)
+    private func lookForFiles(of core: ArchiveCore<Object>, at now: Int64) throws(StorageError) {
         looked.store(now, ordering: .relaxed)
         if core.archive.closeIfRemoved() { throw .closed(name: name) }
     }

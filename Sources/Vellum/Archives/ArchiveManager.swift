@@ -28,6 +28,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
     public var asynchronous: AsynchronousArchives<Archive> { AsynchronousArchives(handle: handle) }
 
     /// Runs `body`, and logs what it throws.
+    @inline(__always)
     func attempt<Value>(
         _ operation: StaticString, _ key: String? = nil, else fallback: Value,
         _ body: (ArchiveCore<Archive>) throws -> Value
