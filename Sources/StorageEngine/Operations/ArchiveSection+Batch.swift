@@ -30,7 +30,9 @@ extension ArchiveSection {
     fileprivate func apply(
         _ batch: PreparedBatch, _ bytes: UnsafeRawBufferPointer
     ) throws(StorageError) -> [BatchResult]? {
-        for condition in batch.conditions where try !isMet(condition, bytes) { return nil }
+        for condition in batch.conditions {
+            guard try isMet(condition, bytes) else { return nil }
+        }
         if let limit = index.diskLimit, batch.valueBytes > limit {
             engine.noteRejection(
                 UnsafeRawBufferPointer(start: nil, count: 0), tag: 0, bytes: batch.valueBytes, .tooLarge)

@@ -17,9 +17,11 @@ extension ArchiveCore {
     }
 
     func touch(_ name: String, lifetime: Duration?) throws -> Bool {
-        if let lifetime, try !archive.setLifetime(lifetime, forKey: name) {
-            try archive.countMiss()
-            return false
+        if let lifetime {
+            guard try archive.setLifetime(lifetime, forKey: name) else {
+                try archive.countMiss()
+                return false
+            }
         }
         let isInMemory = try withHashed(name) { try memory.access($0, named: name) != nil }
         guard try isInMemory || archive.touch(name) else { return false }
