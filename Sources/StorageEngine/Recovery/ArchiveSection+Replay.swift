@@ -170,9 +170,16 @@ extension ArchiveSection {
             engine.letGo(present)
             isOlder = true
         }
+        // What an action did was counted with the frame that says so, as long as that is there.
+        let line = index.undo.line(of: note.group)
+        let known = (entries: line?.entries ?? 0, bytes: line?.bytes ?? 0)
+        var isCounted = line?.isOfDeadlines ?? false
         for (number, slot) in hidden(frame.key, tag: tag) where !index.marks[number].isSuperseded {
             let sequence = try engine.withFrameIfPresent(at: slot.location) { $0.sequence } ?? 0
-            if sequence == frame.sequence { forget(number, slot) }
+            if sequence == frame.sequence {
+                isCounted = isCounted || index.marks[number].place == line?.place
+                forget(number, slot)
+            }
             if sequence < frame.sequence { index.marks.supersede(number, slot) }
             isOlder = isOlder || sequence > frame.sequence
         }
@@ -185,6 +192,10 @@ extension ArchiveSection {
         let number = applyPut(content, tag: tag, number: 0, at: location, supersedes: false)
         guard let slot = index.entry(number) else { return }
         setAsideInReplay(number, slot, note, location)
+        if isCounted, let line, line.group == note.group {
+            line.entries = known.entries
+            line.bytes = known.bytes
+        }
         if isOlder { index.marks.supersede(number, slot) }
     }
 

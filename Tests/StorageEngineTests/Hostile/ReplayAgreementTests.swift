@@ -137,15 +137,44 @@ import Testing
         #expect(try found(log.bytes) == ["a", "c"])
     }
 
-    private static func note(_ group: UInt32, keepsOut: Bool = true) -> [UInt8] {
-        HandmadeFrame.part(
-            5, little(group) + [0, 1, keepsOut ? 1 : 0, 0] + little(UInt64(1_700_000_000_000_000)))
+    private static func note(
+        _ group: UInt32, keepsOut: Bool = true, time: UInt64 = 1_700_000_000_000_000
+    ) -> [UInt8] {
+        HandmadeFrame.part(5, little(group) + [0, 1, keepsOut ? 1 : 0, 0] + little(time))
     }
 
-    private static func removal(of offset: Int, _ group: UInt32) -> HandmadeFrame {
+    private static func removal(
+        of offset: Int, _ group: UInt32, time: UInt64 = 1_700_000_000_000_000
+    ) -> HandmadeFrame {
         HandmadeFrame(
             kind: 4,
-            parts: HandmadeFrame.part(1, little(place(offset))) + (group == 0 ? [] : note(group)))
+            parts: HandmadeFrame.part(1, little(place(offset)))
+                + (group == 0 ? [] : note(group, time: time)))
+    }
+
+    /// What broke: what had been copied while its first frame was still there was counted twice with its action, and its undo
+    /// told of entries that it had left out.
+    @Test func copiesCountOnceWithTheirAction() throws {
+        let archive = try HandmadeArchive(kind: 2)
+        var log = Log()
+        let now = UInt64(Date().timeIntervalSince1970 * 1_000_000)
+        for number in 0..<3 {
+            let place = log.add(.put("k\(number)", stamp: UInt64(number + 1)))
+            log.add(Self.removal(of: place, 4, time: now))
+        }
+        for number in 0..<2 {
+            var kept = HandmadeFrame.put("k\(number)", stamp: UInt64(number + 1))
+            (kept.kind, kept.parts) = (11, Self.note(4, time: now))
+            log.add(kept)
+        }
+        try archive.write(log.bytes + [UInt8](repeating: 0, count: 8192), HandmadeArchive.segmentName(1))
+        let opened = try archive.open()
+        defer { opened.close() }
+        let action = try #require(try opened.reversibleActions().first)
+        #expect(action.id == 4 && action.entries == 3 && action.bytes == 9)
+        let outcome = try #require(try opened.undo())
+        #expect(outcome.entries == 3 && outcome.skippedCount == 0)
+        #expect(try opened.check().clean)
     }
 
     /// A number that comes again after its `restore`, or 64 later; copies beside a present entry; what was given up.
