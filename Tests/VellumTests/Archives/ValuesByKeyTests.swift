@@ -10,7 +10,7 @@ import Vellum
     @Test func bytesAreStoredAsTheyAre() async throws {
         let images = try store.factory().values(of: Data.self, named: "images")
         let bytes = Data([0xff, 0, 1, 2])
-        images.record(bytes, forKey: "a", expiresIn: .seconds(60), owner: "o")
+        images.record(bytes, forKey: "a", expiresIn: .seconds(36_000), owner: "o")
         #expect(images.value(forKey: "a") == bytes)
         #expect(images["a"] == bytes && images["b"] == nil)
         #expect(try images.core.archive.peek("a") == [UInt8](bytes))

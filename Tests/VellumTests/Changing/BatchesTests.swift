@@ -14,7 +14,7 @@ import Vellum
         factory.logger = log.logger
         let notes = try factory.archives(for: Note.self, trySetMaxDiskSize: 10_000)
         notes.record(
-            all: [note("a", "1"), note("b", "1"), note("a", "2")], expiresIn: .seconds(60), owner: "o")
+            all: [note("a", "1"), note("b", "1"), note("a", "2")], expiresIn: .seconds(36_000), owner: "o")
         #expect(notes.accessAll().map(\.primaryKey).sorted() == ["a", "b"])
         #expect(notes.access(archiveWithKey: "a")?.text == "2", "the last of one key counts")
         #expect(notes.owners().map(\.name) == ["o"] && notes.remainingLifetime(for: "b") != nil)
@@ -85,7 +85,7 @@ import Vellum
 
     @Test func aTransactionSeesItsOwnChanges() throws {
         let notes = try store.factory().archives(for: Note.self)
-        notes.record(note("a", "1"), expiresIn: .seconds(60), owner: "o")
+        notes.record(note("a", "1"), expiresIn: .seconds(36_000), owner: "o")
         let read = try notes.transaction { transaction in
             try transaction.update(note("a", "2"))
             transaction.delete(archiveWithKey: "b")

@@ -27,7 +27,7 @@ import Vellum
 
     @Test func lifetimeAndOwnerStay() async throws {
         let notes = try store.factory().archives(for: Note.self)
-        notes.record(note("a", "1"), expiresIn: .seconds(60), inMemory: .seconds(30), owner: "ada")
+        notes.record(note("a", "1"), expiresIn: .seconds(36_000), inMemory: .seconds(18_000), owner: "ada")
         let before = try #require(try notes.core.archive.metadata("a"))
         #expect(try notes.modify(archiveWithKey: "a") { $0.text += "2" } == note("a", "12"))
         #expect(try notes.throwing.modify(archiveWithKey: "a") { $0.text += "3" } == note("a", "123"))
