@@ -201,7 +201,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
 
     func deleteAll() throws {
         try archive.deleteAll()
-        try memory.forgetAll()
+        _ = try memory.currentBytes()
     }
 
     func deleteAll(ofOwner owner: String) throws {

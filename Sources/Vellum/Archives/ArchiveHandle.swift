@@ -48,8 +48,25 @@ package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
             return try body(core)
         } catch let error as StorageError {
             guard case .closed = error, core.archive.isClosed else { throw error }
-            return try body(reopened(after: core))
+            return try performAnew(after: core, body)
         }
+    }
+
+    /// It may be closed again meanwhile, though not for ever.
+    @inline(never)
+    private func performAnew<Value>(
+        after closed: ArchiveCore<Object>, _ body: (ArchiveCore<Object>) throws -> Value
+    ) throws -> Value {
+        var core = closed
+        for _ in 0..<100 {
+            do {
+                core = try reopened(after: core)
+                return try body(core)
+            } catch let error as StorageError {
+                guard case .closed = error else { throw error }
+            }
+        }
+        throw StorageError.closed(name: name)
     }
 
     /// What nobody is thrown (S4).
@@ -101,8 +118,15 @@ package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
     func settle(_ request: ArchiveRequest) throws {
         looked.store(0, ordering: .relaxed)
         try perform { core in
-            guard requests.withLock({ $0.insert(request).inserted }) else { return }
-            try core.settle(request)
+            // What is to be applied is, each time; what is only compared is told of once, and refused as often as it is asked for.
+            let isNew = requests.withLock { $0.insert(request).inserted }
+            guard isNew || request.appliesSettings else { return }
+            do {
+                try core.settle(request)
+            } catch {
+                requests.withLock { _ = $0.remove(request) }
+                throw error
+            }
             self.request.withLock { $0 = request }
         }
     }

@@ -84,6 +84,18 @@ extension ArchivesFactory {
         func reopen(
             named name: String, _ request: ArchiveRequest, typeName: String
         ) throws -> StorageEngine.Archive {
+            while true {
+                let store = try presentStore()
+                // A stopped process may hold this one up: nothing that others need is held meanwhile.
+                let archive = try store.archive(
+                    named: name, orCreate: request.configuration(typeName: typeName))
+                if opened.withLock({ $0.store === store }) { return archive }
+                // The factory was closed meanwhile, and would not know of it.
+                store.close()
+            }
+        }
+
+        private func presentStore() throws -> Store {
             try opened.withLock { opened in
                 if let store = opened.store, !store.isPresent {
                     logger.warning(
@@ -95,8 +107,7 @@ extension ArchivesFactory {
                 let store = try opened.store ?? Store.open(at: opened.path)
                 opened.store = store
                 opened.isClosed = false
-                return try store.archive(
-                    named: name, orCreate: request.configuration(typeName: typeName))
+                return store
             }
         }
 

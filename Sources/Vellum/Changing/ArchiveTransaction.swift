@@ -95,9 +95,13 @@ public struct ArchiveTransaction<Archive: Archivable> {
         }
         let seen = seen.map { SeenEntry(key: $0.key.text, sequence: $0.value) }
         guard try core.archive.apply(batch, ifUnchanged: seen) != nil else { return false }
-        for key in order {
-            try core.noteChanged(key.text)
-            try core.slide(key.text)
+        do {
+            for key in order {
+                try core.noteChanged(key.text)
+                try core.slide(key.text)
+            }
+        } catch StorageError.closed {
+            // By another thread, just now; what memory had goes with that. The changes are made, and not to be made again.
         }
         return true
     }

@@ -84,16 +84,12 @@ package struct MemoryTier: Sendable {
         return Archive.bootTime() + min(own, isOnlyHere ? .max / 2 : pause ?? .max / 2)
     }
 
-    /// Forgets the object of a key that was deleted.
+    /// Forgets the object of a key that was deleted or changed, unless another thread has recorded it anew since.
     func forget(_ key: HashedKey, named name: String) throws(StorageError) {
         try change { (state) throws(StorageError) in
             let place = state.objects.find(key.hash, name)
-            if place != ObjectTable.none { try state.drop(place) }
+            if place != ObjectTable.none { _ = try state.isValid(place, key) }
         }
-    }
-
-    func forgetAll() throws(StorageError) {
-        try change { (state) throws(StorageError) in try state.evict(downTo: -1) }
     }
 
     // MARK: The whole

@@ -1,0 +1,103 @@
+import Foundation
+import StorageEngine
+import Synchronization
+import Testing
+import Vellum
+
+/// A factory that is closed beside threads that use its archives.
+@Suite struct ClosedFactoryTests {
+    private let store = TemporaryStore()
+
+    private final class Counter: Sendable {
+        let count = Atomic(0)
+    }
+
+    /// What broke: a change that was made just before the archive was closed was made once more, for its end met the closing;
+    /// and calls threw `closed`, although the next call is to open the archive again.
+    @Test func changesCountOnceBesideClosing() async throws {
+        let factory = store.factory()
+        let notes = try factory.archives(for: Note.self)
+        notes.record(Note(primaryKey: "n", text: "0"))
+        let done = Counter()
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<2 {
+                group.addTask {
+                    for _ in 0..<1_500 {
+                        do {
+                            try notes.modify(archiveWithKey: "n") { $0.text = "\((Int($0.text) ?? 0) + 1)" }
+                            done.count.add(1, ordering: .relaxed)
+                        } catch {
+                            Issue.record(error)
+                        }
+                    }
+                }
+            }
+            group.addTask {
+                while done.count.load(ordering: .relaxed) < 2_900 {
+                    factory.close()
+                    usleep(300)
+                }
+            }
+        }
+        #expect(notes.access(archiveWithKey: "n")?.text == "3000")
+    }
+
+    /// What broke: one archive that a stopped process kept from being opened held up all others of the factory.
+    @Test func oneThatCannotBeOpenedHoldsUpNoOther() throws {
+        let factory = store.factory()
+        let notes = try factory.archives(for: Note.self, named: "A")
+        notes.record(Note(primaryKey: "n", text: "0"))
+        let others = try factory.archives(for: Note.self, named: "B")
+        let name = try #require(
+            try FileManager.default.contentsOfDirectory(atPath: store.path).first { $0.hasPrefix("A.") })
+        factory.close()
+        _ = others.access(archiveWithKey: "n")
+        let opening = open(store.path + "/" + name + "/opening", O_RDWR)
+        defer { close(opening) }
+        try #require(flock(opening, LOCK_EX) == 0)
+        let waiting = Thread { _ = notes.access(archiveWithKey: "n") }
+        waiting.start()
+        Thread.sleep(forTimeInterval: 0.2)
+        let start = ContinuousClock.now
+        #expect(try factory.archives(for: Note.self, named: "B") === others)
+        _ = factory.storePath
+        #expect(ContinuousClock.now - start < .seconds(5))
+        #expect(flock(opening, LOCK_UN) == 0)
+    }
+
+    /// What broke: a kind that was refused was accepted the second time.
+    @Test func whatIsRefusedIsRefusedAgain() throws {
+        let factory = store.factory()
+        _ = try factory.archives(for: Note.self, named: "C")
+        for _ in 0..<3 {
+            #expect(throws: ArchiveError.self) {
+                try factory.archives(for: Note.self, named: "C", kind: .collection)
+            }
+        }
+        for _ in 0..<2 {
+            let notes = try factory.archives(
+                for: Note.self, named: "C", trySetMaxDiskSize: 5_000_000, appliesSettings: true)
+            #expect(notes.maxDiskSize == 5_000_000)
+            notes.resize(disk: 3_000_000)
+        }
+    }
+
+    /// What broke: what only memory has was lost when another thread recorded the key in a batch just before.
+    @Test func aBatchForgetsNothingNewer() throws {
+        let notes = try store.factory().archives(
+            for: Note.self, trySetMaxMemorySize: 40_000_000, trySetMaxDiskSize: 20_000)
+        let ends = Counter()
+        let batches = Thread {
+            while ends.count.load(ordering: .relaxed) == 0 {
+                notes.record(all: [Note(primaryKey: "k", text: "small")])
+            }
+        }
+        batches.start()
+        defer { ends.count.store(1, ordering: .relaxed) }
+        let large = Note.sized("k", 30_000)
+        for _ in 0..<20_000 {
+            notes.record(large)
+            guard notes.peek(archiveWithKey: "k") != nil else { Issue.record("it is nowhere"); break }
+        }
+    }
+}
