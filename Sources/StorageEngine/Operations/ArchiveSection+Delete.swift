@@ -30,11 +30,11 @@ extension ArchiveSection {
         }
         guard isSame else { return .changed }
         try appendBare(.delete, key: key) { location, time in
-            index.note(
-                .delete, .request, tag: tag, bytes: Int(entry.slot.shownBytes), location: location,
-                pid: engine.pid,
-                time: time, key: key)
+            let bytes = Int(entry.slot.shownBytes)
             remove(entry.number)
+            index.note(
+                .delete, .request, tag: tag, bytes: bytes, location: location, pid: engine.pid, time: time,
+                key: key)
         }
         index.add(.deletes)
         reclaim(forAppended: Frame.bytes(key: key.count, extension: 0, value: 0))

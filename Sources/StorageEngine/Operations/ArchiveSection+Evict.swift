@@ -61,11 +61,12 @@ extension ArchiveSection {
         var victims = index.order.victims(sparing: sparing)
         for place in 0..<count {
             guard let (number, slot) = index.order.next(&victims) else { break }
-            index.publishEvent(
-                events &+ UInt64(place), .eviction, .limit, tag: slot.tag, bytes: Int(slot.valueBytes),
-                location: slot.location,
-                pid: engine.pid, time: time)
+            let (tag, bytes, location) = (slot.tag, Int(slot.valueBytes), slot.location)
             remove(number)
+            // Who follows looks at once, and must not find it any more.
+            index.publishEvent(
+                events &+ UInt64(place), .eviction, .limit, tag: tag, bytes: bytes, location: location,
+                pid: engine.pid, time: time)
             crashPoint(.evictionRemoved)
         }
         index.addLocked(.evictions, UInt64(count))

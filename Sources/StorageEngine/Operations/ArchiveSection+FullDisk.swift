@@ -121,11 +121,11 @@ extension ArchiveSection {
         _ number: UInt32, key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
     ) {
         guard let slot = index.entry(number) else { return }
-        index.note(
-            .eviction, .noSpace, tag: slot.tag, bytes: Int(slot.valueBytes), location: slot.location,
-            pid: engine.pid,
-            time: Clock.wall(), key: key)
+        let (tag, bytes, location) = (slot.tag, Int(slot.valueBytes), slot.location)
         remove(number)
+        index.note(
+            .eviction, .noSpace, tag: tag, bytes: bytes, location: location, pid: engine.pid,
+            time: Clock.wall(), key: key)
         index.addLocked(.evictions)
     }
 

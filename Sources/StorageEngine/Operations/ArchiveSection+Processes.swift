@@ -16,11 +16,11 @@ extension ArchiveSection {
                 guard let entry = index.entry(number), entry.isLive, entry.isMemoryOnly,
                     index.residency[number] == 0
                 else { continue }
-                index.note(
-                    .expiry, .processEnded, tag: entry.tag, bytes: Int(entry.shownBytes),
-                    location: entry.location,
-                    pid: engine.pid, time: Clock.wall())
+                let (tag, bytes, location) = (entry.tag, Int(entry.shownBytes), entry.location)
                 remove(number)
+                index.note(
+                    .expiry, .processEnded, tag: tag, bytes: bytes, location: location, pid: engine.pid,
+                    time: Clock.wall())
             }
         }
         index.detach(slot)

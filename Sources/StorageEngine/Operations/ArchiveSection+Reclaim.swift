@@ -252,10 +252,11 @@ extension ArchiveSection {
                 case .moved: continue
                 case .noRoom: return false
                 case .gone:
-                    index.note(
-                        .eviction, .damage, tag: slot.tag, bytes: Int(slot.valueBytes),
-                        location: slot.location, pid: engine.pid, time: Clock.wall())
+                    let (tag, bytes, location) = (slot.tag, Int(slot.valueBytes), slot.location)
                     remove(number + 1)
+                    index.note(
+                        .eviction, .damage, tag: tag, bytes: bytes, location: location, pid: engine.pid,
+                        time: Clock.wall())
                 }
             }
         }

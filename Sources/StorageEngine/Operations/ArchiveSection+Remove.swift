@@ -34,15 +34,15 @@ extension ArchiveSection {
                         for (number, slot) in slots {
                             removal.entries += 1
                             removal.bytes += UInt64(slot.valueBytes)
-                            index.note(
-                                kind, cause, tag: slot.tag, bytes: Int(slot.shownBytes),
-                                location: slot.location,
-                                pid: engine.pid, time: time)
+                            let (tag, bytes, place) = (slot.tag, Int(slot.shownBytes), slot.location)
                             if group != 0, !slot.isMemoryOnly {
                                 setAside(number, slot, note: note, at: location)
                             } else {
                                 remove(number)
                             }
+                            index.note(
+                                kind, cause, tag: tag, bytes: bytes, location: place, pid: engine.pid,
+                                time: time)
                         }
                     }
                 }

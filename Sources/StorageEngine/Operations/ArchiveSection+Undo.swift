@@ -289,9 +289,12 @@ extension ArchiveSection {
             writer.append(RemovalNote(group: 0, cause: .limit, kind: nil, time: Clock.wall()))
             try appendBare(.evict, extensionBytes: writer.written) { _, time in
                 for (number, slot) in victims {
-                    index.note(
-                        .eviction, .limit, tag: slot.tag, bytes: Int(slot.valueBytes),
-                        location: slot.location, pid: engine.pid, time: time)
+                    let (tag, bytes, location) = (slot.tag, Int(slot.valueBytes), slot.location)
+                    defer {
+                        index.note(
+                            .eviction, .limit, tag: tag, bytes: bytes, location: location, pid: engine.pid,
+                            time: time)
+                    }
                     if slot.isSetAside {
                         if slot.deadline != Deadline.never, slot.deadline <= now {
                             outcome.expired += 1
