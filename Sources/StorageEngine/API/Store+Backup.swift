@@ -1,3 +1,11 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
 /// How far a backup is.
 public struct BackupProgress: Sendable, Hashable {
     public var archive: String
@@ -125,9 +133,16 @@ extension Archive {
 }
 
 /// Says of a folder that a backup is being made in it: one line with the folder's number, so that a copy of such a folder
-/// is none. There from before anything else is in it until all of it is. OnDiskFormat, "Backups".
+/// is none. There from before anything else is in it until it has its own name. OnDiskFormat, "Backups".
 enum BackupMark {
     static let fileName = StoreMarker.fileName + ".backup"
+    static let suffix = ".partial"
+
+    enum State {
+        case none, unfinished
+        /// It is of this folder, which has its own name by now: whoever made the backup was killed just then.
+        case leftBehind
+    }
 
     private static func text(of folder: OpenFile) throws(StorageError) -> [UInt8] {
         Array("A backup is being made in folder \(try folder.status().inode)\n".utf8)
@@ -140,10 +155,16 @@ enum BackupMark {
         try file.synchronize()
     }
 
-    /// Whether it is there, and says that it is of this folder.
-    static func isRight(in folder: OpenFile) throws(StorageError) -> Bool {
-        guard let file = try folder.fileIfPresent(named: fileName, writable: false) else { return false }
-        return try file.read(atMost: 100) == text(of: folder)
+    /// What it says of this folder, if it is there.
+    static func state(in folder: OpenFile) throws(StorageError) -> State {
+        guard let file = try folder.fileIfPresent(named: fileName, writable: false),
+            try file.read(atMost: 100) == text(of: folder)
+        else { return .none }
+        // However the folder was named by who opened it.
+        let resolved = realpath(folder.path, nil)
+        defer { free(resolved) }
+        let path = resolved.map { String(cString: $0) } ?? folder.path
+        return path.utf8.suffix(suffix.utf8.count).elementsEqual(suffix.utf8) ? .unfinished : .leftBehind
     }
 }
 
@@ -153,7 +174,7 @@ private struct BackupPlace {
     private let name: String
     private let parent: OpenFile
     private let partial: OpenFile
-    private var partialName: String { name + ".partial" }
+    private var partialName: String { name + BackupMark.suffix }
 
     init(_ path: String) throws(StorageError) {
         var path = Substring(path)
@@ -164,12 +185,13 @@ private struct BackupPlace {
         let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         parent = try OpenFile.folder(at: folder)
         guard try parent.hasEntry(named: name) == false else { throw .backupExists(path: String(path)) }
-        partialPath = path + ".partial"
-        try parent.makeFolder(named: name + ".partial")
-        guard try parent.status(ofEntry: name + ".partial")?.isFolder == true else {
+        partialPath = path + BackupMark.suffix
+        let partialName = name + BackupMark.suffix
+        try parent.makeFolder(named: partialName)
+        guard try parent.status(ofEntry: partialName)?.isFolder == true else {
             throw .backupExists(path: partialPath)
         }
-        partial = try parent.folder(named: name + ".partial")
+        partial = try parent.folder(named: partialName)
         guard try partial.status().owner == ProcessIdentity.effectiveUser else {
             throw .backupExists(path: partialPath)
         }
@@ -181,7 +203,7 @@ private struct BackupPlace {
         if found.allSatisfy({ $0 == BackupMark.fileName }) {
             try BackupMark.make(in: partial)
         } else {
-            let isLeft = try BackupMark.isRight(in: partial)
+            let isLeft = try BackupMark.state(in: partial) == .unfinished
             guard isLeft, found.allSatisfy(BackupPlace.isOfBackup) else {
                 throw .backupExists(path: partialPath)
             }
@@ -205,18 +227,20 @@ private struct BackupPlace {
         try? parent.unlink(partialName, isFolder: true)
     }
 
-    /// From here on it is a backup, and nothing may remove it: whoever dies before it has its name leaves a whole store
-    /// beside it, which the next backup refuses.
+    /// From here on it is a backup, and nothing may remove it. Under its own name the mark means nothing.
     func takeName() throws(StorageError) {
         for name in try partial.names() {
             guard try partial.status(ofEntry: name)?.isFolder == true else { continue }
             try partial.folder(named: name).synchronizeNames()
         }
-        try partial.unlink(BackupMark.fileName)
         try partial.synchronizeNames()
         guard try parent.hasEntry(named: name) == false else { throw .backupExists(path: name) }
         try parent.rename(partialName, to: name)
     }
 
-    func finish() throws(StorageError) { try parent.synchronizeNames() }
+    func finish() throws(StorageError) {
+        try partial.unlink(BackupMark.fileName)
+        try partial.synchronizeNames()
+        try parent.synchronizeNames()
+    }
 }

@@ -52,6 +52,21 @@ import Testing
         Issue.record("a removal takes more calls than were let fail")
     }
 
+    /// What broke: killed between two of its last steps a backup left a whole store under the name of an unfinished one, which
+    /// every later one refused. Its mark goes last now, when it means nothing any more.
+    @Test func killedAtTheEndItIsFinished() throws {
+        try store.archive(named: "A", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
+        _ = try store.backUp(to: place)
+        #expect(!FileManager.default.fileExists(atPath: place + "/vellum-store.backup"))
+        try mark(place)
+        // As it was left.
+        for mode in [AccessMode.readOnly, .readWrite] {
+            #expect(try Store.open(at: place, mode: mode).archive(named: "A").peek("a") == [1])
+        }
+        #expect(!FileManager.default.fileExists(atPath: place + "/vellum-store.backup"))
+        #expect(throws: StorageError.backupExists(path: place)) { try store.backUp(to: place) }
+    }
+
     /// What broke: any store that was called like what a killed backup leaves was taken for that, and removed.
     @Test func aStoreOfThatNameStays() throws {
         try store.archive(named: "A", orCreate: ArchiveConfiguration()).put([1], forKey: "a")
