@@ -32,11 +32,13 @@ extension ArchiveEngine {
         }
     }
 
-    /// Only what the system says for certain.
+    /// Only what the system says for certain. New segments may have been made while a removal went through the folder: without
+    /// descriptor and index nobody who opens the archive finds what is in them.
     fileprivate var hasLostItsFiles: Bool {
         guard (try? folder.hasEntry(named: Descriptor.fileName)) == false else { return false }
         guard !isGone else { return true }
         guard let names = try? folder.names() else { return false }
-        return !names.contains { SegmentHeader.number(ofFileName: $0) != nil }
+        return !names.contains(ArchiveOpening.indexName)
+            || !names.contains { SegmentHeader.number(ofFileName: $0) != nil }
     }
 }

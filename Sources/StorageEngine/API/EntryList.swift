@@ -67,13 +67,14 @@ public struct EntryList: Sendable, RandomAccessCollection {
     public let totalValueBytes: UInt64
     /// How often entries had got other numbers.
     private let renumberings: UInt64
-    /// The latest change that any of them can be of.
-    private let sequence: UInt64
+    /// The latest changes before the entries were looked at, and after that.
+    private let sequences: ClosedRange<UInt64>
 
     init(engine: ArchiveEngine, order: RecencyOrder) throws(StorageError) {
         self.engine = engine
         self.order = order
         renumberings = engine.index.renumberings
+        let before = engine.index.sequence
         var references = try engine.liveReferences()
         switch order {
         case .mostRecentFirst: references.sort { $0.recency > $1.recency }
@@ -81,7 +82,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
         }
         totalValueBytes = references.reduce(0) { $0 + UInt64($1.valueBytes) }
         self.references = references
-        sequence = engine.index.sequence
+        sequences = before...Swift.max(before, engine.index.sequence)
     }
 
     public var startIndex: Int { 0 }
@@ -140,9 +141,20 @@ public struct EntryList: Sendable, RandomAccessCollection {
         let reference = references[index]
         return try firstLine(of: reference) { (line) throws(StorageError) in
             if line.location == reference.location { return true }
-            // What was moved keeps its sequence; what was stored anew since has a higher one than any that was listed.
-            return try withMovedFrame(line) { _, frame in frame.sequence <= sequence } ?? false
+            guard let sequence = try withMovedFrame(line, { _, frame in frame.sequence }) else {
+                return false
+            }
+            return try isListed(sequence, reference)
         }
+    }
+
+    /// Whether an entry that is elsewhere by now is of the version that was listed: what was moved keeps its sequence, and
+    /// what was stored anew since has a higher one than any that was listed.
+    private func isListed(_ sequence: UInt64, _ reference: EntryReference) throws(StorageError) -> Bool {
+        guard sequence > sequences.lowerBound else { return true }
+        guard sequence <= sequences.upperBound else { return false }
+        // Stored while the others were looked at, before this one or after it: its former bytes tell, as long as they are there.
+        return try engine.withFrameIfPresent(at: reference.location) { $0.sequence == sequence } ?? true
     }
 
     /// The same of an entry that was stored anew, where no other can be meant.

@@ -43,10 +43,15 @@ public final class Store: Sendable {
         let mayCreate = createIfMissing && mode == .readWrite
         let trust: FileTrust = mode == .readOnly && options.trustsOwner ? .anyone : .ownUser
         let folder = try openFolder(at: path, mayCreate: mayCreate, isOwn: mode == .readWrite, trust)
-        if !isUnfinishedBackup, try BackupMark.isRight(in: folder) {
+        switch isUnfinishedBackup ? BackupMark.State.none : try BackupMark.state(in: folder) {
+        case .none: break
+        case .unfinished:
             throw .notAStore(
                 path: path,
                 reason: "it is a backup that was not finished; make it again, or remove the folder")
+        case .leftBehind:
+            // It would mean something again if the folder got that name.
+            if mode == .readWrite { try folder.unlink(BackupMark.fileName) }
         }
         switch try StoreMarker.state(in: folder) {
         case .right: break
@@ -285,13 +290,16 @@ public final class Store: Sendable {
         guard mode == .readWrite else { throw .readOnly(operation: "remove archive \"\(name)\"") }
         let archive = try archive(named: name)
         defer { forget(archive) }
-        try archive.destroy { () throws(StorageError) in
-            let folderName = ArchiveName.folder(for: name)
-            let inside = try folder.folder(named: folderName)
-            // The descriptor goes first: without it the folder is no archive.
-            try inside.unlink(Descriptor.fileName)
-            for file in try inside.names() { try inside.removeTree(file) }
-            try folder.unlink(folderName, isFolder: true)
+        // Nobody makes it anew meanwhile.
+        try openedHere.value.turn(of: ExactText(name)).withLock { (_) throws(StorageError) in
+            try archive.destroy { () throws(StorageError) in
+                let folderName = ArchiveName.folder(for: name)
+                let inside = try folder.folder(named: folderName)
+                // The descriptor goes first: without it the folder is no archive.
+                try inside.unlink(Descriptor.fileName)
+                for file in try inside.names() { try inside.removeTree(file) }
+                try folder.unlink(folderName, isFolder: true)
+            }
         }
     }
 
