@@ -7,8 +7,8 @@ import Synchronization
 /// opened or made anew by the next call. Safe from any thread.
 package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
     let name: String
-    /// What was asked for last.
-    private let request: Guarded<ArchiveRequest>
+    /// What the archive had when it was last asked for, for one that is made in its place.
+    private let configuration: Guarded<ArchiveConfiguration>
     /// What it was asked for with, so that a difference is told of once.
     private let requests: Guarded<Set<ArchiveRequest>>
     let shared: ArchiveShared<Object>
@@ -25,7 +25,6 @@ package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
 
     init(_ archive: Archive, _ request: ArchiveRequest, _ factory: ArchivesFactory.Core) throws {
         name = archive.name
-        self.request = Guarded(request)
         requests = Guarded([request])
         shared = ArchiveShared(factory: factory)
         shelf = MemoryShelf(archive: archive)
@@ -33,6 +32,7 @@ package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
         current = Guarded(core)
         try core.expectOwnType()
         try core.settle(request)
+        configuration = Guarded(try archive.configuration())
     }
 
     /// The archive as it was opened last.
@@ -127,7 +127,8 @@ package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
                 requests.withLock { _ = $0.remove(request) }
                 throw error
             }
-            self.request.withLock { $0 = request }
+            let found = try core.archive.configuration()
+            configuration.withLock { $0 = found }
         }
     }
 
@@ -148,8 +149,7 @@ package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
         try turn.withLock { _ in
             let present = core
             guard present === closed else { return present }
-            let archive = try shared.factory.reopen(
-                named: name, request.withLock { $0 }, typeName: Object.archiveTypeName)
+            let archive = try shared.factory.reopen(named: name, configuration.withLock { $0 })
             let core = ArchiveCore<Object>(archive, shared, shelf)
             try core.expectOwnType()
             shelf.begin(archive)

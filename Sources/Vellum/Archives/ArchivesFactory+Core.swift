@@ -69,7 +69,8 @@ extension ArchivesFactory {
         private func make<Archive: Archivable>(
             _ request: ArchiveRequest, named name: String
         ) throws -> ArchiveManager<Archive> {
-            let archive = try reopen(named: name, request, typeName: Archive.archiveTypeName)
+            let archive = try reopen(
+                named: name, request.configuration(typeName: Archive.archiveTypeName))
             let manager = ArchiveManager<Archive>(try ArchiveHandle(archive, request, self))
             let isFirst = opened.withLock { opened in
                 guard opened.archives[ExactText(name)] == nil else { return false }
@@ -82,13 +83,12 @@ extension ArchivesFactory {
 
         /// The archive, opened or made, in a store that is opened or made as well.
         func reopen(
-            named name: String, _ request: ArchiveRequest, typeName: String
+            named name: String, _ configuration: ArchiveConfiguration
         ) throws -> StorageEngine.Archive {
             while true {
                 let store = try presentStore()
                 // A stopped process may hold this one up: nothing that others need is held meanwhile.
-                let archive = try store.archive(
-                    named: name, orCreate: request.configuration(typeName: typeName))
+                let archive = try store.archive(named: name, orCreate: configuration)
                 if opened.withLock({ $0.store === store }) { return archive }
                 // The factory was closed meanwhile, and would not know of it.
                 store.close()

@@ -161,4 +161,19 @@ import Vellum
         let error = #expect(throws: ArchiveError.self) { try factory.useStore(at: store.path + "2") }
         #expect("\(try #require(error))".contains("too late"))
     }
+
+    /// What broke: what was made in a removed collection's place was what somebody had asked for last, without saying of which
+    /// kind: a cache of two megabytes, which evicted most of what was recorded.
+    @Test func whatIsMadeAnewIsOfItsKind() throws {
+        let factory = store.factory()
+        let notes = try factory.archives(for: Note.self, kind: .collection, durability: .full)
+        notes.record(note("a"))
+        #expect(try factory.archives(for: Note.self) === notes)
+        try FileManager.default.removeItem(atPath: store.path)
+        for number in 0..<400 { try notes.throwing.record(.sized("\(number)", 10_000)) }
+        #expect(notes.count == 400)
+        let configuration = try notes.core.archive.configuration()
+        #expect(configuration.kind == .collection && configuration.diskLimit == nil)
+        #expect(configuration.durability == .full)
+    }
 }
