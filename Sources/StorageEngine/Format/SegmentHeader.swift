@@ -4,6 +4,7 @@ struct SegmentHeader: Equatable {
     static let magic: [UInt8] = Array("VLMSEGMT".utf8)
     static let version: UInt32 = 1
     static let archiveOffset = 16
+    static let oldestOffset = 32
 
     var archive: [UInt8]
     var segment: UInt32
@@ -11,6 +12,9 @@ struct SegmentHeader: Equatable {
     /// are leftovers.
     var oldest: UInt32
     var created: Int64
+
+    /// Whether a log can be as long as from `oldest` to this segment.
+    var isWithinReach: Bool { segment - oldest < SegmentLayout.slots }
 
     /// What the checksums of this segment's frames are seeded with.
     static func seed(archive: [UInt8], segment: UInt32) -> UInt32 {
@@ -56,7 +60,7 @@ struct SegmentHeader: Equatable {
         }
         guard oldest <= segment else {
             throw .corrupted(
-                path: path, offset: 36, reason: "the segment's header has the log begin behind it")
+                path: path, offset: oldestOffset, reason: "the segment's header has the log begin behind it")
         }
         return SegmentHeader(archive: archive, segment: segment, oldest: oldest, created: created)
     }

@@ -36,6 +36,12 @@ enum SegmentLayout {
     /// frames included.
     static func slots(forFramesTo end: Int) -> Int { slots(forBytes: end + reserveBytes + 4095) }
 
+    /// Whether segments of these numbers, in order, can be those of one log.
+    static func isSpan(_ numbers: [UInt32]) -> Bool {
+        guard let first = numbers.first, let last = numbers.last else { return true }
+        return last - first < slots
+    }
+
     /// The longest that the file of a segment can be that begins with these bytes, header and first frame's header.
     /// Only a segment that begins with a large frame is longer than 64 MiB. What a file has behind is never looked at.
     static func mostBytes(ofSegmentBeginning beginning: [UInt8]) -> Int {

@@ -3,11 +3,13 @@ import Synchronization
 
 /// The segments' files: which there are, and what they are. Making, growing and removing them: ``ChangingLog``.
 extension SegmentLog {
-    /// Numbers of the segment files in the folder, ascending.
+    /// Numbers of the segment files in the folder, ascending, without strays.
     /// - Throws: `corrupted` where a link, a folder or a pipe has a segment's name: what was in the segment is elsewhere, and
     ///   a log without it would be taken for all there is (F9).
     func segmentNumbers() throws(StorageError) -> [UInt32] {
-        let numbers = try namedSegments()
+        let named = try namedSegments()
+        let strays = try strays(among: named)
+        let numbers = strays.isEmpty ? named : named.filter { !strays.contains($0) }
         for number in numbers {
             guard let status = try folder.status(ofEntry: SegmentHeader.fileName(number)) else { continue }
             guard status.isRegular else {
@@ -23,6 +25,36 @@ extension SegmentLog {
     /// The same, whatever has the names.
     func namedSegments() throws(StorageError) -> [UInt32] {
         try folder.names().compactMap(SegmentHeader.number(ofFileName:)).sorted()
+    }
+
+    /// Of segments that lie further apart than those of one log, the ones that no writer made: by their own headers their log
+    /// begins further back than any log reaches. The log is without them; a check names them, a repair moves them away.
+    func strays(among numbers: [UInt32]) throws(StorageError) -> Set<UInt32> {
+        guard !SegmentLayout.isSpan(numbers) else { return [] }
+        var strays: Set<UInt32> = []
+        for number in numbers {
+            guard let file = try folder.fileIfPresent(named: SegmentHeader.fileName(number), writable: false)
+            else { continue }
+            do throws(StorageError) {
+                if try !header(of: file, number).isWithinReach { strays.insert(number) }
+            } catch {
+                // What is damaged or another's is none for that.
+                switch error {
+                case .corrupted, .unsupportedVersion: continue
+                default: throw error
+                }
+            }
+        }
+        return strays
+    }
+
+    /// Why a stray is no part of the log.
+    static let strayReason =
+        "by its header its log is longer than any can be, and it lies far from the other segments"
+
+    /// What a check and a rebuild say of a stray.
+    func strayProblem(_ number: UInt32) -> String {
+        "\(path(of: number)): no part of the log (\(SegmentLog.strayReason)); a repair moves it away"
     }
 
     /// The smallest number above `segment`, and not above `last`, of a segment that exists.

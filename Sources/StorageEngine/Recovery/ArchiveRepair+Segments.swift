@@ -8,6 +8,7 @@ extension ArchiveRepair {
 
     mutating func mendSegments() throws(StorageError) {
         let log = try SegmentLog(folder: folder, identity: identity, writable: true)
+        try setStraysAside(log)
         let numbers = try log.namedSegments()
         var oldest = numbers.first ?? 0
         let dropped = try droppedBatches(log, numbers)
@@ -28,6 +29,46 @@ extension ArchiveRepair {
             try mendFrames(
                 log, number, isNewest: number == numbers.last,
                 without: dropped.filter { $0.first.segment == number })
+        }
+    }
+
+    /// Of segments that lie further apart than those of one log, those stay that lie within reach of where the log is known to
+    /// end, or else hold the most bytes together.
+    private mutating func setStraysAside(_ log: SegmentLog) throws(StorageError) {
+        for stray in try log.strays(among: log.namedSegments()).sorted() {
+            try setAside(SegmentHeader.fileName(stray), SegmentLog.strayReason)
+        }
+        var numbers = try log.namedSegments()
+        var oldest: UInt32 = 0
+        for number in numbers {
+            guard
+                case .success(let header)? = try SegmentReader(number, in: folder, archive: identity)?.header
+            else { continue }
+            if header.archive == identity, header.segment == number { oldest = max(oldest, header.oldest) }
+        }
+        // Leftovers may be as far away as they like.
+        numbers.removeAll { $0 < oldest }
+        guard !SegmentLayout.isSpan(numbers) else { return }
+        let bytes = try numbers.map { (number) throws(StorageError) in try log.fileBytes(of: number) }
+        let end = knownHead.map(\.segment).flatMap { numbers.contains($0) ? $0 : nil }
+        var staying = (bytes: -1, numbers: ArraySlice(numbers.prefix(1)))
+        var (first, sum) = (0, 0)
+        for last in numbers.indices {
+            sum += bytes[last]
+            while !SegmentLayout.isSpan([numbers[first], numbers[last]]) {
+                sum -= bytes[first]
+                first += 1
+            }
+            guard sum > staying.bytes, end.map((numbers[first]...numbers[last]).contains) ?? true else {
+                continue
+            }
+            staying = (sum, numbers[first...last])
+        }
+        for number in numbers where !staying.numbers.contains(number) {
+            try setAside(
+                SegmentHeader.fileName(number),
+                "it lies further from the other segments than a log is long, and they hold more of the archive"
+            )
         }
     }
 
@@ -54,7 +95,7 @@ extension ArchiveRepair {
         let bytes = try folder.status(ofEntry: file)?.bytes ?? 0
         let kept = try DamagedFile.setAside(file, in: folder)
         note(
-            "\(folder.path)/\(file): \(ArchiveRepair.whole(bytes))nothing of this archive (\(reason)); renamed to \(kept)"
+            "\(folder.path)/\(file): \(ArchiveRepair.whole(bytes))no part of the log (\(reason)); renamed to \(kept)"
         )
     }
 

@@ -337,6 +337,9 @@ extension ArchiveSection {
         -> [UInt32]
     {
         let numbers = try log.segmentNumbers()
+        for stray in try log.strays(among: log.namedSegments()).sorted() {
+            findings.note(log.strayProblem(stray))
+        }
         var oldest: UInt32 = 0
         var readable: [UInt32] = []
         var foreign = 0
@@ -365,13 +368,12 @@ extension ArchiveSection {
                 reason: "all segments belong to another archive; repair it to go by them")
         }
         let belonging = readable.filter { $0 >= oldest }
-        if let first = belonging.first, let last = belonging.last, last - first >= UInt32(SegmentLayout.slots)
-        {
+        if let first = belonging.first, let last = belonging.last, !SegmentLayout.isSpan(belonging) {
             throw .corrupted(
                 path: log.path(of: first), offset: 0,
                 reason:
                     "no log is as long as from this segment to \(SegmentHeader.fileName(last)), which has more than "
-                    + "\(SegmentLayout.slots) between: one of the two is another log's, and has to be moved away"
+                    + "\(SegmentLayout.slots) between: one of the two is no part of it; a repair moves away which"
             )
         }
         return belonging

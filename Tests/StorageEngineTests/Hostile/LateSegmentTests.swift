@@ -39,14 +39,63 @@ import Testing
         #expect(Date().timeIntervalSince(start) < 5)
     }
 
-    /// What broke: two segments of one slot kept each other out, and every command said that a reader had one of them.
-    @Test func segmentsOfNoOneLogAreTold() throws {
+    /// What broke: two segments of one slot kept each other out, and every command said that a reader had one of them; later
+    /// one file that someone put there kept everyone from the archive, and no repair mended it.
+    @Test(arguments: [4_097, 5_000, 1 << 31, UInt32.max] as [UInt32], [true, false])
+    func theLogIsWithoutAStray(segment: UInt32, holdsFrame: Bool) throws {
         let archive = try HandmadeArchive()
-        try archive.write([.put("a", stamp: 1)], segment: 1, oldest: 1)
-        try archive.write([.put("b", stamp: 2)], segment: 4_097, oldest: 1)
+        try archive.write([.put("a", stamp: 1)])
+        try archive.write(holdsFrame ? [.put("b", stamp: 9)] : [], segment: segment, oldest: 1)
+        let name = HandmadeArchive.segmentName(segment)
         for mode in [AccessMode.readOnly, .readWrite] {
-            let error = #expect(throws: StorageError.self) { _ = try archive.open(mode) }
-            #expect(error?.description.contains("another log's") == true, "\(String(describing: error))")
+            let opened = try archive.open(mode)
+            #expect(try opened.peek("a") == [1, 2, 3])
+            #expect(try opened.entries().count == 1)
+            #expect(try opened.check().problems.contains { $0.contains(name) && $0.contains("repair") })
+            #expect(try opened.status().damagedPlaces == 1)
+            if mode == .readWrite { try opened.put([4], forKey: "c") }
+            opened.close()
         }
+        try archive.folder.removeIndex(HandmadeArchive.name)
+        let store = try Store.open(at: archive.folder.store)
+        let report = try store.repair(archiveNamed: HandmadeArchive.name)
+        #expect(report.damaged == 1 && report.entries == 2, "\(report)")
+        let files = try archive.folder.files(inArchive: HandmadeArchive.name)
+        #expect(!files.contains(name) && files.contains { $0.hasPrefix(name) }, "\(files)")
+        let mended = try store.archive(named: HandmadeArchive.name)
+        #expect(try mended.check().clean)
+        #expect(try mended.peek("c") == [4])
+        store.close()
+    }
+
+    /// Where headers don't tell which of the two is the log, nothing is opened, and a repair goes by where an index knew the
+    /// log to end, or by what they hold.
+    @Test(arguments: [true, false]) func segmentsOfNoOneLogAreTold(isKnown: Bool) throws {
+        let archive = try HandmadeArchive()
+        try archive.write([.put("a", stamp: 1)])
+        if isKnown { try archive.open().close() }
+        let far: UInt32 = 4_097
+        let frames = (1...200).map {
+            HandmadeFrame.put("b\($0)", [UInt8](repeating: 1, count: 100), stamp: $0)
+        }
+        var bytes = HandmadeArchive.segment(far, oldest: 1, frames)
+        bytes.replaceSubrange(0..<64, with: [UInt8](repeating: 0xee, count: 64))
+        try archive.write(bytes, HandmadeArchive.segmentName(far))
+        // A look goes by the index, if there is one.
+        for mode in isKnown ? [AccessMode.readWrite] : [.readOnly, .readWrite] {
+            let error = #expect(throws: StorageError.self) { _ = try archive.open(mode) }
+            #expect(error?.description.contains("repair") == true, "\(String(describing: error))")
+        }
+        let store = try Store.open(at: archive.folder.store)
+        _ = try store.repair(archiveNamed: HandmadeArchive.name)
+        let mended = try store.archive(named: HandmadeArchive.name)
+        #expect(try mended.entries().count == (isKnown ? 1 : 200))
+        #expect(try mended.check().clean)
+        let aside = HandmadeArchive.segmentName(isKnown ? far : 1)
+        #expect(
+            try archive.folder.files(inArchive: HandmadeArchive.name).contains {
+                $0.hasPrefix(aside) && $0 != aside
+            })
+        store.close()
     }
 }
