@@ -27,9 +27,17 @@ enum CrashWorkload {
             try append(to: log)
             try run(collection)
             try storeOnAFullDisk(store, arguments[1] + " full")
+            try makeAndRemove(store, arguments[1] + " gone")
         }
         store.close()
         StoreWorker.say("done")
+    }
+
+    private static func makeAndRemove(_ store: Store, _ name: String) throws {
+        let archive = try store.archive(
+            named: name, orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        for number in 0..<3 { try archive.put([UInt8(number)], forKey: "gone \(number)") }
+        try store.removeArchive(named: name)
     }
 
     /// Evictions, by puts and by a smaller limit; many small entries that go for a large one, so that the index gets

@@ -16,8 +16,9 @@ extension Store {
             return try body(archive(named: name))
         }
         try requireArchive(name)
-        let archive = try Archive(
-            name: name, store: folder, mode: .readOnly, options: options, following: present())
+        let archive = try opening(name) { () throws(StorageError) in
+            try Archive(name: name, store: folder, mode: .readOnly, options: options, following: present())
+        }
         defer { archive.close() }
         return try body(archive)
     }

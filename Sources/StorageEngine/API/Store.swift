@@ -10,7 +10,7 @@ public final class Store: Sendable {
     let folder: OpenFile
     let options: StoreOptions
     private let followingHere = PerProcess { GuardedReference<Following?>(nil) }
-    private let openedHere = PerProcess { OpenedArchives() }
+    let openedHere = PerProcess { OpenedArchives() }
     /// Those that are open in this process.
     var archives: GuardedReference<[ExactText: Archive]> { openedHere.value.archives }
 
@@ -75,6 +75,7 @@ public final class Store: Sendable {
             }
             try StoreMarker.make(in: folder)
         }
+        if mode == .readWrite { dropRemovedFolders(in: folder) }
         return Store(path: path, mode: mode, folder: folder, options: options)
     }
 
@@ -261,11 +262,31 @@ public final class Store: Sendable {
             // Another process has removed it; what this one keeps of it goes.
             archives.withLock { $0.removeValue(forKey: ExactText(name)) }?.end()
             try prepare()
-            let archive = try Archive(
-                name: name, store: folder, mode: mode, options: options, following: present()
-            ) { [weak self] in self?.forget($0) }
+            let archive = try opening(name) { () throws(StorageError) in
+                try Archive(name: name, store: folder, mode: mode, options: options, following: present()) {
+                    [weak self] in self?.forget($0)
+                }
+            }
             archives.withLock { $0[ExactText(name)] = archive }
             return archive
+        }
+    }
+
+    /// Opens an archive; if it was removed meanwhile, that is what is said, or the one that was made anew is opened.
+    func opening(_ name: String, _ body: () throws(StorageError) -> Archive) throws(StorageError) -> Archive {
+        let folderName = ArchiveName.folder(for: name)
+        var attempts = 0
+        while true {
+            let present = try folder.status(ofEntry: folderName)
+            do throws(StorageError) {
+                return try body()
+            } catch {
+                try requireArchive(name)
+                attempts += 1
+                guard let present, attempts < 10,
+                    try folder.status(ofEntry: folderName)?.isOfSameFile(as: present) == false
+                else { throw error }
+            }
         }
     }
 
@@ -278,28 +299,10 @@ public final class Store: Sendable {
     }
 
     /// A closed archive that is kept would keep its descriptors and addresses.
-    private func forget(_ archive: Archive) {
+    func forget(_ archive: Archive) {
         archives.withLock { archives in
             let name = ExactText(archive.name)
             if archives[name] === archive { archives[name] = nil }
-        }
-    }
-
-    /// Removes an archive with all it holds. Other processes that have it open get `closed` from then on.
-    public func removeArchive(named name: String) throws(StorageError) {
-        guard mode == .readWrite else { throw .readOnly(operation: "remove archive \"\(name)\"") }
-        let archive = try archive(named: name)
-        defer { forget(archive) }
-        // Nobody makes it anew meanwhile.
-        try openedHere.value.turn(of: ExactText(name)).withLock { (_) throws(StorageError) in
-            try archive.destroy { () throws(StorageError) in
-                let folderName = ArchiveName.folder(for: name)
-                let inside = try folder.folder(named: folderName)
-                // The descriptor goes first: without it the folder is no archive.
-                try inside.unlink(Descriptor.fileName)
-                for file in try inside.names() { try inside.removeTree(file) }
-                try folder.unlink(folderName, isFolder: true)
-            }
         }
     }
 
@@ -326,7 +329,7 @@ public final class Store: Sendable {
 }
 
 /// The archives of a store that are open in one process. Safe from any thread.
-private final class OpenedArchives: Sendable {
+final class OpenedArchives: Sendable {
     let archives = GuardedReference<[ExactText: Archive]>([:])
     /// Held by who opens the archive of that name, which another process can hold up: others' archives don't wait for it. Of
     /// every name that was ever opened.

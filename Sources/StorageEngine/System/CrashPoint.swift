@@ -13,8 +13,8 @@ import Darwin
 /// Places in operations and in recovery at which tests let a process die (R2). Each is named for what has just
 /// been done there.
 package enum CrashPoint: String, CaseIterable, Sendable {
-    // Making a store and an archive
-    case markerRenamed, archiveFolderMade, descriptorWritten, descriptorRenamed
+    // Making a store and an archive, and removing one
+    case markerRenamed, archiveFolderMade, descriptorWritten, descriptorRenamed, archiveRenamed
     // Looking up, where the line has to be looked at
     case frameFound
     // Storing

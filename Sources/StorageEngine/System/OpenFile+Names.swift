@@ -100,12 +100,23 @@ extension OpenFile {
         }
     }
 
-    /// Removes a name, and if it is a folder (which someone else put there) all that is in it; follows no link (F9).
+    /// Removes a name, and if it is a folder all that is in it; follows no link (F9). Others may do the same meanwhile.
     func removeTree(_ name: String) throws(StorageError) {
         guard try status(ofEntry: name)?.isFolder == true else { return try unlink(name) }
-        let inside = try folder(named: name)
-        for file in try inside.names() { try inside.removeTree(file) }
-        try unlink(name, isFolder: true)
+        var attempts = 0
+        while true {
+            do throws(StorageError) {
+                let inside = try folder(named: name)
+                for file in try inside.names() { try inside.removeTree(file) }
+                return try unlink(name, isFolder: true)
+            } catch {
+                guard case .system(_, _, let code) = error else { throw error }
+                if code == SystemCode.missing { return }
+                // Someone who has it open made a file in it meanwhile, and won't make many.
+                attempts += 1
+                guard code == SystemCode.notEmpty, attempts < 10 else { throw error }
+            }
+        }
     }
 
     // MARK: Folders above

@@ -12,6 +12,7 @@ import Darwin
 enum SystemCode {
     static let missing = ENOENT
     static let notAFolder = ENOTDIR
+    static let notEmpty = ENOTEMPTY
 }
 
 /// An open descriptor of a file or folder; safe from any thread because the descriptor never changes.

@@ -78,6 +78,10 @@ import Testing
         #expect(!journal.isTorn(found), "\(comment): a part was done")
         let known = journal.keys
         #expect(try archive.entries().keys.allSatisfy(known.contains), "\(comment)")
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.store).allSatisfy {
+                !$0.hasSuffix(".removed")
+            }, "\(comment)")
         for name in try store.archiveNames() {
             let archive = try store.archive(named: name)
             let report = try archive.check()

@@ -145,4 +145,72 @@ import Testing
         #expect(try store.archive(named: "A").peek("new") == [2])
         #expect(try store.archive(named: "A").peek("old") == nil)
     }
+
+    /// A removal that broke off left an archive without its descriptor: listed, damaged, and brought back in part by a repair.
+    /// Whoever opened it while it went heard the same.
+    @Test func aRemovalThatBreaksOffHasRemovedTheArchive() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let store = try Store.open(at: folder.store)
+        let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil)
+        let plan = FaultPlan(
+            .fails(EIO), call: .unlink, under: folder.store, number: 2, isLasting: true)
+        for number in 0..<3 {
+            try store.archive(named: "A", orCreate: configuration).put([1], forKey: "\(number)")
+        }
+        SystemFaults.install(plan)
+        #expect(throws: StorageError.self) { try store.removeArchive(named: "A") }
+        SystemFaults.remove(plan)
+        #expect(plan.injected > 0)
+        #expect(try store.archiveNames() == [])
+        #expect(throws: StorageError.noSuchArchive(name: "A", store: folder.store)) {
+            try store.archive(named: "A")
+        }
+        func left() throws -> Int {
+            try FileManager.default.contentsOfDirectory(atPath: folder.store).count {
+                !$0.hasPrefix("vellum-store")
+            }
+        }
+        #expect(try left() == 1)
+        _ = try Store.open(at: folder.store, mode: .readOnly)
+        #expect(try left() == 1)
+        let again = try Store.open(at: folder.store)
+        #expect(try left() == 0)
+        #expect(try again.archive(named: "A", orCreate: configuration).entries().count == 0)
+    }
+
+    /// Who opened an archive while another process removed it heard that its descriptor was missing, or of a file.
+    @Test func openingBesideARemovalSaysThatThereIsNone() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let store = try Store.open(at: folder.store)
+        let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil)
+        let isOver = Atomic(false)
+        let refusals = Mutex<[StorageError]>([])
+        let readers = try [AccessMode.readOnly, .readWrite].map { mode in
+            let own = try Store.open(at: folder.store, mode: mode)
+            return Background {
+                while !isOver.load(ordering: .relaxed) {
+                    do throws(StorageError) {
+                        try own.archive(named: "A").close()
+                    } catch {
+                        refusals.withLock { $0.append(error) }
+                    }
+                }
+            }
+        }
+        for number in 0..<100 {
+            let archive = try store.archive(named: "A", orCreate: configuration)
+            for key in 0..<5 {
+                try archive.put([UInt8](repeating: 1, count: 70_000), forKey: "\(number) \(key)")
+            }
+            try store.removeArchive(named: "A")
+        }
+        isOver.store(true, ordering: .relaxed)
+        for reader in readers { try reader.wait() }
+        for refusal in refusals.withLock({ $0 }) {
+            switch refusal {
+            case .noSuchArchive, .closed, .busy: continue
+            default: Issue.record("\(refusal)")
+            }
+        }
+    }
 }
