@@ -159,9 +159,7 @@ extension Archive {
     /// Entries, those that only a living process' memory holds included, without what has expired. Costs nothing but a look at the
     /// header of the index, unless a process ended without closing.
     package func entryCount() throws(StorageError) -> Int {
-        let engine = try engine()
-        let entries = engine.visibleTotals().entries
-        return entries - min(entries, engine.countOrphans())
+        try engine().visibleTotals().entries
     }
 
     /// Changes with every change of an entry, by whatever process.

@@ -1,13 +1,3 @@
-import CPlatform
-
-#if canImport(Glibc)
-import Glibc
-#elseif canImport(Musl)
-import Musl
-#else
-import Darwin
-#endif
-
 /// Which end of the recency order comes first.
 public enum RecencyOrder: Sendable, Hashable {
     case mostRecentFirst
@@ -96,15 +86,18 @@ public struct EntryList: Sendable, RandomAccessCollection {
 
     /// The key of the entry at `index`; `nil` when it was removed or stored anew since, and its bytes have been reclaimed.
     /// - Throws: when that can't be told now, for want of descriptors or addresses.
-    public func key(at index: Int) throws(StorageError) -> String? {
-        if let key = try engine.withFrameIfPresent(at: references[index].location, keyText) { return key }
-        return try withMovedFrame(line(at: index)) { _, frame in keyText(frame) }
-    }
+    public func key(at index: Int) throws(StorageError) -> String? { try key(at: index, line) }
 
     /// As ``key(at:)``, also where the entry was stored anew.
-    package func presentKey(at index: Int) throws(StorageError) -> String? {
+    package func presentKey(at index: Int) throws(StorageError) -> String? { try key(at: index, presentLine) }
+
+    private func key(
+        at index: Int, _ line: (Int) throws(StorageError) -> EntryLine?
+    ) throws(StorageError) -> String? {
         if let key = try engine.withFrameIfPresent(at: references[index].location, keyText) { return key }
-        return try withMovedFrame(presentLine(at: index)) { _, frame in keyText(frame) }
+        return try following({ () throws(StorageError) in try line(index) }) { (line) throws(StorageError) in
+            try engine.withFrameIfPresent(at: line.location, keyText)
+        }
     }
 
     private func keyText(_ frame: Frame) -> String { String(decoding: frame.key, as: UTF8.self) }
@@ -113,14 +106,17 @@ public struct EntryList: Sendable, RandomAccessCollection {
     /// - Throws: when that can't be told now, for want of descriptors or addresses.
     public func metadata(at index: Int) throws(StorageError) -> EntryMetadata? {
         let reference = references[index]
-        return try withMovedFrame(line(at: index)) { line, frame in
-            EntryMetadata(
-                key: keyText(frame),
-                valueBytes: line.isMemoryOnly ? Int(reference.valueBytes) : Int(frame.valueBytes),
-                encoding: frame.encoding, created: Timestamp(microseconds: frame.created),
-                accessed: reference.accessed, expires: line.expires, hits: reference.hits,
-                owner: engine.ownerName(in: frame), rank: rank(at: index), recency: reference.recency,
-                sequence: frame.sequence, tier: reference.tier)
+        return try following({ () throws(StorageError) in try line(at: index) }) {
+            (line) throws(StorageError) in
+            try engine.withFrameIfPresent(at: line.location) { frame in
+                EntryMetadata(
+                    key: keyText(frame),
+                    valueBytes: line.isMemoryOnly ? Int(reference.valueBytes) : Int(frame.valueBytes),
+                    encoding: frame.encoding, created: Timestamp(microseconds: frame.created),
+                    accessed: reference.accessed, expires: line.expires, hits: reference.hits,
+                    owner: engine.ownerName(in: frame), rank: rank(at: index), recency: reference.recency,
+                    sequence: frame.sequence, tier: reference.tier)
+            }
         }
     }
 
@@ -141,9 +137,12 @@ public struct EntryList: Sendable, RandomAccessCollection {
         let reference = references[index]
         return try firstLine(of: reference) { (line) throws(StorageError) in
             if line.location == reference.location { return true }
-            guard let sequence = try withMovedFrame(line, { _, frame in frame.sequence }) else {
-                return false
+            let sequence = try following({ () throws(StorageError) in
+                try engine.line(line.number, ofTag: line.tag)
+            }) { (line) throws(StorageError) in
+                try engine.withFrameIfPresent(at: line.location) { $0.sequence }
             }
+            guard let sequence else { return false }
             return try isListed(sequence, reference)
         }
     }
@@ -185,22 +184,18 @@ public struct EntryList: Sendable, RandomAccessCollection {
         return nil
     }
 
-    /// Calls `body` with the frame of a line, which may be moved once more meanwhile; `nil` when the entry goes, or its bytes
-    /// are damaged: then they stay where they are.
-    private func withMovedFrame<Result>(
-        _ known: EntryLine?, _ body: (EntryLine, Frame) -> Result
+    /// What `body` finds at an entry's line, which may be elsewhere by the time that it looks: then that asks again. `nil` when
+    /// the entry goes, or there is nothing to find where it stays.
+    private func following<Result>(
+        _ line: () throws(StorageError) -> EntryLine?, _ body: (EntryLine) throws(StorageError) -> Result?
     ) throws(StorageError) -> Result? {
-        guard var line = known else { return nil }
+        var before: Location?
         for _ in 0..<ArchiveEngine.batchPatience {
-            if let result = try engine.withFrameIfPresent(at: line.location, { body(line, $0) }) {
-                return result
-            }
-            guard let next = try engine.line(line.number, ofTag: line.tag), next.location != line.location
-            else { return nil }
-            line = next
+            guard let line = try line(), line.location != before else { return nil }
+            if let result = try body(line) { return result }
+            before = line.location
         }
-        throw .busy(
-            archive: engine.name, process: 0, reason: "it changes faster than it can be read; try again")
+        throw engine.changesTooFast
     }
 
     /// Calls `body` with the value of the entry at `index` as it was when the list was made, without any
@@ -229,221 +224,10 @@ public struct EntryList: Sendable, RandomAccessCollection {
         let reference = references[index]
         guard reference.tier != .memory else { return nil }
         if let result = try engine.withSoundFrame(at: reference.location, body) { return result }
-        var before = reference.location
-        for _ in 0..<ArchiveEngine.batchPatience {
-            guard let line = orStoredAnew ? try presentLine(at: index) : try line(at: index),
-                !line.isMemoryOnly, line.location != before
-            else { return nil }
-            if let result = try engine.withSoundFrame(at: line.location, body) { return result }
-            before = line.location
-        }
-        throw .busy(
-            archive: engine.name, process: 0, reason: "it changes faster than it can be read; try again")
-    }
-}
-
-extension ArchiveEngine {
-    /// Every live entry with its last use, those included that wait to be applied. Needs no lock. Expired entries
-    /// that nobody has removed yet are left out, unless all are asked for.
-    func liveReferences(all: Bool = false) throws(StorageError) -> [EntryReference] {
-        try index.catchUp()
-        // What an undo brings back while the index is gone through is there as a whole or not at all. That this meets one
-        // after the other would take more of them than people can do.
-        for _ in 0..<200 {
-            let returns = index.returns
-            let references = try references(all: all)
-            if returns & 1 == 0, index.returns == returns { return references }
-            sched_yield()
-        }
-        return try references(all: all)
-    }
-
-    private func references(all: Bool) throws(StorageError) -> [EntryReference] {
-        let renumberings = index.renumberings
-        let isChanging = index.structureVersion & 1 != 0
-        let pending = index.touches.pending()
-        let now = Clock.boot()
-        let offset = Clock.wallOffset()
-        let living = !index.residency.isUsed ? 0 : livingLines
-        var references: [EntryReference] = []
-        references.reserveCapacity(min(index.entryCount, Int(index.usedEntries)))
-        var tags: [UInt32] = []
-        tags.reserveCapacity(references.capacity)
-        func take(_ line: EntryLine) {
-            if line.deadline != Deadline.never, now >= line.deadline, !all { return }
-            let isHeld = living != 0 && index.residency[line.number] & living != 0
-            guard !line.isMemoryOnly || isHeld || all, let use = line.use else { return }
-            references.append(
-                EntryReference(
-                    line, tier: line.isMemoryOnly ? .memory : isHeld ? .both : .disk,
-                    expiry: line.deadline == Deadline.never ? 0 : line.deadline.addingSaturating(offset),
-                    use: use))
-            tags.append(line.tag)
-        }
-        try forEachLine(uses: pending) { take($0) }
-        // What was deleted since its line was looked at may have been stored again, and been found on another.
-        var kept = 0
-        var lost: Set<UInt32> = []
-        for (place, tag) in tags.enumerated() {
-            guard let slot = index.entry(references[place].number), slot.tag == tag, slot.location != .none
-            else {
-                lost.insert(tag)
-                continue
-            }
-            references[kept] = references[place]
-            kept += 1
-        }
-        references.removeLast(references.count - kept)
-        // Or it has got another number, in a chunk that was still to come and where it was met once more, or not.
-        guard isChanging || index.renumberings != renumberings, !lost.isEmpty else { return references }
-        var numbers = Set(references.map(\.number))
-        for tag in lost {
-            for number in index.table.liveEntries(ofTag: tag) where numbers.insert(number).inserted {
-                guard let slot = index.entry(number),
-                    let line = try line(number, slot, settled: .none, uses: pending)
-                else { continue }
-                take(line)
-            }
-        }
-        return references
-    }
-
-    /// The line of an entry that look-ups find, if it is of that tag.
-    fileprivate func line(_ number: UInt32, ofTag tag: UInt32) throws(StorageError) -> EntryLine? {
-        guard let slot = index.entry(number), slot.tag == tag,
-            let line = try line(number, slot, settled: .none), line.tag == tag
-        else { return nil }
-        return line
-    }
-
-    /// As ``withFrameIfPresent(at:_:)``, and the bytes are right.
-    fileprivate func withSoundFrame<Result>(
-        at location: Location, _ body: (Frame) -> Result
-    ) throws(StorageError) -> Result? {
-        guard let pin = try log.pinIfPresent(location.segment) else { return nil }
-        defer { log.unpin(pin) }
-        guard let frame = try log.frameIfPresent(pin, at: location.offset) else { return nil }
-        guard frame.passesChecksum(seed: Frame.seed(segmentSeed: pin.seed, offset: location.offset)) else {
-            throw .corrupted(
-                path: log.path(of: location.segment), offset: location.offset,
-                reason: "the entry fails its checksum")
-        }
-        return body(frame)
-    }
-
-    /// `nil` only when no such frame is part of the log.
-    func withFrameIfPresent<Result>(at location: Location, _ body: (Frame) -> Result) throws(StorageError)
-        -> Result?
-    {
-        guard let pin = try log.pinIfPresent(location.segment) else { return nil }
-        defer { log.unpin(pin) }
-        return try log.frameIfPresent(pin, at: location.offset).map(body)
-    }
-
-    /// `nil` also when that can't be read now.
-    func withFrame<Result>(at location: Location, _ body: (Frame) -> Result) -> Result? {
-        guard let pin = log.pin(location.segment) else { return nil }
-        defer { log.unpin(pin) }
-        return log.frame(pin, at: location.offset).map(body)
-    }
-
-    func ownerName(in frame: Frame) -> String? {
-        let owner = frame.owner
-        return owner.isEmpty ? nil : String(decoding: owner, as: UTF8.self)
-    }
-
-    func metadata(of entry: FoundEntry, _ line: EntryLine) -> EntryMetadata {
-        EntryMetadata(
-            key: String(decoding: entry.frame.key, as: UTF8.self), valueBytes: Int(line.bytes),
-            encoding: entry.frame.encoding, created: Timestamp(microseconds: entry.frame.created),
-            accessed: Timestamp(microseconds: line.use?.accessed ?? 0), expires: line.expires,
-            hits: line.use?.hits ?? 0, owner: ownerName(in: entry.frame), rank: nil,
-            recency: line.use?.recency ?? 0, sequence: entry.frame.sequence,
-            tier: line.isMemoryOnly ? .memory : isHeld(entry.number) ? .both : .disk)
-    }
-
-    /// ``Archive/metadata(_:)``
-    func metadata(of key: String) throws(StorageError) -> EntryMetadata? {
-        let pending = index.touches.pending()
-        var metadata: EntryMetadata?
-        try withBytes(of: key) { (key) throws(StorageError) in
-            try ArchiveEngine.validate(key: key)
-            let tag = UInt32(truncatingIfNeeded: hash(key))
-            try withPresentLine(of: key, tag: tag, uses: pending) { metadata = self.metadata(of: $0, $1) }
-        }
-        return metadata
-    }
-
-    func status(configuration: ArchiveConfiguration) throws(StorageError) -> ArchiveStatus {
-        let slots = index.processes.attached
-        let living = slots.filter(liveness.isAlive)
-        // Nobody finds what has expired, so nobody counts it, removed or not.
-        let (entries, bytes) = visibleTotals()
-        return ArchiveStatus(
-            name: name, configuration: configuration, entries: entries - min(entries, countOrphans()),
-            diskBytes: bytes,
-            memoryBytes: living.reduce(0) { $0 &+ $1.memoryBytes }, footprint: try footprint(),
-            undoBytes: UInt64(index.setAsideBytes)
-                + ArchiveEngine.setAsideLineBytes * UInt64(index.setAsideCount),
-            undoBudget: undoBudget, damagedPlaces: damagedPlaces,
-            hits: slots.reduce(index.count(.hits)) { $0 &+ $1.hits },
-            misses: slots.reduce(index.count(.misses)) { $0 &+ $1.misses },
-            records: index.count(.records), deletes: index.count(.deletes),
-            evictions: index.count(.evictions),
-            expirations: index.count(.expirations), rejections: index.count(.rejections),
-            latestEncoding: latestEncoding,
-            attachedProcesses: living.count)
-    }
-
-    /// ``ArchiveStatus/damagedPlaces``
-    var damagedPlaces: Int { index.damagedPlaces + (index.loss == nil ? 0 : 1) }
-
-    /// Entries and bytes of their values, without what has expired and waits to be removed.
-    func visibleTotals() -> (entries: Int, bytes: UInt64) {
-        for _ in 0..<100 {
-            let returns = index.returns
-            let overdue = index.deadlines.overdue(at: Clock.boot())
-            let (entries, bytes) = (index.entryCount, index.valueBytes)
-            if returns & 1 == 0, index.returns == returns {
-                return (entries - min(entries, overdue.entries), bytes - min(bytes, overdue.bytes))
-            }
-            sched_yield()
-        }
-        return (index.entryCount, index.valueBytes)
-    }
-
-    /// How the most recent value is encoded; looks past some that are set aside.
-    private var latestEncoding: ValueEncoding? {
-        var number = index.recencyFirst
-        for _ in 0..<64 {
-            guard let slot = index.entry(number) else { return nil }
-            // A guess for people at what the archive holds; nothing goes by it.
-            if index.marks.isVisible(number, slot) { return withFrame(at: slot.location) { $0.encoding } }
-            number = slot.older
-        }
-        return nil
-    }
-
-    /// Bytes that the archive's files really take.
-    func footprint() throws(StorageError) -> UInt64 {
-        var total: UInt64 = 0
-        for name in try folder.names() where !name.hasSuffix(DamagedFile.suffix) {
-            // A segment may be reclaimed between the listing and the look at it.
-            if let status = try folder.status(ofEntry: name), status.isRegular {
-                total += UInt64(status.allocatedBytes)
-            }
-        }
-        return total
-    }
-
-    /// Those on the lines that are wanted.
-    func processes(where isWanted: (ProcessSlot) -> Bool = { _ in true }) -> [AttachedProcess] {
-        let liveness = liveness
-        return index.processes.attached.filter(isWanted).map { slot in
-            AttachedProcess(
-                pid: slot.identity.pid, name: slot.name, attached: Timestamp(microseconds: slot.attached),
-                isAlive: liveness.isAlive(slot), hits: slot.hits, misses: slot.misses,
-                memoryBytes: slot.memoryBytes, memoryLimit: slot.memoryLimit)
+        return try following({ () throws(StorageError) in
+            orStoredAnew ? try presentLine(at: index) : try line(at: index)
+        }) { (line) throws(StorageError) in
+            line.isMemoryOnly ? nil : try engine.withSoundFrame(at: line.location, body)
         }
     }
 }

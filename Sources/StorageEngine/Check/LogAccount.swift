@@ -47,7 +47,9 @@ struct LogAccount {
 
     /// Takes the next frame into account; `isNew`: it was appended since the check began.
     mutating func note(_ frame: LoggedFrame, isNew: Bool) {
-        guard isMeant(frame), let kind = frame.header.kind else { return }
+        guard let kind = frame.header.kind, kind.isMeant(in: self.kind, hasKey: !frame.key.isEmpty) else {
+            return
+        }
         let key = hash(of: frame)
         if kind.namesRemoved {
             let group = kind == .evict ? frame.group : 0
@@ -88,16 +90,6 @@ struct LogAccount {
         let said = Location(raw: UInt64(bitPattern: frame.header.created))
         let oldest = said == .none ? unlessSaid : min(said, frame.location)
         oldestMessage = max(oldestMessage, oldest)
-    }
-
-    /// Whether a frame says something in an archive of this kind. OnDiskFormat, "Frame kinds".
-    private func isMeant(_ frame: LoggedFrame) -> Bool {
-        switch frame.header.kind {
-        case .put, .move, .resident, .kept, .delete, .deadline: kind != .log && !frame.key.isEmpty
-        case .restore: kind != .log
-        case .message: kind == .log
-        case .evict, .deleteAll, .batch, .void, nil: true
-        }
     }
 
     private mutating func set(_ key: UInt64, _ word: Word) {

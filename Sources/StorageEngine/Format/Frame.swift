@@ -38,6 +38,17 @@ enum FrameKind: UInt8, Sendable {
     var namesRemoved: Bool { self == .evict || storesEntry }
     /// Whether the frame holds the value of an entry.
     var storesEntry: Bool { self == .put || self == .move || self == .resident }
+
+    /// Whether a frame of this kind says something in an archive of that kind; another's is passed over, however it got
+    /// there.
+    func isMeant(in archive: ArchiveKind, hasKey: Bool) -> Bool {
+        switch self {
+        case .put, .move, .resident, .kept, .delete, .deadline: archive != .log && hasKey
+        case .restore: archive != .log
+        case .message: archive == .log
+        case .evict, .deleteAll, .batch, .void: true
+        }
+    }
 }
 
 /// What to put into a frame. Layout: OnDiskFormat, "Frames".

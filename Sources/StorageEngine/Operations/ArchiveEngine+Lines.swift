@@ -102,7 +102,7 @@ extension ArchiveEngine {
             try verify(present)
             return body(present, line)
         }
-        throw .busy(archive: name, process: 0, reason: "it changes faster than it can be read; try again")
+        throw changesTooFast
     }
 
     /// The frame of a line, pinned; `nil` where it has been reclaimed since.

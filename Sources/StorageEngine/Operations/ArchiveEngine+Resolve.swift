@@ -31,11 +31,16 @@ extension ArchiveEngine {
             guard next.frame.isInBatch else { return next }
             entry = next
         }
-        throw .busy(archive: name, process: 0, reason: "it changes faster than it can be read; try again")
+        throw changesTooFast
     }
 
     /// How often a reader looks again; each time a whole operation has come or gone.
     static let batchPatience = 1000
+
+    /// For who has looked that often.
+    var changesTooFast: StorageError {
+        .busy(archive: name, process: 0, reason: "it changes faster than it can be read; try again")
+    }
 
     private func resolution(of entry: FoundEntry) throws(StorageError) -> Resolution {
         let open = index.batchOpen

@@ -225,7 +225,7 @@ extension ArchiveSection {
             for evicted in FrameExtension.evictions(of: frame) {
                 if let number = try number(at: evicted) { batch.victims.append(number) }
             }
-            guard engine.isMeant(frame), frame.kind == .put || frame.kind == .delete else { continue }
+            guard let kind = engine.meaning(of: frame), kind == .put || kind == .delete else { continue }
             let tag = UInt32(truncatingIfNeeded: engine.hash(frame.key))
             let present = try engine.find(frame.key, tag: tag)
             if let present { engine.letGo(present) }

@@ -12,14 +12,9 @@ extension ArchiveEngine {
         }
     }
 
-    /// Whether a frame says something in an archive of this kind; another's is passed over, however it got there.
-    func isMeant(_ frame: Frame) -> Bool {
-        switch frame.kind {
-        case .put, .move, .resident, .kept, .delete, .deadline: kind != .log && frame.keyBytes > 0
-        case .restore: kind != .log
-        case .message: kind == .log
-        case .evict, .deleteAll, .batch, .void, nil: true
-        }
+    /// What a frame does in this archive; `nil`: nothing.
+    func meaning(of frame: Frame) -> FrameKind? {
+        frame.kind.flatMap { $0.isMeant(in: kind, hasKey: frame.keyBytes > 0) ? $0 : nil }
     }
 
     func content(of frame: Frame) -> FrameContent {
@@ -37,7 +32,7 @@ extension ArchiveSection {
     /// Does to the index what a frame of the log says. Doing it twice is doing it once, so a crash during
     /// recovery is an ordinary crash (F3).
     func replay(_ frame: Frame, at location: Location, tag: UInt32) throws(StorageError) {
-        switch engine.isMeant(frame) ? frame.kind : nil {
+        switch engine.meaning(of: frame) {
         case .put, .move, .resident:
             for evicted in FrameExtension.evictions(of: frame) { try removeEntry(at: evicted, nil, location) }
             guard frame.kind != .resident else {

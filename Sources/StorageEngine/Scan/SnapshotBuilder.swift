@@ -269,9 +269,10 @@ private struct SnapshotOverlay {
     private func tag(of frame: Frame) -> UInt32 { UInt32(truncatingIfNeeded: engine.hash(frame.key)) }
 
     private mutating func note(_ frame: Frame, at location: Location) -> Bool {
-        guard engine.isMeant(frame) else { return true }
+        // What can't be understood can't be told of.
+        guard let kind = engine.meaning(of: frame) else { return frame.kind != nil }
         for evicted in FrameExtension.evictions(of: frame) { remove(at: evicted) }
-        switch frame.kind {
+        switch kind {
         case .put, .move: store(frame, at: location)
         case .delete, .resident: if let place = place(of: frame.key) { removed[place] = true }
         case .deleteAll: removed = [Bool](repeating: true, count: items.count)
@@ -282,7 +283,6 @@ private struct SnapshotOverlay {
         // What was removed before it began comes back: that was not looked at.
         case .restore: return false
         case .evict, .kept, .batch, .void, .message: break
-        case nil: return false
         }
         return true
     }

@@ -1,0 +1,114 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// What a list of entries holds, and the frames that it leads to.
+extension ArchiveEngine {
+    /// Every live entry with its last use, those included that wait to be applied. Needs no lock. Expired entries
+    /// that nobody has removed yet are left out, unless all are asked for.
+    func liveReferences(all: Bool = false) throws(StorageError) -> [EntryReference] {
+        try index.catchUp()
+        // What an undo brings back while the index is gone through is there as a whole or not at all. That this meets one
+        // after the other would take more of them than people can do.
+        for _ in 0..<200 {
+            let returns = index.returns
+            let references = try references(all: all)
+            if returns & 1 == 0, index.returns == returns { return references }
+            sched_yield()
+        }
+        return try references(all: all)
+    }
+
+    private func references(all: Bool) throws(StorageError) -> [EntryReference] {
+        let renumberings = index.renumberings
+        let isChanging = index.structureVersion & 1 != 0
+        let pending = index.touches.pending()
+        let now = Clock.boot()
+        let offset = Clock.wallOffset()
+        let living = !index.residency.isUsed ? 0 : livingLines
+        var references: [EntryReference] = []
+        references.reserveCapacity(min(index.entryCount, Int(index.usedEntries)))
+        var tags: [UInt32] = []
+        tags.reserveCapacity(references.capacity)
+        func take(_ line: EntryLine) {
+            if line.deadline != Deadline.never, now >= line.deadline, !all { return }
+            let isHeld = living != 0 && index.residency[line.number] & living != 0
+            guard !line.isMemoryOnly || isHeld || all, let use = line.use else { return }
+            references.append(
+                EntryReference(
+                    line, tier: line.isMemoryOnly ? .memory : isHeld ? .both : .disk,
+                    expiry: line.deadline == Deadline.never ? 0 : line.deadline.addingSaturating(offset),
+                    use: use))
+            tags.append(line.tag)
+        }
+        try forEachLine(uses: pending) { take($0) }
+        // What was deleted since its line was looked at may have been stored again, and been found on another.
+        var kept = 0
+        var lost: Set<UInt32> = []
+        for (place, tag) in tags.enumerated() {
+            guard let slot = index.entry(references[place].number), slot.tag == tag, slot.location != .none
+            else {
+                lost.insert(tag)
+                continue
+            }
+            references[kept] = references[place]
+            kept += 1
+        }
+        references.removeLast(references.count - kept)
+        // Or it has got another number, in a chunk that was still to come and where it was met once more, or not.
+        guard isChanging || index.renumberings != renumberings, !lost.isEmpty else { return references }
+        var numbers = Set(references.map(\.number))
+        for tag in lost {
+            for number in index.table.liveEntries(ofTag: tag) where numbers.insert(number).inserted {
+                guard let slot = index.entry(number),
+                    let line = try line(number, slot, settled: .none, uses: pending)
+                else { continue }
+                take(line)
+            }
+        }
+        return references
+    }
+
+    /// The line of an entry that look-ups find, if it is of that tag.
+    func line(_ number: UInt32, ofTag tag: UInt32) throws(StorageError) -> EntryLine? {
+        guard let slot = index.entry(number), slot.tag == tag,
+            let line = try line(number, slot, settled: .none), line.tag == tag
+        else { return nil }
+        return line
+    }
+
+    /// As ``withFrameIfPresent(at:_:)``, and the bytes are right.
+    func withSoundFrame<Result>(
+        at location: Location, _ body: (Frame) -> Result
+    ) throws(StorageError) -> Result? {
+        guard let pin = try log.pinIfPresent(location.segment) else { return nil }
+        defer { log.unpin(pin) }
+        guard let frame = try log.frameIfPresent(pin, at: location.offset) else { return nil }
+        guard frame.passesChecksum(seed: Frame.seed(segmentSeed: pin.seed, offset: location.offset)) else {
+            throw .corrupted(
+                path: log.path(of: location.segment), offset: location.offset,
+                reason: "the entry fails its checksum")
+        }
+        return body(frame)
+    }
+
+    /// `nil` only when no such frame is part of the log.
+    func withFrameIfPresent<Result>(at location: Location, _ body: (Frame) -> Result) throws(StorageError)
+        -> Result?
+    {
+        guard let pin = try log.pinIfPresent(location.segment) else { return nil }
+        defer { log.unpin(pin) }
+        return try log.frameIfPresent(pin, at: location.offset).map(body)
+    }
+
+    /// `nil` also when that can't be read now.
+    func withFrame<Result>(at location: Location, _ body: (Frame) -> Result) -> Result? {
+        guard let pin = log.pin(location.segment) else { return nil }
+        defer { log.unpin(pin) }
+        return log.frame(pin, at: location.offset).map(body)
+    }
+}

@@ -1,0 +1,115 @@
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// What can be told of an entry, and of the archive as a whole.
+extension ArchiveEngine {
+    func ownerName(in frame: Frame) -> String? {
+        let owner = frame.owner
+        return owner.isEmpty ? nil : String(decoding: owner, as: UTF8.self)
+    }
+
+    func metadata(of entry: FoundEntry, _ line: EntryLine) -> EntryMetadata {
+        EntryMetadata(
+            key: String(decoding: entry.frame.key, as: UTF8.self), valueBytes: Int(line.bytes),
+            encoding: entry.frame.encoding, created: Timestamp(microseconds: entry.frame.created),
+            accessed: Timestamp(microseconds: line.use?.accessed ?? 0), expires: line.expires,
+            hits: line.use?.hits ?? 0, owner: ownerName(in: entry.frame), rank: nil,
+            recency: line.use?.recency ?? 0, sequence: entry.frame.sequence,
+            tier: line.isMemoryOnly ? .memory : isHeld(entry.number) ? .both : .disk)
+    }
+
+    /// ``Archive/metadata(_:)``
+    func metadata(of key: String) throws(StorageError) -> EntryMetadata? {
+        let pending = index.touches.pending()
+        var metadata: EntryMetadata?
+        try withBytes(of: key) { (key) throws(StorageError) in
+            try ArchiveEngine.validate(key: key)
+            let tag = UInt32(truncatingIfNeeded: hash(key))
+            try withPresentLine(of: key, tag: tag, uses: pending) { metadata = self.metadata(of: $0, $1) }
+        }
+        return metadata
+    }
+
+    func status(configuration: ArchiveConfiguration) throws(StorageError) -> ArchiveStatus {
+        let slots = index.processes.attached
+        let living = slots.filter(liveness.isAlive)
+        let (entries, bytes) = visibleTotals()
+        return ArchiveStatus(
+            name: name, configuration: configuration, entries: entries,
+            diskBytes: bytes,
+            memoryBytes: living.reduce(0) { $0 &+ $1.memoryBytes }, footprint: try footprint(),
+            undoBytes: UInt64(index.setAsideBytes)
+                + ArchiveEngine.setAsideLineBytes * UInt64(index.setAsideCount),
+            undoBudget: undoBudget, damagedPlaces: damagedPlaces,
+            hits: slots.reduce(index.count(.hits)) { $0 &+ $1.hits },
+            misses: slots.reduce(index.count(.misses)) { $0 &+ $1.misses },
+            records: index.count(.records), deletes: index.count(.deletes),
+            evictions: index.count(.evictions),
+            expirations: index.count(.expirations), rejections: index.count(.rejections),
+            latestEncoding: latestEncoding,
+            attachedProcesses: living.count)
+    }
+
+    /// ``ArchiveStatus/damagedPlaces``
+    var damagedPlaces: Int { index.damagedPlaces + (index.loss == nil ? 0 : 1) }
+
+    /// Entries and bytes of their values, without what nobody finds: what has expired and waits to be removed, and what only the
+    /// memory of a process held that has died.
+    func visibleTotals() -> (entries: Int, bytes: UInt64) {
+        let (entries, bytes) = totalsWithoutOverdue()
+        return (entries - min(entries, countOrphans()), bytes)
+    }
+
+    private func totalsWithoutOverdue() -> (entries: Int, bytes: UInt64) {
+        for _ in 0..<100 {
+            let returns = index.returns
+            let overdue = index.deadlines.overdue(at: Clock.boot())
+            let (entries, bytes) = (index.entryCount, index.valueBytes)
+            if returns & 1 == 0, index.returns == returns {
+                return (entries - min(entries, overdue.entries), bytes - min(bytes, overdue.bytes))
+            }
+            sched_yield()
+        }
+        return (index.entryCount, index.valueBytes)
+    }
+
+    /// How the most recent value is encoded; looks past some that are set aside.
+    private var latestEncoding: ValueEncoding? {
+        var number = index.recencyFirst
+        for _ in 0..<64 {
+            guard let slot = index.entry(number) else { return nil }
+            // A guess for people at what the archive holds; nothing goes by it.
+            if index.marks.isVisible(number, slot) { return withFrame(at: slot.location) { $0.encoding } }
+            number = slot.older
+        }
+        return nil
+    }
+
+    /// Bytes that the archive's files really take.
+    func footprint() throws(StorageError) -> UInt64 {
+        var total: UInt64 = 0
+        for name in try folder.names() where !name.hasSuffix(DamagedFile.suffix) {
+            // A segment may be reclaimed between the listing and the look at it.
+            if let status = try folder.status(ofEntry: name), status.isRegular {
+                total += UInt64(status.allocatedBytes)
+            }
+        }
+        return total
+    }
+
+    /// Those on the lines that are wanted.
+    func processes(where isWanted: (ProcessSlot) -> Bool = { _ in true }) -> [AttachedProcess] {
+        let liveness = liveness
+        return index.processes.attached.filter(isWanted).map { slot in
+            AttachedProcess(
+                pid: slot.identity.pid, name: slot.name, attached: Timestamp(microseconds: slot.attached),
+                isAlive: liveness.isAlive(slot), hits: slot.hits, misses: slot.misses,
+                memoryBytes: slot.memoryBytes, memoryLimit: slot.memoryLimit)
+        }
+    }
+}
