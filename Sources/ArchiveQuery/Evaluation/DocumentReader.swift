@@ -64,10 +64,10 @@ final class DocumentReader {
 
     private func propertyList(_ value: UnsafeRawBufferPointer) throws -> CBORWriter {
         if value.starts(with: BinaryPropertyList.magic) { return try BinaryPropertyList.cbor(from: value) }
-        // Foundation's reader of XML calls itself for each level.
-        guard XMLNesting.depth(of: value, atMost: PropertyListValue.deepest) != nil else {
-            throw BinaryPropertyList.Fault.tooLarge
-        }
+        let isModest =
+            PropertyListText.utf8(ofUTF16: value)?.withUnsafeBytes(PropertyListText.isModest)
+            ?? PropertyListText.isModest(value)
+        guard isModest else { throw BinaryPropertyList.Fault.tooLarge }
         let list = try PropertyListSerialization.propertyList(from: Data(value), format: nil)
         var writer = CBORWriter(capacity: value.count)
         writer.write(PropertyListValue.value(list))
@@ -86,9 +86,6 @@ final class DocumentReader {
 
 /// What Foundation makes of a property list in XML, as values.
 enum PropertyListValue {
-    /// Levels, more than in any list that a program writes.
-    static let deepest = 200
-
     static func value(_ list: Any) -> CBORValue {
         switch list {
         case let text as String: return .text(text)

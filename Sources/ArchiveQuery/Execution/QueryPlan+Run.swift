@@ -203,8 +203,8 @@ private final class QueryExecution {
         }
         if reader.oversized > 0 {
             report.warnings.append(
-                "\(reader.oversized) property list\(reader.oversized == 1 ? "" : "s") could not be asked: nested too deeply, or "
-                    + "made to expand to many times its size")
+                "\(reader.oversized) property list\(reader.oversized == 1 ? "" : "s") could not be asked: nested too deeply, of "
+                    + "too many parts, or made to expand to many times its size")
         }
         for (sink, next) in zip(sinks, sinks.dropFirst()) {
             report.stages.append(

@@ -45,7 +45,7 @@ extension Store {
     /// each, and reads them all; of descriptors and addresses as much as one archive takes, however many there are.
     ///
     /// - Parameters:
-    ///   - archives: names of those to copy, each copied once; `nil`: all.
+    ///   - archives: names of those to copy, each copied once; `nil`: all, but for those that are removed meanwhile.
     ///   - progress: called now and then; the backup ends without a trace when it gives `false`.
     /// - Returns: what was copied; `nil` when `progress` ended it.
     /// - Throws: `backupExists` when something is at `path`, or at `path.partial` that no backup left; `noSuchArchive`, `noSpace` and what reading throws.
@@ -61,7 +61,7 @@ extension Store {
                 // By its bytes: there may be archives whose names differ in nothing else.
                 if !chosen.contains(where: { ExactText($0) == ExactText(name) }) { chosen.append(name) }
             }
-            report = try fill(place, chosen, progress)
+            report = try fill(place, chosen, passingOverRemoved: names == nil, progress)
             if report != nil { try place.takeName() }
         } catch {
             place.remove()
@@ -72,18 +72,42 @@ extension Store {
     }
 
     private func fill(
-        _ place: BackupPlace, _ names: [String], _ progress: (BackupProgress) -> Bool
+        _ place: BackupPlace, _ names: [String], passingOverRemoved takesAll: Bool,
+        _ progress: (BackupProgress) -> Bool
     ) throws(StorageError) -> BackupReport? {
         let target = try Store.open(at: place.partialPath, isUnfinishedBackup: true)
         defer { target.close() }
         var report = BackupReport()
         for name in names {
-            let isDone = try withArchive(named: name) { (archive) throws(StorageError) in
-                try copy(archive, to: target, &report, progress)
-            }
-            guard isDone else { return nil }
+            guard try fill(target, name, passingOverRemoved: takesAll, &report, progress) else { return nil }
         }
         return report
+    }
+
+    /// Copies one archive; one that is removed meanwhile is passed over, or copied as it was made anew.
+    private func fill(
+        _ target: Store, _ name: String, passingOverRemoved: Bool, _ report: inout BackupReport,
+        _ progress: (BackupProgress) -> Bool
+    ) throws(StorageError) -> Bool {
+        let before = report
+        var attempts = 0
+        while true {
+            let present = try folder.status(ofEntry: ArchiveName.folder(for: name))
+            do throws(StorageError) {
+                return try withArchive(named: name) { (archive) throws(StorageError) in
+                    try copy(archive, to: target, &report, progress)
+                }
+            } catch {
+                attempts += 1
+                let isThere = try hasArchive(name)
+                let now = try folder.status(ofEntry: ArchiveName.folder(for: name))
+                let isAnother = present.map { now?.isOfSameFile(as: $0) != true } ?? true
+                guard passingOverRemoved, !isThere || isAnother && attempts < 10 else { throw error }
+                report = before
+                if try target.hasArchive(name) { try target.removeArchive(named: name) }
+                if !isThere { return true }
+            }
+        }
     }
 
     private func copy(

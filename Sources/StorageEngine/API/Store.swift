@@ -239,17 +239,22 @@ public final class Store: Sendable {
         named name: String, orCreate configuration: ArchiveConfiguration
     ) throws(StorageError) -> Archive {
         try ArchiveName.validate(name)
-        var creation = ArchiveOpening.Creation.existed
-        do throws(StorageError) {
-            return try cached(name) { () throws(StorageError) in
-                if try hasArchive(name) { return }
-                guard mode == .readWrite else { throw .noSuchArchive(name: name, store: path) }
-                try configuration.validate()
-                creation = try ArchiveOpening.create(in: folder, name: name, configuration: configuration)
+        var attempts = 0
+        while true {
+            var creation = ArchiveOpening.Creation.existed
+            do throws(StorageError) {
+                return try cached(name) { () throws(StorageError) in
+                    if try hasArchive(name) { return }
+                    guard mode == .readWrite else { throw .noSuchArchive(name: name, store: path) }
+                    try configuration.validate()
+                    creation = try ArchiveOpening.create(in: folder, name: name, configuration: configuration)
+                }
+            } catch {
+                ArchiveOpening.undo(creation, in: folder, name: name)
+                attempts += 1
+                // Another process has removed the one that was there.
+                guard case .noSuchArchive = error, mode == .readWrite, attempts < 100 else { throw error }
             }
-        } catch {
-            ArchiveOpening.undo(creation, in: folder, name: name)
-            throw error
         }
     }
 

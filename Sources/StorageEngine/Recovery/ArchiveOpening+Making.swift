@@ -19,8 +19,12 @@ extension ArchiveOpening {
             do throws(StorageError) {
                 return try createOnce(in: store, name: name, configuration: configuration)
             } catch {
-                // Whoever failed to make it may have removed the folder just when this one had come into it.
-                guard case .system(_, _, SystemCode.missing) = error, attempts < 100 else { throw error }
+                // Whoever failed to make it may have removed the folder just when this one had come into it, or it was an
+                // archive that was just removed.
+                switch error {
+                case .closed, .system(_, _, SystemCode.missing): if attempts >= 100 { throw error }
+                default: throw error
+                }
             }
         }
     }

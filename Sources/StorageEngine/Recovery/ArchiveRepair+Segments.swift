@@ -32,36 +32,45 @@ extension ArchiveRepair {
         }
     }
 
-    /// Of segments that lie further apart than those of one log, those stay that lie within reach of where the log is known to
-    /// end, or else hold the most bytes together.
+    /// Of this archive's segments that lie further apart than those of one log, those stay that lie within reach of where the
+    /// log is known to end, or else hold the most frames together, in bytes.
     private mutating func setStraysAside(_ log: SegmentLog) throws(StorageError) {
         for stray in try log.strays(among: log.namedSegments()).sorted() {
             try setAside(SegmentHeader.fileName(stray), SegmentLog.strayReason)
         }
-        var numbers = try log.namedSegments()
+        guard try !SegmentLayout.isSpan(log.namedSegments()) else { return }
+        var segments: [(number: UInt32, frameBytes: Int)] = []
         var oldest: UInt32 = 0
-        for number in numbers {
-            guard
-                case .success(let header)? = try SegmentReader(number, in: folder, archive: identity)?.header
-            else { continue }
-            if header.archive == identity, header.segment == number { oldest = max(oldest, header.oldest) }
-        }
-        // Leftovers may be as far away as they like.
-        numbers.removeAll { $0 < oldest }
-        guard !SegmentLayout.isSpan(numbers) else { return }
-        let bytes = try numbers.map { (number) throws(StorageError) in try log.fileBytes(of: number) }
-        let end = knownHead.map(\.segment).flatMap { numbers.contains($0) ? $0 : nil }
-        var staying = (bytes: -1, numbers: ArraySlice(numbers.prefix(1)))
-        var (first, sum) = (0, 0)
-        for last in numbers.indices {
-            sum += bytes[last]
-            while !SegmentLayout.isSpan([numbers[first], numbers[last]]) {
-                sum -= bytes[first]
-                first += 1
+        for number in try log.namedSegments() {
+            guard var reader = try SegmentReader(number, in: folder, archive: identity) else { continue }
+            var frameBytes = 0
+            _ = try reader.read { item in
+                if case .frame(let frame) = item { frameBytes += frame.header.bytes }
             }
-            guard sum > staying.bytes, end.map((numbers[first]...numbers[last]).contains) ?? true else {
+            if case .success(let header) = reader.header, header.archive == identity, header.segment == number
+            {
+                oldest = max(oldest, header.oldest)
+            } else if frameBytes == 0 {
+                // It is nobody's, and is moved away as that.
                 continue
             }
+            segments.append((number, frameBytes))
+        }
+        // Leftovers may be as far away as they like.
+        segments.removeAll { $0.number < oldest }
+        let numbers = segments.map(\.number)
+        guard !SegmentLayout.isSpan(numbers) else { return }
+        let end = knownHead.map(\.segment).flatMap { numbers.contains($0) ? $0 : nil }
+        var staying = (frameBytes: -1, numbers: numbers[..<1])
+        var (first, sum) = (0, 0)
+        for last in numbers.indices {
+            sum += segments[last].frameBytes
+            while !SegmentLayout.isSpan([numbers[first], numbers[last]]) {
+                sum -= segments[first].frameBytes
+                first += 1
+            }
+            guard sum > staying.frameBytes, end.map((numbers[first]...numbers[last]).contains) ?? true
+            else { continue }
             staying = (sum, numbers[first...last])
         }
         for number in numbers where !staying.numbers.contains(number) {

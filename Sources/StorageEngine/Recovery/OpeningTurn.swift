@@ -10,8 +10,9 @@ struct OpeningTurn {
 
     private let file: OpenFile
 
-    /// Takes the turn, waiting at most `nanoseconds`, by the monotonic clock.
-    /// - Throws: `busy`, which names the holder.
+    /// Takes the turn, waiting at most `nanoseconds`, by the monotonic clock. While it is held the archive isn't removed.
+    /// - Throws: `busy`, which names the holder; `closed` where the archive was removed meanwhile: who went on in its folder
+    ///   would store what nobody finds.
     static func take(
         in folder: OpenFile, archive: String, nanoseconds: Int64 = ArchiveEngine.patienceNanoseconds
     ) throws(StorageError) -> OpeningTurn {
@@ -25,6 +26,10 @@ struct OpeningTurn {
             // Whoever had the turn may have removed the file with an archive that it could not make.
             guard try file.status().links > 0 else { continue }
             let turn = OpeningTurn(file: file)
+            guard try folder.isInItsPlace else {
+                turn.pass()
+                throw .closed(name: archive)
+            }
             turn.sign()
             return turn
         }

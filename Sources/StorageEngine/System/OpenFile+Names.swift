@@ -78,6 +78,19 @@ extension OpenFile {
         SystemFaults.tell(.renamed(from: path + "/" + old, to: path + "/" + new))
     }
 
+    /// Whether this folder still has the name that it was opened by, wherever the folder that it is in has gone.
+    var isInItsPlace: Bool {
+        get throws(StorageError) {
+            guard
+                let name = path.utf8.split(separator: UInt8(ascii: "/")).last.flatMap({
+                    String(Substring($0))
+                }),
+                let present = try status(ofEntry: "../" + name)
+            else { return false }
+            return try present.isOfSameFile(as: status())
+        }
+    }
+
     /// Gives a file of this folder a second name.
     func link(_ name: String, as second: String) throws(StorageError) {
         let result = SystemDoor.perform(.rename, path: path + "/" + name) {

@@ -56,6 +56,33 @@ import Testing
         #expect(try self.report([nested(50)]).unreadable == 0)
     }
 
+    /// What broke: a key with 100,000 combining marks took 19 s in any query (hashing it sorts them), and many small parts took
+    /// 47 times their bytes.
+    @Test func marksAndManyPartsAreRefused() throws {
+        let forms = ["\u{301}\u{323}", "&#x301;&#803;", "&#x0000301;&#x00323;"]
+        func list(_ key: String) -> [UInt8] {
+            Array("<?xml version=\"1.0\"?><plist><dict><key>a\(key)</key><true/></dict></plist>".utf8)
+        }
+        func wide(_ text: [UInt8]) -> [UInt8] {
+            [0xff, 0xfe]
+                + String(decoding: text, as: UTF8.self).utf16.flatMap { [UInt8($0 & 255), UInt8($0 >> 8)] }
+        }
+        var values = forms.map { list(String(repeating: $0, count: 50_000)) }
+        values.append(wide(values[0]))
+        values.append(Array("{\"a\(String(repeating: "\\U0301\\U0323", count: 50_000))\" = 1;}".utf8))
+        values.append(Array("(\(String(repeating: "1,", count: 500_000))1)".utf8))
+        values.append(list("</key><array>" + String(repeating: "<true/>", count: 900_000) + "</array><key>"))
+        let start = ContinuousClock.now
+        let report = try report(values, .propertyList)
+        #expect(report.unreadable == values.count)
+        #expect(report.warnings.count == 1 && report.warnings[0].contains("\(values.count) property lists"))
+        // Of the first alone: 19 s.
+        #expect(ContinuousClock.now - start < .seconds(15))
+        let texts = forms.map { list(String(repeating: $0, count: 40)) } + [wide(list("東京")), list("東京")]
+        let plain = ["{a = 1; b = (2, 3);}", "(1, 2)"].map { Array($0.utf8) }
+        #expect(try self.report(texts + plain, .propertyList).unreadable == 0)
+    }
+
     /// Random bytes in a list's place end in an answer, and in nothing else.
     @Test func mutatedListsAreReadOrRefused() throws {
         var random = SeededGenerator.announced("property lists")

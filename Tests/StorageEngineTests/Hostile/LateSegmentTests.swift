@@ -98,4 +98,19 @@ import Testing
             })
         store.close()
     }
+
+    /// One large file under a far number that is no segment at all had a repair take the good log away.
+    @Test func whatIsNoSegmentTakesNothingAway() throws {
+        let archive = try HandmadeArchive()
+        try archive.write([.put("a", stamp: 1)])
+        try archive.write([UInt8](repeating: 0xaa, count: 1 << 20), "ffff0000.segment")
+        try archive.write(
+            HandmadeArchive.header(77, oldest: 1) + [UInt8](repeating: 0, count: 1 << 20), "eeee0000.segment")
+        let store = try Store.open(at: archive.folder.store)
+        _ = try store.repair(archiveNamed: HandmadeArchive.name)
+        let mended = try store.archive(named: HandmadeArchive.name)
+        #expect(try mended.peek("a") == [1, 2, 3])
+        #expect(try mended.check().clean)
+        store.close()
+    }
 }

@@ -319,4 +319,33 @@ import Testing
         try writer.wait()
         #expect(count > 2)
     }
+
+    /// A backup of a whole store failed when anybody removed an archive meanwhile.
+    @Test func archivesAreRemovedMeanwhile() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let store = try Store.open(at: folder.store)
+        for name in ["A", "B", "C", "D"] {
+            let archive = try store.archive(
+                named: name, orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+            for number in 0..<3000 { try archive.put([UInt8](repeating: 1, count: 500), forKey: "\(number)") }
+        }
+        var removed = false
+        let report = try #require(
+            try Store.open(at: folder.store, mode: .readOnly).backUp(to: folder.path + "/copy") { progress in
+                if !removed {
+                    removed = true
+                    for name in ["A", "C"] { try? store.removeArchive(named: name) }
+                }
+                return true
+            })
+        #expect(removed)
+        // The one that was just copied is there as a whole, or not at all.
+        let names = report.archives.map(\.name)
+        #expect(names == ["A", "B", "D"] || names == ["B", "D"])
+        #expect(report.archives.allSatisfy { $0.entries == 3000 } && report.damaged == [])
+        #expect(try Store.open(at: folder.path + "/copy", mode: .readOnly).archiveNames() == names)
+        #expect(throws: StorageError.noSuchArchive(name: "C", store: folder.store)) {
+            try store.backUp(archives: ["B", "C"], to: folder.path + "/named")
+        }
+    }
 }

@@ -213,4 +213,40 @@ import Testing
             }
         }
     }
+
+    /// Who waited for the turn to open an archive while it was removed went on in its renamed folder if the remover died, or
+    /// could not remove all: what it then stored was acknowledged, and gone.
+    @Test(arguments: [true, false])
+    func whoWaitedWhileItWasRemovedStoresNothingInIt(makes: Bool) throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil)
+        let first = try Store.open(at: folder.store)
+        try first.archive(named: "A", orCreate: configuration).put([1], forKey: "old")
+        first.close()
+        // The remover, which has the turn.
+        let turn = open(folder.archivePath("A", "opening"), O_RDWR)
+        try #require(flock(turn, LOCK_EX) == 0)
+        let path = folder.store
+        let waiter = Background {
+            let store = try Store.open(at: path)
+            guard makes else {
+                #expect(throws: StorageError.noSuchArchive(name: "A", store: path)) {
+                    try store.archive(named: "A")
+                }
+                return
+            }
+            let archive = try store.archive(named: "A", orCreate: configuration)
+            try archive.put([2], forKey: "new")
+            #expect(try archive.peek("old") == nil)
+            store.close()
+        }
+        usleep(200_000)
+        let gone = folder.store + "/0123456789abcdef.removed"
+        #expect(rename(folder.store + "/A.archive", gone) == 0)
+        close(turn)
+        try waiter.wait()
+        let again = try Store.open(at: folder.store)
+        #expect(try again.archiveNames() == (makes ? ["A"] : []))
+        if makes { #expect(try again.archive(named: "A").peek("new") == [2]) }
+    }
 }

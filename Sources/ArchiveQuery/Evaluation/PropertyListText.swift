@@ -1,0 +1,92 @@
+/// What a property list in text (XML, or the older form with braces) must be before Foundation reads it: neither deeper, nor of
+/// more parts, nor with longer runs of combining marks than any that a program writes. Stateless; safe from any thread.
+enum PropertyListText {
+    /// Levels; Foundation's reader of XML calls itself for each.
+    static let deepest = 200
+    /// Of which Foundation makes objects of some 100 bytes each.
+    private static let mostParts = 400_000
+    /// Where a text is hashed, as keys are, Swift sorts such a run, at a cost that grows with its square. Texts that can be
+    /// processed in a stream have 30 at most (Unicode Standard Annex #15, "Stream-Safe Text Format").
+    private static let longestRun = 256
+
+    /// Costs some passes over the text.
+    static func isModest(_ text: UnsafeRawBufferPointer) -> Bool {
+        XMLNesting.depth(of: text, atMost: deepest) != nil && parts(of: text) <= mostParts
+            && !hasLongRun(text)
+    }
+
+    /// The same text, if by its byte order mark it is in UTF-16, as Foundation takes it.
+    static func utf8(ofUTF16 text: UnsafeRawBufferPointer) -> [UInt8]? {
+        guard text.starts(with: [0xfe, 0xff]) || text.starts(with: [0xff, 0xfe]) else { return nil }
+        let isBig = text[0] == 0xfe
+        let units = (1..<max(1, text.count / 2)).lazy.map { unit in
+            let place = 2 * unit
+            return UInt16(text[place + (isBig ? 0 : 1)]) << 8 | UInt16(text[place + (isBig ? 1 : 0)])
+        }
+        return Array(String(decoding: units, as: UTF16.self).utf8)
+    }
+
+    /// At least as many as there are: each has one of these bytes before or behind it.
+    private static func parts(of text: UnsafeRawBufferPointer) -> Int {
+        let isXML = text.first { !isSpace($0) } == UInt8(ascii: "<")
+        return text.reduce(0) { count, byte in
+            switch byte {
+            case UInt8(ascii: "<"): count + 1
+            case UInt8(ascii: ","), UInt8(ascii: ";"), UInt8(ascii: "="), UInt8(ascii: "("),
+                UInt8(ascii: "{"):
+                isXML ? count : count + 1
+            default: count
+            }
+        } / (isXML ? 2 : 1)
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0d).contains(byte) }
+
+    private static func hasLongRun(_ text: UnsafeRawBufferPointer) -> Bool {
+        var run = 0
+        var place = 0
+        while place < text.count {
+            let (scalar, length) = scalar(in: text, at: place)
+            place += length
+            run = isMark(scalar) ? run + 1 : 0
+            if run > longestRun { return true }
+        }
+        return false
+    }
+
+    /// What is no scalar counts as a mark: half of one may be.
+    private static func isMark(_ value: UInt32) -> Bool {
+        guard value >= 0x300 else { return false }
+        return Unicode.Scalar(value).map { $0.properties.canonicalCombiningClass != .notReordered } ?? true
+    }
+
+    /// The scalar that begins at a place, also one that is spelled as a reference (`&#x301;`) or an escape (`\U0301`).
+    private static func scalar(in text: UnsafeRawBufferPointer, at place: Int) -> (UInt32, length: Int) {
+        let byte = text[place]
+        let rest = UnsafeRawBufferPointer(rebasing: text[place...])
+        switch byte {
+        case UInt8(ascii: "&"): return reference(rest) ?? (UInt32(byte), 1)
+        case UInt8(ascii: "\\"): return escape(rest) ?? (UInt32(byte), 1)
+        case ..<0x80: return (UInt32(byte), 1)
+        default:
+            let length = byte < 0xe0 ? 2 : byte < 0xf0 ? 3 : 4
+            guard length <= rest.count else { return (UInt32(byte), 1) }
+            let lead = UInt32(byte) & (0x7f >> UInt32(length))
+            return (rest[1..<length].reduce(lead) { $0 << 6 | UInt32($1 & 0x3f) }, length)
+        }
+    }
+
+    private static func reference(_ text: UnsafeRawBufferPointer) -> (UInt32, length: Int)? {
+        guard text.count > 3, text[1] == UInt8(ascii: "#"),
+            let end = text.prefix(64).firstIndex(of: UInt8(ascii: ";"))
+        else { return nil }
+        let isHex = text[2] | 0x20 == UInt8(ascii: "x")
+        let digits = String(decoding: text[(isHex ? 3 : 2)..<end], as: UTF8.self)
+        return UInt32(digits, radix: isHex ? 16 : 10).map { ($0, end + 1) }
+    }
+
+    private static func escape(_ text: UnsafeRawBufferPointer) -> (UInt32, length: Int)? {
+        guard text.count >= 6, text[1] | 0x20 == UInt8(ascii: "u") else { return nil }
+        return UInt32(String(decoding: text[2..<6], as: UTF8.self), radix: 16).map { ($0, 6) }
+    }
+}
