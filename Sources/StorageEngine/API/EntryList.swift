@@ -57,14 +57,14 @@ public struct EntryList: Sendable, RandomAccessCollection {
     public let totalValueBytes: UInt64
     /// How often entries had got other numbers.
     private let renumberings: UInt64
-    /// The latest changes before the entries were looked at, and after that.
+    /// All changes up to the first were done before the entries were looked at; none behind the last had begun after that.
     private let sequences: ClosedRange<UInt64>
 
     init(engine: ArchiveEngine, order: RecencyOrder) throws(StorageError) {
         self.engine = engine
         self.order = order
         renumberings = engine.index.renumberings
-        let before = engine.index.sequence
+        let before = engine.index.settledSequence
         var references = try engine.liveReferences()
         switch order {
         case .mostRecentFirst: references.sort { $0.recency > $1.recency }
@@ -152,8 +152,9 @@ public struct EntryList: Sendable, RandomAccessCollection {
     private func isListed(_ sequence: UInt64, _ reference: EntryReference) throws(StorageError) -> Bool {
         guard sequence > sequences.lowerBound else { return true }
         guard sequence <= sequences.upperBound else { return false }
-        // Stored while the others were looked at, before this one or after it: its former bytes tell, as long as they are there.
-        return try engine.withFrameIfPresent(at: reference.location) { $0.sequence == sequence } ?? true
+        // Stored while the others were looked at, before this one or after it: its former bytes tell. Where they are gone it
+        // counts as stored anew.
+        return try engine.withFrameIfPresent(at: reference.location) { $0.sequence == sequence } ?? false
     }
 
     /// The same of an entry that was stored anew, where no other can be meant.

@@ -16,7 +16,7 @@ enum IndexLayout {
     static let birthOffset = 72
     static let mutexOffset = 128
     static let sectionOwnerOffset = 192
-    static let sectionStartOffset = 200
+    static let settledSequenceOffset = 200
     static let touchTailOffset = 256
     static let touchDrainedOffset = 320
     static let structureOffset = 384

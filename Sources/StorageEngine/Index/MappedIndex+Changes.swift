@@ -61,6 +61,8 @@ extension ChangingIndex {
         get { memory.word64(IndexLayout.sectionOwnerOffset) }
         nonmutating set { memory.set64(IndexLayout.sectionOwnerOffset, newValue) }
     }
+    /// For the end of a section. In the cache line of its marker, which is written anyway.
+    @inline(__always) func settleSequence() { memory.set64(IndexLayout.settledSequenceOffset, sequence) }
     var state: IndexLayout.State? {
         get { IndexLayout.State(rawValue: memory.word32(IndexLayout.stateOffset)) }
         nonmutating set { memory.set32(IndexLayout.stateOffset, newValue?.rawValue ?? 0) }

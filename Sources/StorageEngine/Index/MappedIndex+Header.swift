@@ -101,8 +101,13 @@ extension MappedIndex {
     @inline(__always) var oldestSegment: UInt32 { memory.word32(IndexLayout.oldestSegmentOffset) }
     /// Where reclaiming goes on in the oldest segment.
     var cleaner: Location { memory.location(IndexLayout.cleanerOffset) }
-    /// Of the latest operation.
+    /// Of the latest operation, which may be under way.
     @inline(__always) var sequence: UInt64 { memory.word64(IndexLayout.sequenceOffset) }
+    /// No operation up to this one is under way.
+    var settledSequence: UInt64 {
+        let settled = memory.word64(IndexLayout.settledSequenceOffset)
+        return settled == 0 ? sequence : min(settled, sequence)
+    }
     /// Bytes that were ever appended.
     @inline(__always) var appendedBytes: UInt64 { memory.word64(IndexLayout.appendedBytesOffset) }
     /// Up to here the log is on the medium, as far as is known. Written by the one of a process who syncs.

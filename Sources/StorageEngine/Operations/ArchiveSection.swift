@@ -31,6 +31,7 @@ struct ArchiveSection: ~Copyable {
     @inline(__always)
     deinit {
         guard holdsLock else { return }
+        index.settleSequence()
         index.sectionOwner = 0
         engine.lock.release()
         engine.gate.leave()

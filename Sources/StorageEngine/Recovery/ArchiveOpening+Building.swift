@@ -111,6 +111,7 @@ extension ArchiveOpening {
         crashPoint(.indexFileMade)
         let section = ArchiveSection(unshared: engine)
         section.index.damagedPlaces = try section.rebuild(isRoomy: isRoomy).damaged
+        section.index.settleSequence()
         section.index.loss = witness?.loss(logEndsAt: engine.index.head, messages: engine.index.entryCount)
         return engine
     }

@@ -92,4 +92,43 @@ import Testing
             }
         }
     }
+
+    /// What broke: of a version that was under way when a list began, or came while it was made, the list had the former one's
+    /// size and last use, and the new one's metadata and sequence: a removal that was planned by what the list said removed a
+    /// version that nobody had seen.
+    @Test func aListedEntryIsOfOneVersion() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try Store.open(at: folder.store).archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        let isOver = Atomic(false)
+        let writer = Background {
+            var size = 0
+            while !isOver.load(ordering: .relaxed) {
+                // Never the same twice.
+                size += 1
+                var batch = Batch()
+                let keys = size % 3 == 0 ? 1 : 2_000
+                for number in 0..<keys {
+                    batch.put([UInt8](repeating: 1, count: size), forKey: "\(number)")
+                }
+                try archive.apply(batch)
+            }
+        }
+        defer { isOver.store(true, ordering: .relaxed) }
+        var mixed = 0
+        var told = 0
+        let end = ContinuousClock.now + .seconds(2)
+        while ContinuousClock.now < end {
+            let list = try archive.entries()
+            for (place, listed) in list.enumerated() {
+                guard let metadata = try list.metadata(at: place) else { continue }
+                told += 1
+                if metadata.valueBytes != Int(listed.valueBytes) { mixed += 1 }
+            }
+        }
+        isOver.store(true, ordering: .relaxed)
+        try writer.wait()
+        #expect(told > 0)
+        #expect(mixed == 0, "of \(told)")
+    }
 }
