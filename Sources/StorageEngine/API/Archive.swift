@@ -87,7 +87,7 @@ public final class Archive: Sendable {
     }
 
     private func observerEngine() throws(StorageError) -> ArchiveEngine {
-        try current.withLock { (current) throws(StorageError) in
+        let engine = try current.withLock { (current) throws(StorageError) in
             if let engine = current, !engine.isSuperseded {
                 // What was reclaimed keeps its room on disk as long as anyone has it mapped.
                 engine.log.releaseSegments(before: engine.index.oldestSegment)
@@ -97,6 +97,8 @@ public final class Archive: Sendable {
             current = engine
             return engine
         }
+        engine.log.unmapReleased()
+        return engine
     }
 
     @inline(__always)

@@ -51,12 +51,13 @@ public struct EntryReference: Sendable, Hashable {
 /// for, and are those of that moment, or `nil` when the entry was removed or stored anew since.
 public struct EntryList: Sendable, RandomAccessCollection {
     let engine: ArchiveEngine
-    private let references: [EntryReference]
+    let references: [EntryReference]
     public let order: RecencyOrder
     /// Sum of the sizes of all values in bytes.
     public let totalValueBytes: UInt64
     /// How often entries had got other numbers.
-    private let renumberings: UInt64
+    let renumberings: UInt64
+    let twins = ListedTwins()
     /// All changes up to the first were done before the entries were looked at; none behind the last had begun after that.
     private let sequences: ClosedRange<UInt64>
 
@@ -142,8 +143,8 @@ public struct EntryList: Sendable, RandomAccessCollection {
             }) { (line) throws(StorageError) in
                 try engine.withFrameIfPresent(at: line.location) { $0.sequence }
             }
-            guard let sequence else { return false }
-            return try isListed(sequence, reference)
+            guard let sequence, try isListed(sequence, reference) else { return false }
+            return try isOf(reference, line)
         }
     }
 
@@ -162,8 +163,9 @@ public struct EntryList: Sendable, RandomAccessCollection {
         if let line = try line(at: index) { return line }
         let reference = references[index]
         return try firstLine(of: reference) { line in
-            line.number == reference.number
+            line.number == reference.number && engine.index.renumberings == renumberings
                 || engine.index.table.liveEntries(ofTag: reference.tag) == [line.number]
+                    && twins.of(reference.tag, in: references).isEmpty
         }
     }
 

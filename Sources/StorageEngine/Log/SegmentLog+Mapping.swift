@@ -112,7 +112,7 @@ extension SegmentLog {
 
     // MARK: Letting go
 
-    /// Unmaps a segment unless a reader has it pinned.
+    /// Takes a segment out of the table unless a reader has it pinned; ``unmapReleased(most:)`` unmaps it.
     private func release(_ segment: UInt32, _ mapped: inout [UInt32: MappedSegment]) -> Bool {
         let slot = table[segment]
         let (isMine, _) = slot.pointee.number.compareExchange(
@@ -123,11 +123,34 @@ extension SegmentLog {
             slot.pointee.number.store(segment, ordering: .releasing)
             return false
         }
-        mapped[segment] = nil
+        if let gone = mapped.removeValue(forKey: segment) {
+            released.withLock { $0.append(gone) }
+            hasReleased.store(true, ordering: .releasing)
+        }
         return true
     }
 
-    /// Lets go of segments older than `oldest`, so that their disk space can be used again.
+    /// Unmaps segments that were let go, at most so many. The last mapping of a file that was removed takes as long as its pages
+    /// are being written, seconds for some hundred megabytes: nobody calls this who holds the archive's lock, but for want of
+    /// what they take.
+    @inline(__always)
+    func unmapReleased(most: Int = .max) {
+        if hasReleased.load(ordering: .relaxed) { unmapSlowly(most) }
+    }
+
+    @inline(never)
+    private func unmapSlowly(_ most: Int) {
+        let gone = released.withLock { released in
+            let gone = Array(released.prefix(most))
+            released.removeFirst(gone.count)
+            if released.isEmpty { hasReleased.store(false, ordering: .releasing) }
+            return gone
+        }
+        // Here, and not while others wait for the mutex.
+        _ = consume gone
+    }
+
+    /// Lets go of segments older than `oldest`, so that their disk space can be used again once they are unmapped.
     @inline(__always)
     func releaseSegments(before oldest: UInt32) {
         if knownOldest.load(ordering: .relaxed) != oldest { releaseSlowly(before: oldest) }
@@ -151,5 +174,6 @@ extension SegmentLog {
             let used = appending.load(ordering: .relaxed)
             for segment in Array(mapped.keys) where segment != used { _ = release(segment, &mapped) }
         }
+        unmapReleased()
     }
 }

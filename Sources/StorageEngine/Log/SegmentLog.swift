@@ -14,6 +14,10 @@ final class SegmentLog: Sendable {
     let table: SegmentTable
     /// The mapped segments, by number; the mutex also serialises mapping and letting go.
     let mapped = Mutex<[UInt32: MappedSegment]>([:])
+    /// Segments that were let go and are still to be unmapped.
+    let released = Mutex<[MappedSegment]>([])
+    /// Whether there may be any.
+    let hasReleased = Atomic<Bool>(false)
     /// The oldest segment that this process knows of; what is older has been let go.
     let knownOldest = Atomic<UInt32>(0)
     /// The segment that this process appends to, under the archive's lock; written while ``mapped`` is held, so that it

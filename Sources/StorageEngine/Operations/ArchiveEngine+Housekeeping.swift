@@ -81,7 +81,10 @@ extension ArchiveEngine {
     /// Nanoseconds until it is due again.
     private func keepHouse() -> Int64? {
         lookForFiles()
-        let pause = keepHouseOnce()
+        var pause = keepHouseOnce()
+        // The thread is that of all archives of the process.
+        log.unmapReleased(most: 1)
+        if log.hasReleased.load(ordering: .relaxed) { pause = ArchiveEngine.shortestPause }
         return housekeeping.withLock { house in
             guard pause == nil else {
                 houseDue.store(Clock.boot().addingSaturating((pause ?? 0) / 1000), ordering: .relaxed)

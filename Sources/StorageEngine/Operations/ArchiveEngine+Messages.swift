@@ -189,7 +189,7 @@ extension ArchiveEngine {
         let head = index.head
         let end = last.map { min(Location(raw: $0.place), head) } ?? head
         guard first != .none, count > 0 else {
-            return MessageCursor(place: end.raw, expected: index.sequence &+ 1)
+            return MessageCursor(place: end.raw, expected: index.settledSequence &+ 1)
         }
         var needed = count
         var segment = end.segment

@@ -74,9 +74,11 @@ extension ArchiveEngine {
     }
 
     /// The line of an entry that look-ups find, if it is of that tag.
-    func line(_ number: UInt32, ofTag tag: UInt32) throws(StorageError) -> EntryLine? {
+    func line(
+        _ number: UInt32, ofTag tag: UInt32, uses pending: PendingTouches? = nil
+    ) throws(StorageError) -> EntryLine? {
         guard let slot = index.entry(number), slot.tag == tag,
-            let line = try line(number, slot, settled: .none), line.tag == tag
+            let line = try line(number, slot, settled: .none, uses: pending), line.tag == tag
         else { return nil }
         return line
     }

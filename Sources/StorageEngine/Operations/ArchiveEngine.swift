@@ -104,6 +104,8 @@ final class ArchiveEngine: Sendable {
         gate.closeAndEnter()
         endHousekeeping()
         let hasLeft = leaveTable()
+        // Whoever keeps the closed handle must not keep the room of what others remove.
+        log.unmapReleased()
         // Where it could not be had, whoever waited for it before has given up as well.
         let isAlone = gate.isLeft(within: hasLeft ? ArchiveEngine.patienceNanoseconds : 1_000_000)
         endSyncing()
@@ -121,7 +123,6 @@ final class ArchiveEngine: Sendable {
                 section.index.touches.drainAll()
                 section.leave(processSlot)
                 attachment?.unlockByte(processSlot.line)
-                // Whoever keeps the closed handle must not keep the room of what others remove.
                 log.releaseSegments(before: .max)
             }
             return true

@@ -91,6 +91,8 @@ extension ArchiveSection {
         index.setLiveFrames(ofSegment: segment, 0)
         index.adjust(.segmentBytes, by: -bytes)
         log.releaseSegments(before: next)
+        // Its room is wanted at once.
+        log.unmapReleased()
         return bytes > 0
     }
 

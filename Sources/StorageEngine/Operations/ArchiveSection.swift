@@ -34,6 +34,8 @@ struct ArchiveSection: ~Copyable {
         index.settleSequence()
         index.sectionOwner = 0
         engine.lock.release()
+        // One, so that no call takes long for what others removed; the background thread does the others.
+        engine.log.unmapReleased(most: 1)
         engine.gate.leave()
     }
 

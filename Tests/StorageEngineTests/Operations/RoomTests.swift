@@ -1,3 +1,4 @@
+import Foundation
 import StorageEngine
 import Testing
 
@@ -59,5 +60,38 @@ import Testing
         store.close()
         try await wait(idle, for: 1_500_000)
         #expect(try idle.status().entries == 1 && idle.status().expirations == 2_000)
+    }
+
+    /// Who had read much held the archive's lock, when it next took it, until all that others had reclaimed meanwhile was
+    /// unmapped: seconds for some hundred megabytes, and `busy` for everyone else.
+    @Test func whatOthersReclaimedIsUnmappedBitByBit() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        func removedAndMapped() throws -> Int {
+            // In pieces: the kernel gives some at a time, and Foundation takes the first for all of a file of no size.
+            let maps = try #require(FileHandle(forReadingAtPath: "/proc/self/maps"))
+            var text = Data()
+            while let piece = try maps.read(upToCount: 4096), !piece.isEmpty { text += piece }
+            return String(decoding: text, as: UTF8.self).split(separator: "\n").count {
+                $0.contains(folder.store) && $0.hasSuffix(".segment (deleted)")
+            }
+        }
+        // Without the background thread.
+        try Clock.$hand.withValue(ClockHand()) {
+            let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil)
+            let reader = try Store.open(at: folder.store).archive(named: "A", orCreate: configuration)
+            let writer = try Store.open(at: folder.store).archive(named: "A")
+            let value = [UInt8](repeating: 1, count: 10_000)
+            for number in 0..<400 { try writer.put(value, forKey: "\(number)") }
+            for number in 0..<400 { #expect(try reader.peek("\(number)") == value) }
+            for number in 0..<1600 { try writer.put(value, forKey: "\(number % 400)") }
+            let before = try removedAndMapped()
+            #expect(before > 20)
+            try reader.put([1], forKey: "one")
+            let after = try removedAndMapped()
+            #expect(after < before && after > before - 5, "\(before), \(after)")
+            reader.close()
+            writer.close()
+            #expect(try removedAndMapped() == 0)
+        }
     }
 }

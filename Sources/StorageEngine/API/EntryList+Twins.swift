@@ -1,0 +1,55 @@
+import Synchronization
+
+/// Entries of a list whose keys have one tag: about n² ÷ 2³³ pairs among n entries. By the tag alone one is taken for the
+/// other once entries have got other numbers and their former bytes are gone. Found when they are first asked for; safe from
+/// any thread.
+final class ListedTwins: Sendable {
+    private let places = Mutex<[UInt32: [Int]]?>(nil)
+
+    /// Where in the list the entries of a tag are; empty unless there are several. The first call costs sorting the tags.
+    func of(_ tag: UInt32, in references: [EntryReference]) -> [Int] {
+        places.withLock { known in
+            let found = known ?? ListedTwins.find(in: references)
+            known = found
+            return found[tag] ?? []
+        }
+    }
+
+    private static func find(in references: [EntryReference]) -> [UInt32: [Int]] {
+        let tags = references.map(\.tag).sorted()
+        let several = Set(zip(tags, tags.dropFirst()).filter { $0 == $1 }.map(\.0))
+        guard !several.isEmpty else { return [:] }
+        return Dictionary(grouping: references.indices.filter { several.contains(references[$0].tag) }) {
+            references[$0].tag
+        }
+    }
+}
+
+extension EntryList {
+    /// Whether a line that has the tag of a listed entry, and is as old, is that entry's and not a twin's.
+    func isOf(_ reference: EntryReference, _ line: EntryLine) throws(StorageError) -> Bool {
+        guard engine.index.renumberings != renumberings else { return true }
+        let twins = twins.of(reference.tag, in: references).map { references[$0] }
+            .filter { $0.number != reference.number }
+        guard !twins.isEmpty else { return true }
+        let uses = engine.index.touches.pending()
+        guard let found = try engine.line(line.number, ofTag: line.tag, uses: uses), let use = found.use
+        else { return false }
+        // No two entries ever have one stamp, and a stamp changes with a use alone.
+        if use.recency == reference.recency { return true }
+        guard use.recency > reference.recency, !twins.contains(where: { $0.recency == use.recency }) else {
+            return false
+        }
+        // It was used since: then its size tells, or that no twin can be meant, for all are elsewhere.
+        if found.bytes == reference.valueBytes, twins.allSatisfy({ $0.valueBytes != reference.valueBytes }) {
+            return true
+        }
+        var elsewhere: Set<UInt64> = []
+        for number in engine.index.table.liveEntries(ofTag: line.tag) where number != line.number {
+            if let other = try engine.line(number, ofTag: line.tag, uses: uses)?.use {
+                elsewhere.insert(other.recency)
+            }
+        }
+        return twins.allSatisfy { elsewhere.contains($0.recency) }
+    }
+}
