@@ -4,6 +4,24 @@ extension Store {
     /// Removes an archive with all it holds. Other processes that have it open get `closed` from then on.
     public func removeArchive(named name: String) throws(StorageError) {
         guard mode == .readWrite else { throw .readOnly(operation: "remove archive \"\(name)\"") }
+        var attempts = 0
+        while true {
+            do throws(StorageError) {
+                return try removeOnce(name)
+            } catch {
+                attempts += 1
+                // Another has removed it meanwhile, or has made it anew since.
+                switch error {
+                case .closed, .system(_, _, SystemCode.missing):
+                    guard try hasArchive(name) else { throw .noSuchArchive(name: name, store: path) }
+                    guard attempts < 10 else { throw error }
+                default: throw error
+                }
+            }
+        }
+    }
+
+    private func removeOnce(_ name: String) throws(StorageError) {
         let archive = try archive(named: name)
         defer { forget(archive) }
         // Nobody makes it anew meanwhile.

@@ -286,7 +286,7 @@ public final class Store: Sendable {
             do throws(StorageError) {
                 return try body()
             } catch {
-                try requireArchive(name)
+                guard try hasArchive(name) else { throw .noSuchArchive(name: name, store: self.path) }
                 attempts += 1
                 guard let present, attempts < 10,
                     try folder.status(ofEntry: folderName)?.isOfSameFile(as: present) == false

@@ -215,6 +215,7 @@ extension ArchiveEngine {
             log.unpin(pin)
         }
         guard let unreadable else { return nil }
+        guard !index.isRemoved else { throw .closed(name: name) }
         throw .corrupted(
             path: log.path(of: unreadable.segment), offset: unreadable.offset,
             reason: "the index names an entry here that cannot be read")

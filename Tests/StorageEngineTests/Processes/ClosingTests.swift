@@ -249,4 +249,42 @@ import Testing
         #expect(try again.archiveNames() == (makes ? ["A"] : []))
         if makes { #expect(try again.archive(named: "A").peek("new") == [2]) }
     }
+
+    /// Who removed an archive that others removed and made anew heard of files, and who wanted it made that it was being made.
+    @Test func severalRemoveAndMakeOneArchive() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let path = folder.store
+        let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil)
+        _ = try Store.open(at: path)
+        let unexpected = Mutex<[String]>([])
+        let workers = (0..<3).map { worker in
+            Background {
+                let store = try Store.open(at: path)
+                for number in 0..<300 {
+                    do throws(StorageError) {
+                        if number % 3 == worker {
+                            try store.removeArchive(named: "A")
+                        } else {
+                            let archive = try store.archive(named: "A", orCreate: configuration)
+                            try archive.put([1], forKey: "\(number)")
+                            _ = try archive.peek("\(number)")
+                        }
+                    } catch {
+                        switch error {
+                        case .closed where number % 3 != worker: continue
+                        // There is none, or not yet.
+                        case .noSuchArchive where number % 3 == worker, .busy where number % 3 == worker:
+                            continue
+                        default: unexpected.withLock { $0.append(error.description) }
+                        }
+                    }
+                }
+            }
+        }
+        for worker in workers { try worker.wait() }
+        #expect(unexpected.withLock { $0 } == [])
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: path).allSatisfy { !$0.hasSuffix(".removed") }
+        )
+    }
 }
