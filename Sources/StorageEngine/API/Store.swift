@@ -288,9 +288,9 @@ public final class Store: Sendable {
             } catch {
                 guard try hasArchive(name) else { throw .noSuchArchive(name: name, store: self.path) }
                 attempts += 1
-                guard let present, attempts < 10,
-                    try folder.status(ofEntry: folderName)?.isOfSameFile(as: present) == false
-                else { throw error }
+                let now = try folder.status(ofEntry: folderName)
+                let isSame = present.flatMap { before in now.map(before.isOfSameFile) } ?? false
+                guard !isSame, attempts < 100 else { throw error }
             }
         }
     }
