@@ -36,7 +36,8 @@ extension SegmentLog {
             guard let file = try folder.fileIfPresent(named: SegmentHeader.fileName(number), writable: false)
             else { continue }
             do throws(StorageError) {
-                if try !header(of: file, number).isWithinReach { strays.insert(number) }
+                let header = try header(of: file, number)
+                if !header.isWithinReach { strays.insert(number) }
             } catch {
                 // What is damaged or another's is none for that.
                 switch error {

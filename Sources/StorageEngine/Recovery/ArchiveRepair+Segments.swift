@@ -38,10 +38,11 @@ extension ArchiveRepair {
         for stray in try log.strays(among: log.namedSegments()).sorted() {
             try setAside(SegmentHeader.fileName(stray), SegmentLog.strayReason)
         }
-        guard try !SegmentLayout.isSpan(log.namedSegments()) else { return }
+        let named = try log.namedSegments()
+        guard !SegmentLayout.isSpan(named) else { return }
         var segments: [(number: UInt32, frameBytes: Int)] = []
         var oldest: UInt32 = 0
-        for number in try log.namedSegments() {
+        for number in named {
             guard var reader = try SegmentReader(number, in: folder, archive: identity) else { continue }
             var frameBytes = 0
             _ = try reader.read { item in
