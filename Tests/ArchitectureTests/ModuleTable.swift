@@ -16,7 +16,7 @@ struct ModuleTable {
             "ArchiveQuery": ["StorageEngine", "CBOR"],
             "Vellum": ["StorageEngine", "ArchiveQuery", "CBOR"],
             "Papyrus": ["Vellum", "StorageEngine", "ArchiveQuery", "CBOR"],
-            "CacheAdvance": ["Vellum", "StorageEngine", "ArchiveQuery", "CBOR"],
+            "CacheAdvance": ["StorageEngine"],
             "Nest": ["Vellum", "StorageEngine", "ArchiveQuery", "CBOR"],
             "TerminalKit": [],
             "TerminalCurses": ["TerminalKit", "CNcurses"],

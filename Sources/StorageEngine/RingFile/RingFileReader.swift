@@ -55,6 +55,14 @@ struct RingFileReader {
         return Array(message)
     }
 
+    /// Goes to the message that begins at `place`, if messages are where that is; only its bytes tell whether one begins there.
+    mutating func seek(to place: Int) -> Bool {
+        guard let index = stretches.firstIndex(where: { $0.contains(place) }) else { return false }
+        stretches.removeFirst(index)
+        position = place
+        return true
+    }
+
     private mutating func advance(to next: Int) {
         position = next
         guard let stretch = stretches.first, next >= stretch.upperBound else { return }

@@ -102,9 +102,6 @@ import Testing
         #expect(try !reader.isWritable())
         #expect(throws: StorageError.self) { try reader.append([1]) }
         #expect(throws: StorageError.self) {
-            try RingFile(path: path, maximumBytes: 63, overwritesOldMessages: true)
-        }
-        #expect(throws: StorageError.self) {
             try RingFile(path: folder.path + "/none", maximumBytes: 80, overwritesOldMessages: true)
         }
         #expect(throws: StorageError.self) {
