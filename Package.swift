@@ -13,6 +13,7 @@ let package = Package(
         .library(name: "Vellum", targets: ["Vellum"]),
         .library(name: "ArchiveQuery", targets: ["ArchiveQuery"]),
         .library(name: "CacheAdvance", targets: ["CacheAdvance"]),
+        .library(name: "Nest", targets: ["Nest"]),
         .library(name: "StorageEngine", targets: ["StorageEngine"]),
         .library(name: "CBOR", targets: ["CBOR"]),
         .library(name: "TerminalKit", targets: ["TerminalKit"]),
@@ -41,6 +42,7 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(name: "CacheAdvance", dependencies: ["StorageEngine"], swiftSettings: strict),
+        .target(name: "Nest", dependencies: ["StorageEngine", "CBOR"], swiftSettings: strict),
         .target(name: "TerminalKit", swiftSettings: strict),
         .target(
             name: "TerminalCurses", dependencies: ["TerminalKit", "CNcurses"],
@@ -86,6 +88,8 @@ let package = Package(
         .testTarget(
             name: "CacheAdvanceTests", dependencies: ["CacheAdvance", "TestSupport"], exclude: ["Reader"],
             swiftSettings: strict),
+        .testTarget(
+            name: "NestTests", dependencies: ["Nest", "StorageEngine", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "TerminalKitTests", dependencies: ["TerminalKit", "TestSupport"],
             exclude: ["Fixtures", "Golden"],

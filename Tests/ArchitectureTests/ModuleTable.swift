@@ -17,7 +17,7 @@ struct ModuleTable {
             "Vellum": ["StorageEngine", "ArchiveQuery", "CBOR"],
             "Papyrus": ["Vellum", "StorageEngine", "ArchiveQuery", "CBOR"],
             "CacheAdvance": ["StorageEngine"],
-            "Nest": ["Vellum", "StorageEngine", "ArchiveQuery", "CBOR"],
+            "Nest": ["StorageEngine", "CBOR"],
             "TerminalKit": [],
             "TerminalCurses": ["TerminalKit", "CNcurses"],
             "BrowserCore": ["StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit"],
