@@ -118,6 +118,13 @@ final class Note: NSObject, NSSecureCoding {
         #expect(Date().timeIntervalSince(begin) < 60)
         #expect(first["short"] as? Int == 4, "its time in memory goes on")
         #expect(nest()["stays"] as? Int == 5)
+        // Reading it again begins its time in memory anew, and not the one on disk.
+        first.add(item: 6, withKey: "m", expirationPolicy: .custom(5_000), andPersistancePolicy: .mirror)
+        let archive = try Store.open(at: folder.path, mode: .readOnly, createIfMissing: false).archive(
+            named: "N")
+        let end = try #require(try archive.metadata("m")?.expires)
+        #expect(nest()["m"] as? Int == 6)
+        #expect(try archive.metadata("m")?.expires == end)
     }
 
     @Test func theIntervalsOfAnInstanceAreItsOwn() {
@@ -233,4 +240,60 @@ final class Counter: @unchecked Sendable {
     private var value = 0
     var count: Int { lock.withLock { value } }
     func add() { lock.withLock { value += 1 } }
+}
+
+/// A million items with different times: what expires costs in proportion to itself, and their memory goes back.
+@Suite struct ManyItemsTests {
+    private func processorSeconds() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    private func residentMegabytes() -> Int {
+        let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
+        return text.split(separator: " ").dropFirst().first.flatMap { Int($0) }.map { $0 * 4_096 >> 20 } ?? 0
+    }
+
+    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak")) func aMillionItemsSoak() throws {
+        let nest = Nest(named: "Many", store: URL(fileURLWithPath: "/nowhere"))
+        let (count, spread) = (1_000_000, 20.0)
+        let before = residentMegabytes()
+        for number in 0..<count {
+            nest.add(
+                item: [UInt8](repeating: 1, count: 100), withKey: "item \(number)",
+                expirationPolicy: .custom(10 + Double(number &* 7_919 % count) / Double(count) * spread))
+        }
+        let most = residentMegabytes()
+        // In parts of a second: processor time for each item that went in it.
+        var costs: [Double] = []
+        var left = nest.countInMemory
+        while left > 0 {
+            let begin = processorSeconds()
+            usleep(1_000_000)
+            let now = nest.countInMemory
+            if left - now > 10_000 { costs.append((processorSeconds() - begin) / Double(left - now)) }
+            left = now
+        }
+        var after = residentMegabytes()
+        for _ in 0..<50 where after > before + (most - before) / 5 {
+            usleep(100_000)
+            after = residentMegabytes()
+        }
+        let begin = processorSeconds()
+        usleep(2_000_000)
+        var figures = Figures("Nest, a million items that expire")
+        figures.add("MiB before", before)
+        figures.add("with them", most)
+        figures.add("at most 5 s after", after)
+        let median = costs.sorted()[costs.count / 2]
+        figures.add("processor time an item", nanoseconds: UInt64(median * 1e9))
+        figures.add("most in a second", nanoseconds: UInt64((costs.max() ?? 0) * 1e9))
+        figures.add("idle, of a core", ratio: (processorSeconds() - begin) / 2)
+        figures.report()
+        #if os(Linux)
+        #expect(after <= before + (most - before) / 5)
+        #endif
+        #expect(median < 50e-6)
+    }
 }

@@ -73,8 +73,8 @@ public final class RingFile: Sendable {
 
     // MARK: Appending
 
-    /// Appends a message. Costs three system calls besides the lock, and one more for every 64 KiB of messages that have
-    /// to make room.
+    /// Appends a message. Costs three system calls besides the lock, and two or three more where old
+    /// messages have to make room.
     ///
     /// - Throws: `invalidConfiguration` if the file was made with other settings, or the message is empty; `valueTooLarge`
     ///   if there is no room (for a ring that doesn't overwrite: left; for one that does: at all), and then nothing has
