@@ -20,8 +20,11 @@ public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
     // An encoder may be anything, so one thread at a time has it; recursive, since a message's own coding may use the cache.
     private let encoding = NSRecursiveLock()
     private let decoding = NSRecursiveLock()
+    private let begun = NSLock()
+    /// Guarded by `begun`.
+    private var hasBegun = false
 
-    /// Opens the file, which must exist; an empty one is begun with the first message.
+    /// Opens the file, which must exist; an empty one is begun by the first use of this object, with its settings.
     ///
     /// - Parameters:
     ///   - fileURL: a file that may be read and written.
@@ -65,7 +68,7 @@ public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
 
     // MARK: Messages
 
-    /// Appends a message. Costs encoding it and six system calls.
+    /// Appends a message. Costs encoding it and six to eight system calls.
     ///
     /// - Throws: ``CacheAdvanceError``; what the encoder throws; `EncodingError` if it makes no bytes of the message; a
     ///   `CocoaError` where the file can't be written.
@@ -81,18 +84,21 @@ public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
     /// All messages, the oldest first. Costs reading the file and decoding them.
     /// - Throws: ``CacheAdvanceError``; what the decoder throws; a `CocoaError` where the file can't be read.
     public func messages() throws -> [Message] {
+        try begin()
         let encoded = try translating { () throws(StorageError) in try ring.messages() }
         return try decoding.withLock { try encoded.map { try decoder.decode(Message.self, from: Data($0)) } }
     }
 
     /// Whether there is no message.
     public func isEmpty() throws -> Bool {
-        try translating { () throws(StorageError) in try ring.isEmpty() }
+        try begin()
+        return try translating { () throws(StorageError) in try ring.isEmpty() }
     }
 
     /// Whether messages can be appended: the file is empty, or was made with this maximum and this choice about old messages.
     public func isWritable() throws -> Bool {
         do throws(StorageError) {
+            try beginOnce()
             return try ring.isWritable()
         } catch .unsupportedVersion {
             return false
@@ -119,6 +125,22 @@ public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
         } catch {
             throw error.ofUse(ring)
         }
+    }
+
+    private func begin() throws { try translating { () throws(StorageError) in try beginOnce() } }
+
+    /// The first to use an empty file says what its settings are, as in the published library. A maximum below the header's
+    /// size has no room for one.
+    private func beginOnce() throws(StorageError) {
+        begun.lock()
+        defer { begun.unlock() }
+        guard !hasBegun, ring.maximumBytes >= 64 else { return }
+        do throws(StorageError) {
+            try ring.begin()
+        } catch {
+            guard case .unsupportedVersion = error else { throw error }
+        }
+        hasBegun = true
     }
 
     private func translating<Value>(_ body: () throws(StorageError) -> Value) throws -> Value {

@@ -65,6 +65,9 @@ import Testing
         let cache = try texts(file, 100)
         #expect(try cache.isWritable())
         #expect(try cache.isEmpty())
+        // The first to use it says what it is.
+        #expect(try Data(contentsOf: file).count == 64)
+        #expect(try !texts(file, 99).isWritable())
         for number in 0..<20 { try cache.append(message: "\(number)") }
         let kept = try cache.messages()
         #expect(kept.last == "19")

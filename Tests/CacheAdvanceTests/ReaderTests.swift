@@ -65,7 +65,8 @@ import Testing
         var later: [[Data]] = []
         for (number, messages) in expected.enumerated() {
             let file = folder.url.appendingPathComponent(String(number))
-            let found = try plainCache(file, 64, overwrites: false).messages()
+            // A maximum without room for a header begins no file.
+            let found = try plainCache(file, 0, overwrites: false).messages()
             #expect(found == messages, "seed \(seed), file \(number)")
             let header = [UInt8](try Data(contentsOf: file))
             paths.append(file.path)

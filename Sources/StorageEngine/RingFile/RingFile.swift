@@ -24,7 +24,7 @@ public final class RingFile: Sendable {
     /// Lets one thread at a time use the file; what it guards is the file itself.
     private let turn = Guarded<Void>(())
 
-    /// Opens the file at `path`, which must exist; an empty one is begun with the first message. A file that was made with
+    /// Opens the file at `path`, which must exist; an empty one is begun with the first message, or by ``begin()``. A file that was made with
     /// other settings can be read and not appended to (``isWritable()``).
     ///
     /// - Parameter maximumBytes: any number: a message that doesn't fit is refused, and below 69 none does.
@@ -73,6 +73,16 @@ public final class RingFile: Sendable {
 
     // MARK: Appending
 
+    /// Makes an empty file a ring without messages, with these settings; another is left as it is. Costs one system call
+    /// besides the lock.
+    /// - Throws: as ``append(_:)``.
+    public func begin() throws(StorageError) {
+        guard !isReadOnly else { throw .readOnly(operation: "begin \(path)") }
+        try locked(.exclusive) { () throws(StorageError) in
+            if try readHeader() == nil { _ = try writeHeader() }
+        }
+    }
+
     /// Appends a message. Costs three system calls besides the lock, and two or three more where old
     /// messages have to make room.
     ///
@@ -90,7 +100,7 @@ public final class RingFile: Sendable {
             guard message.count <= RingFile.maximumMessageBytes, UInt64(message.count) + 4 <= room else {
                 throw .valueTooLarge(bytes: message.count, limit: room >= 4 ? room - 4 : 0, archive: path)
             }
-            var (header, fileBytes) = if let found { found } else { try begin() }
+            var (header, fileBytes) = if let found { found } else { try writeHeader() }
             let needed = UInt64(RingFileHeader.lengthBytes + message.count)
             if overwritesOldMessages {
                 try makeRoom(for: needed, &header, &fileBytes)
@@ -112,8 +122,7 @@ public final class RingFile: Sendable {
 
     private var room: UInt64 { maximumBytes - min(maximumBytes, UInt64(RingFileHeader.bytes)) }
 
-    /// Makes an empty file a ring without messages.
-    private func begin() throws(StorageError) -> (RingFileHeader, fileBytes: Int) {
+    private func writeHeader() throws(StorageError) -> (RingFileHeader, fileBytes: Int) {
         let header = RingFileHeader(maximumBytes: maximumBytes, overwritesOldMessages: overwritesOldMessages)
         do throws(StorageError) {
             try file.write(header.encoded)
