@@ -12,6 +12,8 @@ let package = Package(
     products: [
         .library(name: "Vellum", targets: ["Vellum"]),
         .library(name: "ArchiveQuery", targets: ["ArchiveQuery"]),
+        .library(name: "CacheAdvance", targets: ["CacheAdvance"]),
+        .library(name: "Nest", targets: ["Nest"]),
         .library(name: "StorageEngine", targets: ["StorageEngine"]),
         .library(name: "CBOR", targets: ["CBOR"]),
         .library(name: "TerminalKit", targets: ["TerminalKit"]),
@@ -39,6 +41,8 @@ let package = Package(
                 "StorageEngine", "ArchiveQuery", "CBOR", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
+        .target(name: "CacheAdvance", dependencies: ["StorageEngine"], swiftSettings: strict),
+        .target(name: "Nest", dependencies: ["StorageEngine", "CBOR"], swiftSettings: strict),
         .target(name: "TerminalKit", swiftSettings: strict),
         .target(
             name: "TerminalCurses", dependencies: ["TerminalKit", "CNcurses"],
@@ -81,6 +85,11 @@ let package = Package(
         // A program that keeps objects, as a user would write it.
         .executableTarget(
             name: "ObjectWorker", dependencies: ["Vellum"], path: "Tests/ObjectWorker", swiftSettings: strict),
+        .testTarget(
+            name: "CacheAdvanceTests", dependencies: ["CacheAdvance", "TestSupport"], exclude: ["Reader"],
+            swiftSettings: strict),
+        .testTarget(
+            name: "NestTests", dependencies: ["Nest", "StorageEngine", "TestSupport"], swiftSettings: strict),
         .testTarget(
             name: "TerminalKitTests", dependencies: ["TerminalKit", "TestSupport"],
             exclude: ["Fixtures", "Golden"],

@@ -197,7 +197,7 @@ _vellum_browse() {
     non_repeating_flags=(--read-only --version -h --help)
     repeating_options=()
     non_repeating_options=(--store --theme --size --keys --print)
-    __vellum_offer_flags_options 0
+    __vellum_offer_flags_options 1
 
     # Offer option value completions
     case "${prev}" in
@@ -217,6 +217,14 @@ _vellum_browse() {
         ;;
     '--print')
         __vellum_add_completions -W 'text'$'\n''ansi'$'\n''svg'
+        return
+        ;;
+    esac
+
+    # Offer positional completions
+    case "${positional_number}" in
+    1)
+        __vellum_add_completions -f
         return
         ;;
     esac
@@ -593,7 +601,7 @@ _vellum_export() {
 
 _vellum_append() {
     repeating_flags=()
-    non_repeating_flags=(--whole --version -h --help)
+    non_repeating_flags=(--whole --keep-old --version -h --help)
     repeating_options=()
     non_repeating_options=(--store --disk)
     __vellum_offer_flags_options 2

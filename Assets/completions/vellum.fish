@@ -23,7 +23,7 @@ function __vellum_parse_tokens -S
         __vellum_parse_subcommand 0 'store=' 'version' 'h/help'
         switch $unparsed_tokens[1]
         case 'browse'
-            __vellum_parse_subcommand 0 'store=' 'read-only' 'theme=' 'size=' 'keys=' 'print=' 'version' 'h/help'
+            __vellum_parse_subcommand 1 'store=' 'read-only' 'theme=' 'size=' 'keys=' 'print=' 'version' 'h/help'
         case 'demo'
             __vellum_parse_subcommand 0 'store=' 'keep' 'no-browse' 'seconds=' 'rate=' 'seed=' 'theme=' 'json' 'version' 'h/help'
         case 'ls'
@@ -55,7 +55,7 @@ function __vellum_parse_tokens -S
         case 'export'
             __vellum_parse_subcommand 2 'store=' 'format=' 'with-keys' 'version' 'h/help'
         case 'append'
-            __vellum_parse_subcommand 2 'store=' 'whole' 'disk=' 'version' 'h/help'
+            __vellum_parse_subcommand 2 'store=' 'whole' 'disk=' 'keep-old' 'version' 'h/help'
         case 'tail'
             __vellum_parse_subcommand 1 'store=' 'n/lines=' 'f/follow' 'json' 'raw' 'version' 'h/help'
         case 'check'
@@ -142,6 +142,7 @@ complete -c 'vellum' -n '__vellum_should_offer_completions_for_positional "vellu
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_positional "vellum" -eq 1' -fa 'backup' -d 'Writes a whole copy of a store that is in use.'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_positional "vellum" -eq 1' -fa 'help' -d 'Show subcommand help information.'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum browse" store' -l 'store' -d 'The store\'s folder (default: $VELLUM_STORE, else the only store in the caches folder).' -rfa '(__vellum_complete_directories)'
+complete -c 'vellum' -n '__vellum_should_offer_completions_for_positional "vellum browse" -eq 1' -F
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum browse" read-only' -l 'read-only' -d 'Offer nothing that changes the store.'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum browse" theme' -l 'theme' -d 'The colors.' -rfka 'dark light dark-safe light-safe mono'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum browse" size' -l 'size' -d 'Print a screen of this size instead.' -rfka ''
@@ -265,6 +266,7 @@ complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options 
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum append" store' -l 'store' -d 'The store\'s folder (default: $VELLUM_STORE, else the only store in the caches folder).' -rfa '(__vellum_complete_directories)'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum append" whole' -l 'whole' -d 'Take all of standard input as one message.'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum append" disk' -l 'disk' -d 'If there is no such log: make it, with most that many bytes of messages, such as 1MB.' -rfka ''
+complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum append" keep-old' -l 'keep-old' -d 'If this begins a ring file: keep old messages, and refuse new ones once it is full.'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum append" version' -l 'version' -d 'Show the version.'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum append" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum tail" store' -l 'store' -d 'The store\'s folder (default: $VELLUM_STORE, else the only store in the caches folder).' -rfa '(__vellum_complete_directories)'

@@ -24,6 +24,7 @@ let package = Package(
                 .product(name: "StorageEngine", package: "Vellum"),
                 .product(name: "ArchiveQuery", package: "Vellum"),
                 .product(name: "CBOR", package: "Vellum"),
+                .product(name: "CacheAdvance", package: "Vellum"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

@@ -94,11 +94,14 @@ extension StoreEvent {
 
 extension LogLine {
     init(_ message: LogMessage) {
-        let head = message.bytes.prefix(LogLine.limit)
-        let content = ValueContent(Array(head), total: message.bytes.count, notation: .unknown)
+        self.init(message.bytes, sequence: message.sequence, time: Moment(message.time))
+    }
+
+    init(_ bytes: [UInt8], sequence: UInt64, time: Moment? = nil) {
+        let content = ValueContent(
+            Array(bytes.prefix(LogLine.limit)), total: bytes.count, notation: .unknown)
         self.init(
-            sequence: message.sequence, time: Moment(message.time), size: message.bytes.count,
-            text: message.bytes.isEmpty ? "" : content.text)
+            sequence: sequence, time: time, size: bytes.count, text: bytes.isEmpty ? "" : content.text)
     }
 }
 

@@ -64,13 +64,14 @@ public struct Biography: Sendable, Hashable {
 /// A message of a log, as much of it as is shown. A value; safe to share between threads.
 public struct LogLine: Sendable, Hashable {
     public var sequence: UInt64
-    public var time: Moment
+    /// Nil where messages are kept without: in a ring file.
+    public var time: Moment?
     /// Size of the whole message in bytes.
     public var size: Int
     /// The message as text; nil when it isn't any.
     public var text: String?
 
-    public init(sequence: UInt64, time: Moment, size: Int, text: String?) {
+    public init(sequence: UInt64, time: Moment?, size: Int, text: String?) {
         self.sequence = sequence
         self.time = time
         self.size = size

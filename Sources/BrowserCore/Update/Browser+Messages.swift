@@ -38,7 +38,8 @@ extension Browser {
     static func openMessage(_ model: inout Model) {
         guard let log = model.log, let line = log.lines[log.cursor] else { return }
         var lines = [
-            "\(Figures.date(line.time)) UTC, \(Figures.bytes(UInt64(line.size))), number \(line.sequence)",
+            (line.time.map { "\(Figures.date($0)) UTC, " } ?? "")
+                + "\(Figures.bytes(UInt64(line.size))), number \(line.sequence)",
             "",
         ]
         if let text = line.text {

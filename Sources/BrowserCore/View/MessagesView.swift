@@ -25,7 +25,8 @@ enum MessagesView {
             }
             let text = line.text.map(MessagesView.firstLine)
             return Table.Row([
-                Table.Cell(showsDate ? Figures.date(line.time) : Figures.time(line.time), role: .dim),
+                Table.Cell(
+                    line.time.map { showsDate ? Figures.date($0) : Figures.time($0) } ?? "-", role: .dim),
                 Table.Cell(Figures.bytes(UInt64(line.size)), role: .dim),
                 Table.Cell(text ?? "(not text)", role: text == nil ? .dim : nil),
             ])

@@ -18,23 +18,20 @@ public final class RingFile: Sendable {
     public let maximumBytes: UInt64
     public let overwritesOldMessages: Bool
 
-    private let file: OpenFile
+    let file: OpenFile
     private let isReadOnly: Bool
+    private let forks = cp_watch_forks()
     /// Lets one thread at a time use the file; what it guards is the file itself.
     private let turn = Guarded<Void>(())
 
-    /// Opens the file at `path`, which must exist; an empty one is begun with the first message. A file that was made with
+    /// Opens the file at `path`, which must exist; an empty one is begun with the first message, or by ``begin()``. A file that was made with
     /// other settings can be read and not appended to (``isWritable()``).
     ///
-    /// - Throws: `invalidConfiguration` if `maximumBytes` has no room for a header; `corrupted` for what is no regular file;
-    ///   `permissionDenied`, `system`.
+    /// - Parameter maximumBytes: any number: a message that doesn't fit is refused, and below 69 none does.
+    /// - Throws: `corrupted` for what is no regular file; `permissionDenied`, `system`.
     public init(
         path: String, maximumBytes: UInt64, overwritesOldMessages: Bool, mode: AccessMode = .readWrite
     ) throws(StorageError) {
-        guard maximumBytes >= UInt64(RingFileHeader.bytes), maximumBytes <= UInt64(Int64.max) else {
-            throw .invalidConfiguration(
-                reason: "a ring file has at least 64 bytes, for its header; not \(maximumBytes)")
-        }
         self.path = path
         self.maximumBytes = maximumBytes
         self.overwritesOldMessages = overwritesOldMessages
@@ -76,22 +73,34 @@ public final class RingFile: Sendable {
 
     // MARK: Appending
 
-    /// Appends a message. Costs three system calls besides the lock, and one more for every 64 KiB of messages that have
-    /// to make room.
+    /// Makes an empty file a ring without messages, with these settings; another is left as it is. Costs one system call
+    /// besides the lock.
+    /// - Throws: as ``append(_:)``.
+    public func begin() throws(StorageError) {
+        guard !isReadOnly else { throw .readOnly(operation: "begin \(path)") }
+        try locked(.exclusive) { () throws(StorageError) in
+            if try readHeader() == nil { _ = try writeHeader() }
+        }
+    }
+
+    /// Appends a message. Costs three system calls besides the lock, and two or three more where old
+    /// messages have to make room.
     ///
-    /// - Throws: `valueTooLarge` if there is no room (for a ring that doesn't overwrite: left; for one that does: at all),
-    ///   and then nothing has changed; `invalidConfiguration` if the file was made with other settings, or the message is
-    ///   empty; `corrupted`, `unsupportedVersion`, `noSpace`, `readOnly`, `busy`, `system`.
+    /// - Throws: `invalidConfiguration` if the file was made with other settings, or the message is empty; `valueTooLarge`
+    ///   if there is no room (for a ring that doesn't overwrite: left; for one that does: at all), and then nothing has
+    ///   changed; `closed` if the file was removed; `corrupted`, `unsupportedVersion`, `noSpace`, `readOnly`, `busy`,
+    ///   `system`.
     public func append(_ message: [UInt8]) throws(StorageError) {
         guard !isReadOnly else { throw .readOnly(operation: "append to \(path)") }
         guard !message.isEmpty else {
             throw .invalidConfiguration(reason: "a message of no bytes can't be in a ring file (\(path))")
         }
-        guard message.count <= RingFile.maximumMessageBytes, UInt64(message.count) + 4 <= room else {
-            throw .valueTooLarge(bytes: message.count, limit: room >= 4 ? room - 4 : 0, archive: path)
-        }
         try locked(.exclusive) { () throws(StorageError) in
-            var (header, fileBytes) = try headerToAppend()
+            let found = try headerToAppend()
+            guard message.count <= RingFile.maximumMessageBytes, UInt64(message.count) + 4 <= room else {
+                throw .valueTooLarge(bytes: message.count, limit: room >= 4 ? room - 4 : 0, archive: path)
+            }
+            var (header, fileBytes) = if let found { found } else { try writeHeader() }
             let needed = UInt64(RingFileHeader.lengthBytes + message.count)
             if overwritesOldMessages {
                 try makeRoom(for: needed, &header, &fileBytes)
@@ -111,15 +120,23 @@ public final class RingFile: Sendable {
     /// Returns when all that was appended before is on the medium.
     public func synchronize() throws(StorageError) { try file.synchronize() }
 
-    private var room: UInt64 { maximumBytes - UInt64(RingFileHeader.bytes) }
+    private var room: UInt64 { maximumBytes - min(maximumBytes, UInt64(RingFileHeader.bytes)) }
 
-    private func headerToAppend() throws(StorageError) -> (RingFileHeader, fileBytes: Int) {
-        guard let (header, fileBytes) = try readHeader() else {
-            let header = RingFileHeader(
-                maximumBytes: maximumBytes, overwritesOldMessages: overwritesOldMessages)
+    private func writeHeader() throws(StorageError) -> (RingFileHeader, fileBytes: Int) {
+        let header = RingFileHeader(maximumBytes: maximumBytes, overwritesOldMessages: overwritesOldMessages)
+        do throws(StorageError) {
             try file.write(header.encoded)
-            return (header, RingFileHeader.bytes)
+        } catch {
+            // A part of a header would be refused ever after.
+            try? file.truncate(to: 0)
+            throw error
         }
+        return (header, RingFileHeader.bytes)
+    }
+
+    /// `nil`: the file is yet to be begun.
+    private func headerToAppend() throws(StorageError) -> (RingFileHeader, fileBytes: Int)? {
+        guard let (header, fileBytes) = try readHeader() else { return nil }
         guard isOurs(header) else {
             throw .invalidConfiguration(
                 reason: "\(path) was made for at most \(header.maximumBytes) bytes"
@@ -185,8 +202,11 @@ public final class RingFile: Sendable {
     }
 
     /// `nil`: the file has no byte yet.
-    private func readHeader() throws(StorageError) -> (header: RingFileHeader, fileBytes: Int)? {
-        let fileBytes = try file.status().bytes
+    func readHeader() throws(StorageError) -> (header: RingFileHeader, fileBytes: Int)? {
+        let status = try file.status()
+        // What is appended to a file without a name, nobody will ever find.
+        guard status.links > 0 else { throw .closed(name: path) }
+        let fileBytes = status.bytes
         guard fileBytes > 0 else { return nil }
         let bytes = try file.read(atMost: RingFileHeader.bytes)
         return (try RingFileHeader(bytes, fileBytes: fileBytes, path: path), fileBytes)
@@ -195,10 +215,12 @@ public final class RingFile: Sendable {
     private static let patienceNanoseconds: Int64 = 10_000_000_000
 
     /// Has the file locked for other threads and processes; whoever holds the lock for ten seconds is stopped.
-    private func locked<Value: Sendable>(
+    func locked<Value: Sendable>(
         _ kind: OpenFile.LockKind, _ body: () throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
-        try turn.withLock { (_) throws(StorageError) in
+        // A forked process and the one that it is from have one lock between them, which lets both in.
+        guard cp_fork_count() == forks else { throw .closed(name: path) }
+        return try turn.withLock { (_) throws(StorageError) in
             let end = cp_monotonic_time() + RingFile.patienceNanoseconds
             var pause: Int64 = 20_000
             while try file.lock(kind, wait: false) == false {

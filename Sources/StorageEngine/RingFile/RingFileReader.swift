@@ -8,7 +8,9 @@ struct RingFileReader {
     private var buffer: [UInt8] = []
     private var bufferStart = 0
 
-    private static let bufferBytes = 1 << 16
+    /// What a refill reads. Whoever makes room for one message looks at a few bytes; whoever reads all, soon at the most.
+    private var bufferBytes = 1 << 9
+    private static let mostBufferBytes = 1 << 16
 
     /// Where the next message begins; `nil` behind the last.
     private(set) var position: Int?
@@ -55,6 +57,14 @@ struct RingFileReader {
         return Array(message)
     }
 
+    /// Goes to the message that begins at `place`, if messages are where that is; only its bytes tell whether one begins there.
+    mutating func seek(to place: Int) -> Bool {
+        guard let index = stretches.firstIndex(where: { $0.contains(place) }) else { return false }
+        stretches.removeFirst(index)
+        position = place
+        return true
+    }
+
     private mutating func advance(to next: Int) {
         position = next
         guard let stretch = stretches.first, next >= stretch.upperBound else { return }
@@ -68,14 +78,15 @@ struct RingFileReader {
             return buffer[offset - bufferStart..<offset - bufferStart + count]
         }
         let bytes = try file.read(
-            atMost: min(max(count, RingFileReader.bufferBytes), max(0, fileBytes - offset)), from: offset)
+            atMost: min(max(count, bufferBytes), max(0, fileBytes - offset)), from: offset)
         guard bytes.count >= count else {
             throw .corrupted(
                 path: file.path, offset: offset + bytes.count,
                 reason: "the file ends inside a message; somebody has cut it off")
         }
-        guard count <= RingFileReader.bufferBytes else { return bytes[..<count] }
+        guard count <= bufferBytes else { return bytes[..<count] }
         (buffer, bufferStart) = (bytes, offset)
+        bufferBytes = min(2 * bufferBytes, RingFileReader.mostBufferBytes)
         return buffer[..<count]
     }
 }

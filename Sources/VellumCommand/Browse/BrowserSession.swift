@@ -11,8 +11,10 @@ import Foundation
 
 /// Sendable value type. The browser on a store, or on the list of stores: in the terminal or without one.
 struct BrowserSession: Sendable {
-    /// The store's folder; nil: the stores of the caches folder are offered.
+    /// The store's folder, or the ring file; nil: the stores of the caches folder are offered.
     let store: String?
+    /// Where it reads from; its folder is where stores are offered from.
+    var source: any StoreSource = EngineSource()
     let isReadOnly: Bool
     let theme: Theme.Name
 
@@ -26,9 +28,8 @@ struct BrowserSession: Sendable {
                 "\(error); without a terminal use browse --size 100x30 --print text", status: .usage)
         }
         defer { screen.close() }
-        let source = EngineSource()
         return BrowserLoop.run(
-            model(of: source, size: screen.size, look: screen.look(theme)), source: source, terminal: &screen,
+            model(size: screen.size, look: screen.look(theme)), source: source, terminal: &screen,
             clock: Self.now)
     }
 
@@ -36,9 +37,8 @@ struct BrowserSession: Sendable {
     func picture(size: Size, keys: [Key], format: ScreenFormat) -> String {
         let isPlain = SystemText.environment("NO_COLOR") != nil
         let depth: ColorDepth = isPlain ? .mono : .trueColor
-        let source = EngineSource()
         var browser = HeadlessBrowser(
-            model(of: source, size: size, look: Look(theme: Theme(theme, depth: depth))), source: source,
+            model(size: size, look: Look(theme: Theme(theme, depth: depth))), source: source,
             clock: Self.now)
         browser.press(keys)
         switch format {
@@ -48,7 +48,7 @@ struct BrowserSession: Sendable {
         }
     }
 
-    private func model(of source: EngineSource, size: Size, look: Look) -> Model {
+    private func model(size: Size, look: Look) -> Model {
         Model(
             size: size, look: look, folder: source.folder, store: store, isReadOnly: isReadOnly,
             now: Self.now())

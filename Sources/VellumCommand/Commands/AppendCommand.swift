@@ -12,12 +12,16 @@ struct AppendCommand: ParsableCommand {
             --whole. --disk makes the store and the log if they aren't there. A message larger than the limit is \
             reported and left out, with exit code 1.
 
+            A log's name with a slash in it is the path of a ring file, as the CacheAdvance library writes it, unless \
+            --store is there. It needs no store; --disk begins it, its header of 64 bytes included, and with --keep-old it \
+            refuses messages once it is full. Empty lines are left out: a message of no bytes can't be in it.
+
             Example: make 2>&1 | vellum append Builds --disk 1MB
             """)
 
     @OptionGroup var store: StoreArguments
 
-    @Argument(help: "The log's name.")
+    @Argument(help: "The log's name, or a ring file's path.")
     var log: String
 
     @Argument(help: "The message (default: standard input).")
@@ -32,25 +36,42 @@ struct AppendCommand: ParsableCommand {
             valueName: "size"))
     var disk: ByteCount?
 
+    @Flag(help: "If this begins a ring file: keep old messages, and refuse new ones once it is full.")
+    var keepOld = false
+
     mutating func validate() throws {
+        if keepOld, disk == nil || RingFilePath(log, store: store) == nil {
+            throw ValidationError(
+                "--keep-old is for a ring file that is begun: a path with a slash, and --disk")
+        }
         if whole, message != nil {
             throw ValidationError("--whole takes standard input, so it excludes a message")
         }
     }
 
     func run() throws {
+        if let file = RingFilePath(log, store: store) {
+            let ring = try file.openForWriting(disk: disk, keepsOld: keepOld)
+            return try appendAll { (bytes) throws(StorageError) in
+                // An empty line has no place in it, and is no reason to stop.
+                if !bytes.isEmpty || message != nil || whole { try ring.append(Array(bytes)) }
+            }
+        }
         let store = try store.openForWriting(creating: disk != nil)
         defer { store.close() }
         let archive = try openLog(in: store)
-        if let message {
-            try archive.append(Array(message.utf8))
-            return
-        }
+        try appendAll { (bytes) throws(StorageError) in try archive.append(bytes: bytes) }
+    }
+
+    private typealias Appending = (UnsafeRawBufferPointer) throws(StorageError) -> Void
+
+    private func appendAll(_ append: Appending) throws {
+        if let message { return try Array(message.utf8).withUnsafeBytes { try append($0) } }
         let input = try InputBuffer(path: "-")
         if whole {
             while try input.fill() {}
-            try archive.append(bytes: input.unread)
-        } else if try appendLines(of: input, to: archive) > 0 {
+            try append(input.unread)
+        } else if try appendLines(of: input, append) > 0 {
             throw CommandFailure(nil, status: .nothing)
         }
     }
@@ -76,13 +97,13 @@ struct AppendCommand: ParsableCommand {
     }
 
     /// Returns how many were too large.
-    private func appendLines(of input: InputBuffer, to archive: Archive) throws -> Int {
+    private func appendLines(of input: InputBuffer, _ appendOne: Appending) throws -> Int {
         var number = 0
         var refused = 0
         func append(_ line: UnsafeRawBufferPointer) throws(StorageError) {
             number += 1
             do throws(StorageError) {
-                try archive.append(bytes: line)
+                try appendOne(line)
             } catch {
                 guard error.isAboutOneEntry else { throw error }
                 Narration.complain("\(input.name):\(number): \(error)")

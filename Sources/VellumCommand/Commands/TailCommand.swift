@@ -19,12 +19,15 @@ struct TailCommand: ParsableCommand {
             when it begins. With --follow it goes on until Ctrl-C or until its reader leaves; what the ring drops before it could \
             be read, and what is damaged, is told on standard error.
 
+            A log's name with a slash in it is the path of a ring file, as the CacheAdvance library writes it, unless \
+            --store is there; its messages have neither number nor time.
+
             Example: vellum tail Builds -n 100 --follow
             """)
 
     @OptionGroup var store: StoreArguments
 
-    @Argument(help: "The log's name.")
+    @Argument(help: "The log's name, or a ring file's path.")
     var log: String
 
     @Option(
@@ -46,12 +49,17 @@ struct TailCommand: ParsableCommand {
         if json, raw { throw ValidationError("--json and --raw exclude each other") }
     }
 
+    func printer(to output: OutputWriter) -> MessagePrinter {
+        MessagePrinter(
+            layout: raw ? .raw : json ? .json : output.isTerminal ? .human : .tabs, output: output)
+    }
+
     func run() throws {
+        if let file = RingFilePath(log, store: store) { return try run(on: file) }
         let archive = try store.openForLooking().archive(named: log)
         try archive.requireMessages()
         let output = OutputWriter()
-        let printer = MessagePrinter(
-            layout: raw ? .raw : json ? .json : output.isTerminal ? .human : .tabs, output: output)
+        let printer = printer(to: output)
         // Without --follow it ends with the last message that is there now, however fast others append.
         let end = follow ? nil : try archive.cursor(beforeLast: 0)
         var cursor = try archive.cursor(beforeLast: lines, of: end)

@@ -22,12 +22,15 @@ struct WatchCommand: ParsableCommand {
             last 2,048 events: where more came before they were read, a line has the event lost and, at its end or as \
             the property count, how many; standard error says so too.
 
+            With the path of a ring file (a name with a slash in it, unless --store is there) its appends are the events: \
+            when they were seen, and how large.
+
             Example: vellum watch City --json | jq -c 'select(.event=="eviction")'
             """)
 
     @OptionGroup var store: StoreArguments
 
-    @Argument(help: "The archive's name (default: all archives).")
+    @Argument(help: "The archive's name (default: all archives), or a ring file's path.")
     var archive: String?
 
     @Flag(help: "Begin with the events that the ring still has.")
@@ -42,7 +45,7 @@ struct WatchCommand: ParsableCommand {
     @Flag(help: "Print a JSON object a line.")
     var json = false
 
-    private static let columns = [
+    static let columns = [
         Column("time", title: "TIME", width: 12), Column("archive", title: "ARCHIVE", dropped: 2),
         Column("event", title: "EVENT", width: 9), Column("key", title: "KEY", width: 12),
         Column("size", title: "SIZE", width: 8, isNumber: true), Column("cause", title: "CAUSE", width: 8),
@@ -57,6 +60,7 @@ struct WatchCommand: ParsableCommand {
     }
 
     func run() throws {
+        if let archive, let file = RingFilePath(archive, store: store) { return try run(on: file) }
         let end = seconds.map { MonotonicClock.seconds() + $0 }
         var follower = try EventFollower(try store.openForLooking(), archive: archive, fromStart: fromStart)
         let output = OutputWriter()

@@ -18,7 +18,7 @@ struct MessagePrinter {
 
     func print(_ message: LogMessage) throws(CommandFailure) {
         switch layout {
-        case .human: try printHuman(message)
+        case .human: try printHuman(message.bytes, behind: HumanText.localTime(message.time) + "  ")
         case .tabs:
             try output.write("\(message.sequence)\t\(HumanText.seconds(message.time))\t")
             try output.write(message.bytes + [UInt8(ascii: "\n")])
@@ -27,11 +27,25 @@ struct MessagePrinter {
         }
     }
 
+    /// A message of a ring file, which has neither number nor time.
+    func print(_ message: [UInt8]) throws(CommandFailure) {
+        switch layout {
+        case .human: try printHuman(message, behind: "")
+        case .tabs:
+            try output.write("\t\t")
+            try output.write(message + [UInt8(ascii: "\n")])
+        case .json:
+            try JSONTree.object([
+                ("sequence", .cell(.absent)), ("time", .cell(.absent)), Self.content(message),
+            ]).writeLine(to: output)
+        case .raw: try TerminalSafe.write(message + [UInt8(ascii: "\n")], to: output)
+        }
+    }
+
     /// Further lines of a message stand below its first.
-    private func printHuman(_ message: LogMessage) throws(CommandFailure) {
-        let time = HumanText.localTime(message.time) + "  "
+    private func printHuman(_ message: [UInt8], behind time: String) throws(CommandFailure) {
         var margin = time
-        var bytes = message.bytes[...]
+        var bytes = message[...]
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }
         for line in bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false) {
             try output.write(margin + TerminalText.sanitized(bytes: line) + "\n")
@@ -40,11 +54,14 @@ struct MessagePrinter {
     }
 
     static func json(_ message: LogMessage) -> JSONTree {
-        let content: (name: String, value: JSONTree) =
-            String(validating: message.bytes, as: UTF8.self).map { ("text", .text($0)) }
-            ?? ("data", .text(Data(message.bytes).base64EncodedString()))
-        return .object([
-            ("sequence", .count(message.sequence)), ("time", .cell(.time(message.time))), content,
+        .object([
+            ("sequence", .count(message.sequence)), ("time", .cell(.time(message.time))),
+            content(message.bytes),
         ])
+    }
+
+    private static func content(_ message: [UInt8]) -> (name: String, value: JSONTree) {
+        String(validating: message, as: UTF8.self).map { ("text", .text($0)) }
+            ?? ("data", .text(Data(message).base64EncodedString()))
     }
 }

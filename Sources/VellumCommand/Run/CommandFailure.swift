@@ -41,6 +41,14 @@ extension StorageError {
         }
     }
 
+    /// What to do where a ring file was named as a store.
+    var ringFileHint: String? {
+        guard case .notAStore(let path, _) = self, (try? RingFile.settings(ofFileAt: path)) != nil
+        else { return nil }
+        let file = path.contains("/") ? path : "./" + path
+        return "; it looks like a ring file: vellum tail \(file), or vellum browse \(file)"
+    }
+
     var exitStatus: ExitStatus {
         switch self {
         case .noSuchArchive, .valueTooLarge, .batchTooLarge: .nothing
@@ -61,7 +69,7 @@ enum FailureReport {
             if let message = failure.message { Narration.complain(message) }
             return failure.status
         case let error as StorageError:
-            Narration.complain(error.description)
+            Narration.complain(error.description + (error.ringFileHint ?? ""))
             return error.exitStatus
         case let error as CBORError:
             Narration.complain("a stored value cannot be read: \(error)")

@@ -102,9 +102,6 @@ import Testing
         #expect(try !reader.isWritable())
         #expect(throws: StorageError.self) { try reader.append([1]) }
         #expect(throws: StorageError.self) {
-            try RingFile(path: path, maximumBytes: 63, overwritesOldMessages: true)
-        }
-        #expect(throws: StorageError.self) {
             try RingFile(path: folder.path + "/none", maximumBytes: 80, overwritesOldMessages: true)
         }
         #expect(throws: StorageError.self) {
@@ -242,6 +239,39 @@ import Testing
         #expect(messages.count == 1_000)
         for writer in 0..<4 {
             #expect(messages.filter { $0[0] == writer }.map { $0[1] } == (0..<250).map { UInt8($0) })
+        }
+    }
+
+    @Test func whatIsNewIsToldAndWhatMayBeLostToo() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let path = try file(folder)
+        let ring = try RingFile(path: path, maximumBytes: 200, overwritesOldMessages: true)
+        #expect(try RingFile.settings(ofFileAt: path) == nil)
+        var cursor = RingFileCursor()
+        var seen: [UInt8] = []
+        func look() throws -> Bool {
+            let news = try ring.news(after: cursor, most: 3)
+            cursor = news.next
+            seen += news.messages.map { $0[0] }
+            return news.someMayBeLost
+        }
+        for number in 0..<200 as Range<UInt8> {
+            try ring.append([UInt8](repeating: number, count: 1 + Int(number) % 9))
+            if number % 3 == 2 { #expect(try !look()) }
+        }
+        while seen.count < 200 { #expect(try !look()) }
+        #expect(seen == Array(0..<200))
+        #expect(try ring.news(after: cursor).messages.isEmpty)
+        // A whole turn of the ring unseen.
+        for number in 0..<60 as Range<UInt8> { try ring.append([number, number, 0]) }
+        #expect(try look())
+        #expect(try !look())
+        let outline = try ring.outline()
+        #expect(outline.messages == (try ring.messages().count) && outline.fileBytes <= 200)
+        #expect(outline.settings?.maximumBytes == 200)
+        for count in [0, 1, 2, 1_000] {
+            let last = try ring.news(after: ring.cursor(beforeLast: count))
+            #expect(last.messages == Array(try ring.messages().suffix(count)) && !last.someMayBeLost)
         }
     }
 

@@ -60,6 +60,7 @@ struct VellumBench: ParsableCommand {
             clockOverhead: Clock.overhead())
         print(preface(plan))
         var report = Report()
+        report.add(try AppendWorkload(plan: plan).run())
         report.add(try RecordWorkload(plan: plan).run())
         report.add(try CodecWorkload(plan: plan).run())
         report.add(try PutWorkload(plan: plan).run())

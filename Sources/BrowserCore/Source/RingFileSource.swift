@@ -1,0 +1,130 @@
+import StorageEngine
+import Synchronization
+
+/// Shows a ring file as a store that has one log. Safe from any thread. Nothing of the file changes.
+public final class RingFileSource: StoreSource {
+    public let path: String
+    private let ring: RingFile
+    private let state: Mutex<State>
+
+    private struct State {
+        /// How many messages were seen so far, so that each has a number as long as it is looked at.
+        var seen: UInt64 = 0
+        var cursor = RingFileCursor()
+        /// Of when the last of these messages was seen.
+        var outline: RingFileOutline?
+    }
+
+    /// - Throws: where there is no ring file, or it can't be read.
+    public init(path: String) throws(StorageError) {
+        self.path = path
+        ring = try RingFile(path: path, maximumBytes: 0, overwritesOldMessages: false, mode: .readOnly)
+        _ = try ring.isEmpty()
+        state = Mutex(State())
+    }
+
+    public var folder: String { path }
+    private var name: String { path.split(separator: "/").last.map(String.init) ?? path }
+
+    public func stores() throws(SourceError) -> [StoreSummary] { [StoreSummary(name: name, path: path)] }
+
+    public func figures(store: String) throws(SourceError) -> StoreFigures {
+        var summary = ArchiveSummary(name: name, kind: .log)
+        do throws(StorageError) {
+            summary.counters.records = try count()
+            summary.nextEvent = summary.counters.records
+            let outline = try outline()
+            summary.entries = outline.messages
+            summary.diskBytes = outline.messageBytes
+            summary.diskLimit = outline.settings.map { $0.maximumBytes - min(64, $0.maximumBytes) }
+            summary.footprint = UInt64(outline.fileBytes)
+        } catch {
+            summary.problem = error.description
+        }
+        return StoreFigures(archives: [summary])
+    }
+
+    public func messages(
+        count: Int, behind: Int, nextEvent: UInt64, archive: String, store: String
+    ) throws(SourceError) -> [LogLine] {
+        do throws(StorageError) {
+            let seen = try self.count()
+            let before = behind + 1 + Int(clamping: seen - min(seen, nextEvent))
+            let cursor = try ring.cursor(beforeLast: before)
+            let first = seen - min(seen, UInt64(before)) + 1
+            return try ring.news(after: cursor, most: count).messages.enumerated().map {
+                LogLine($1, sequence: first + UInt64($0))
+            }
+        } catch {
+            throw SourceError(error.description)
+        }
+    }
+
+    /// How many messages were seen until now. Messages that came and went unseen are not among them.
+    private func count() throws(StorageError) -> UInt64 {
+        try state.withLock { (state) throws(StorageError) in
+            while true {
+                let news = try ring.news(after: state.cursor, mostBytes: 4 << 20)
+                state.cursor = news.next
+                if !news.messages.isEmpty || news.someMayBeLost { state.outline = nil }
+                state.seen += UInt64(news.messages.count)
+                if news.messages.isEmpty { return state.seen }
+            }
+        }
+    }
+
+    /// Reads the file only when something was appended.
+    private func outline() throws(StorageError) -> RingFileOutline {
+        if let known = state.withLock({ $0.outline }) { return known }
+        let outline = try ring.outline()
+        state.withLock { $0.outline = outline }
+        return outline
+    }
+
+    // MARK: What a ring file doesn't have
+
+    public func events(archive: String, store: String, from: UInt64?) throws(SourceError) -> EventPage {
+        EventPage(archive: archive, events: [], next: from ?? 0)
+    }
+
+    public func entry(_ key: String, archive: String, store: String) throws(SourceError) -> Entry? { nil }
+
+    public func bytes(
+        _ key: String, range: Range<Int>, archive: String, store: String
+    ) throws(SourceError) -> [UInt8]? { nil }
+
+    public func biography(of key: String, archive: String, store: String) throws(SourceError) -> Biography {
+        Biography(events: [])
+    }
+
+    public func reversible(archive: String, store: String) throws(SourceError) -> [Reversible] { [] }
+    public func properties(archive: String, store: String) throws(SourceError) -> [String] { [] }
+
+    private static let hasNoEntries = SourceError("A ring file has messages and no entries.")
+    private static let isLookedAt = SourceError(
+        "A ring file is only looked at here; vellum append adds to it.")
+
+    public func listing(archive: String, store: String) throws(SourceError) -> any EntryListing {
+        throw Self.hasNoEntries
+    }
+
+    public func query(
+        _ request: QueryRequest, progress: (Double) -> Bool
+    ) throws(SourceError) -> QueryAnswer? { throw Self.hasNoEntries }
+
+    public func export(
+        _ request: QueryRequest, to path: String, progress: (Double) -> Bool
+    ) throws(SourceError) -> Int? { throw Self.hasNoEntries }
+
+    public func carryOut(
+        _ change: Change, on targets: [Target], archive: String, store: String, checkpoint: (Int) -> Bool
+    ) throws(SourceError) -> ChangeOutcome { throw Self.isLookedAt }
+
+    public func undo(
+        _ id: UInt32, archive: String, store: String, checkpoint: (Double) -> Bool
+    ) throws(SourceError) -> UndoReport? { throw Self.isLookedAt }
+
+    public func clearLog(archive: String, store: String) throws(SourceError) -> ChangeOutcome {
+        throw Self.isLookedAt
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import StorageEngine
+
+/// Why a cache could not do what was asked. Sendable value type.
+///
+/// A message that is too large has one name on the page, ``messageDataTooLarge``, and two in the published library, which
+/// are the cases here. Both ways to write it catch it: the page's name is equal to, and matches, either case, and a pattern
+/// that names a case matches this case alone.
+public enum CacheAdvanceError: Error, Sendable {
+    /// The message wouldn't fit into the cache if that were empty.
+    case messageLargerThanCacheCapacity
+    /// The cache doesn't overwrite old messages, and has no room left for this one.
+    case messageLargerThanRemainingCacheSize
+    /// The file has another version of the format.
+    case incompatibleHeader(persistedVersion: UInt8)
+    /// The file was made with another maximum, or another choice about old messages: it can be read, not appended to.
+    case fileNotWritable
+    /// The file is not what the format says. ``CacheAdvance/CacheAdvance/damage()`` tells where; delete it and begin anew.
+    case fileCorrupted
+
+    /// The message has no room: either of the two cases that say so.
+    public static let messageDataTooLarge = CacheAdvanceError.messageLargerThanCacheCapacity
+
+    /// Lets an error be caught by the name of a constant: `catch CacheAdvanceError.messageDataTooLarge`.
+    public static func ~= (pattern: CacheAdvanceError, error: any Error) -> Bool {
+        (error as? CacheAdvanceError) == pattern
+    }
+}
+
+extension CacheAdvanceError: Equatable {
+    /// Both cases of a message that is too large are equal: they are the page's one error.
+    public static func == (one: CacheAdvanceError, other: CacheAdvanceError) -> Bool {
+        switch (one, other) {
+        case (.incompatibleHeader(let one), .incompatibleHeader(let other)): one == other
+        case (.fileNotWritable, .fileNotWritable), (.fileCorrupted, .fileCorrupted): true
+        default: one.isAboutRoom && other.isAboutRoom
+        }
+    }
+
+    private var isAboutRoom: Bool {
+        switch self {
+        case .messageLargerThanCacheCapacity, .messageLargerThanRemainingCacheSize: true
+        default: false
+        }
+    }
+}
+
+extension CacheAdvanceError: LocalizedError, CustomStringConvertible {
+    public var description: String {
+        switch self {
+        case .messageLargerThanCacheCapacity:
+            "the message is larger than the whole cache; store less, or begin a file with more maximumBytes"
+        case .messageLargerThanRemainingCacheSize:
+            "the cache is full and keeps its old messages; begin another file, or one that overwrites old messages"
+        case .incompatibleHeader(let version):
+            "the cache's file has format version \(version), and this program reads version 1; update the program, or "
+                + "begin another file"
+        case .fileNotWritable:
+            "the cache's file was made with another maximumBytes or shouldOverwriteOldMessages; open it with these, or "
+                + "begin another file"
+        case .fileCorrupted: "the cache's file is damaged; damage() tells where: delete it and begin anew"
+        }
+    }
+
+    public var errorDescription: String? { description }
+}
+
+extension StorageError {
+    /// What a user of `ring` gets to see.
+    func ofUse(_ ring: RingFile) -> any Error {
+        switch self {
+        case .valueTooLarge(let bytes, _, _):
+            UInt64(bytes) + 4 > ring.maximumBytes - min(64, ring.maximumBytes)
+                || bytes > RingFile.maximumMessageBytes
+                ? CacheAdvanceError.messageLargerThanCacheCapacity
+                : CacheAdvanceError.messageLargerThanRemainingCacheSize
+        case .unsupportedVersion(_, let found, _):
+            CacheAdvanceError.incompatibleHeader(persistedVersion: UInt8(truncatingIfNeeded: found))
+        case .invalidConfiguration: CacheAdvanceError.fileNotWritable
+        case .corrupted: CacheAdvanceError.fileCorrupted
+        case .closed:
+            cocoa(
+                .fileNoSuchFile, ring.path,
+                "\(ring.path) was removed, or was opened by the process that this one is a fork of; open the cache again"
+            )
+        default: ofOpening(ring.path)
+        }
+    }
+
+    /// An error of the kind that Foundation's file handles throw. What is no regular file isn't called a corrupted cache:
+    /// that would be advice to delete it.
+    func ofOpening(_ path: String) -> any Error {
+        switch self {
+        case .system(_, _, ENOENT), .system(_, _, ENOTDIR):
+            cocoa(
+                .fileNoSuchFile, path,
+                "there is no file at \(path); make an empty one, as with FileManager's createFile(atPath:contents:)"
+            )
+        case .permissionDenied, .readOnly: cocoa(.fileWriteNoPermission, path, description)
+        case .noSpace: cocoa(.fileWriteOutOfSpace, path, description)
+        default: cocoa(.fileWriteUnknown, path, description)
+        }
+    }
+
+    private func cocoa(_ code: CocoaError.Code, _ path: String, _ text: String) -> CocoaError {
+        CocoaError(
+            code,
+            userInfo: [
+                NSLocalizedDescriptionKey: text, NSFilePathErrorKey: path, NSUnderlyingErrorKey: self,
+            ])
+    }
+}

@@ -1,0 +1,244 @@
+import Foundation
+import StorageEngine
+
+/// A cache of items of any type, each with its own time in memory and, where that was asked for, on disk. Safe from any
+/// thread, and for several processes that share what is on disk.
+///
+/// An item goes when its time is over, without anyone asking. One that is on disk too is read from there again when it is asked
+/// for later, and has a new time in memory then; its time on disk never begins anew. What one process stores on disk, replaces
+/// there or removes, holds for all of them; what is in memory only belongs to its process.
+///
+/// Items are handed out as they are: one object of a class is shared by all who ask for it while it is in memory.
+open class Nest: @unchecked Sendable {
+    /// In the store of the program, as archive "Nest".
+    public static let shared = Nest()
+
+    private let stored: StoredItems
+    // Guarded by `lock`.
+    private var table = SeedTable()
+    private var expiration = ExpirationIntervals()
+    private var persistance = PersistanceIntervals()
+    private var classes = ItemCoding.plainClasses
+    private var failure: String?
+    private let lock = NSLock()
+    /// Whoever changes what is on disk under a key, or reads it into memory, has the key's turn: both places agree after it.
+    private let turns = (0..<32).map { _ in NSRecursiveLock() }
+    private let sweeper = Sweeper()
+
+    /// - Parameters:
+    ///   - name: of the archive; nests of one name and store share what is on disk.
+    ///   - store: the store's folder, made with the first item that goes to disk; by default that of the program,
+    ///     `$VELLUM_STORE` or a folder with the program's name in the caches folder.
+    public init(named name: String = "Nest", store: URL? = nil) {
+        let named = ProcessInfo.processInfo.environment["VELLUM_STORE"].flatMap { $0.isEmpty ? nil : $0 }
+        let path = store?.path ?? named ?? CachesFolder.path() + "/" + ProcessInfo.processInfo.processName
+        stored = StoredItems(path: path, name: name)
+    }
+
+    // MARK: Items
+
+    /// Keeps an item under a key, in the place of what is there in memory and on disk.
+    ///
+    /// What can't be on disk is in memory only: ``problem(with:)`` says why.
+    open func add(
+        item: Any, withKey key: String, expirationPolicy policy: ExpirationPolicy,
+        andPersistancePolicy persistancePolicy: PersistancePolicy = .disabled
+    ) {
+        let (memory, disk) = locked { (expiration[policy], persistance[persistancePolicy]) }
+        withTurn(of: key) {
+            var mark: StoredMark?
+            var problem: String?
+            do {
+                if persistancePolicy != .disabled {
+                    let value = try ItemCoding.encode(
+                        item, memory: memory, mirror: persistancePolicy == .mirror)
+                    allow(try ItemCoding.classes(of: item, in: value))
+                    mark = try stored.put(value, forKey: key, seconds: disk ?? memory)
+                }
+            } catch {
+                problem = "\(error)"
+            }
+            // Also what couldn't be replaced there must not come back.
+            if mark == nil {
+                do { try stored.remove(key, isLikely: false) } catch { problem = problem ?? "\(error)" }
+            }
+            let now = NestClock.now()
+            keep(
+                Seed(
+                    key: key, item: item, deadline: NestClock.moment(memory, after: now), stored: mark,
+                    problem: problem), now)
+        }
+    }
+
+    /// The item, from memory or disk; `nil` if there is none, or its time is over.
+    public subscript(key: String) -> Any? {
+        let now = NestClock.now()
+        let (seed, old) = locked { () -> (Seed?, Seed?) in
+            guard let seed = table[key] else { return (nil, nil) }
+            return seed.deadline > now ? (seed, nil) : (nil, table.remove(key))
+        }
+        withExtendedLifetime(old) {}
+        if let seed, isCurrent(seed, now) { return seed.item }
+        return noting { try reload(key) } ?? nil
+    }
+
+    open func removeItem(with key: String) {
+        withTurn(of: key) {
+            let old = locked { table.remove(key) }
+            withExtendedLifetime(old) {}
+            noting { try stored.remove(key, isLikely: true) }
+        }
+    }
+
+    // MARK: Clearing
+
+    /// Removes all items, from memory and disk.
+    open func clear() { clear(ItemsOf: nil) }
+
+    /// Removes the items of an owner from memory and disk: those whose keys ``key(with:parameters:)`` made for it, and no
+    /// other's. `nil`: all. Costs looking at the keys that are in memory, and at the index of the archive.
+    // swift-format-ignore: AlwaysUseLowerCamelCase
+    open func clear(ItemsOf owner: String? = nil) {
+        for turn in turns { turn.lock() }
+        defer { for turn in turns { turn.unlock() } }
+        guard let owner else {
+            let old = locked { table.removeAll() }
+            withExtendedLifetime(old) {}
+            noting { try stored.removeAll() }
+            MemoryReturn.giveBack()
+            return
+        }
+        let old = locked {
+            table.keys.filter { OwnedKey.owner(of: $0) == owner }.compactMap { table.remove($0) }
+        }
+        withExtendedLifetime(old) {}
+        noting { try stored.removeAll(ofOwner: owner) }
+    }
+
+    /// Removes what has expired, in each place by its own time: an item whose time in memory is over stays on disk. That
+    /// happens by itself too.
+    open func clearExpired() {
+        sweep()
+        noting { try stored.removeExpired() }
+    }
+
+    /// A key that says whose item it is.
+    open class func key(with owner: String, parameters: [String]) -> String {
+        OwnedKey.key(owner: owner, parameters: parameters)
+    }
+
+    // MARK: More than the page has
+
+    /// What the expiration policies stand for here; holds for what is added from now on.
+    public var expirationIntervals: ExpirationIntervals {
+        get { locked { expiration } }
+        set { locked { expiration = newValue } }
+    }
+
+    /// What the persistance policies stand for here; holds for what is added from now on.
+    public var persistanceIntervals: PersistanceIntervals {
+        get { locked { persistance } }
+        set { locked { persistance = newValue } }
+    }
+
+    /// Lets objects of these classes be read from keyed archives. Foundation's plain ones are allowed, and so are those of
+    /// the objects that this nest has stored since the program began.
+    public func allow(_ classes: AnyClass...) { allow(classes) }
+
+    private func allow(_ new: [AnyClass]) {
+        locked { for one in new where !classes.contains(where: { $0 == one }) { classes.append(one) } }
+    }
+
+    /// Whether there is an item on disk under this key.
+    public func isPersisted(_ key: String) -> Bool { noting { try stored.sequence(of: key) } ?? nil != nil }
+
+    /// Why the item under this key isn't on disk although that was asked for, or can't be read from there; `nil` if nothing is
+    /// wrong. One line.
+    public func problem(with key: String) -> String? {
+        if let seed = locked({ table[key] }), seed.deadline > NestClock.now() { return seed.problem }
+        do {
+            guard let found = try stored.find(key) else { return nil }
+            _ = try ItemCoding.decode(found.value, allowing: locked { classes })
+            return nil
+        } catch {
+            return "\(error)"
+        }
+    }
+
+    /// What the last call that couldn't read or change what is on disk was told; `nil`: none was. One line.
+    public var lastProblem: String? { locked { failure } }
+
+    /// How many items are in memory.
+    public var countInMemory: Int { locked { table.count } }
+
+    // MARK: Both places
+
+    /// Whether what is in memory is still what is on disk. An item that is in memory only is; so is one whose time on disk is
+    /// over, and one whose disk can't be asked now.
+    private func isCurrent(_ seed: Seed, _ now: Int64) -> Bool {
+        guard let mark = seed.stored, mark.deadline > now else { return true }
+        do {
+            if try stored.sequence(of: seed.key) == mark.sequence { return true }
+        } catch {
+            return true
+        }
+        // It may have ended just now, by itself.
+        if mark.deadline <= NestClock.now() + 1_000_000, seed.deadline > mark.deadline { return true }
+        let old = locked { table.remove(seed) }
+        withExtendedLifetime(old) {}
+        return false
+    }
+
+    private func reload(_ key: String) throws -> Any? {
+        try withTurn(of: key) {
+            let now = NestClock.now()
+            if let seed = locked({ table[key] }), seed.deadline > now, isCurrent(seed, now) {
+                return seed.item
+            }
+            guard let found = try stored.find(key) else { return nil }
+            let (item, terms) = try ItemCoding.decode(found.value, allowing: locked { classes })
+            var deadline = NestClock.moment(terms.memory ?? .infinity, after: now)
+            if terms.mirror { deadline = min(deadline, found.mark.deadline) }
+            keep(Seed(key: key, item: item, deadline: deadline, stored: found.mark), now)
+            return item
+        }
+    }
+
+    private func keep(_ seed: Seed, _ now: Int64) {
+        let (old, next) = locked { (table.insert(seed, now: now), table.nextMoment) }
+        withExtendedLifetime(old) {}
+        if let next { sweeper.wake(at: next, self) }
+    }
+
+    @discardableResult
+    private func noting<Value>(_ body: () throws -> Value) -> Value? {
+        do {
+            return try body()
+        } catch {
+            locked { failure = "\(error)" }
+            return nil
+        }
+    }
+
+    private func withTurn<Value>(of key: String, _ body: () throws -> Value) rethrows -> Value {
+        try turns[Int(UInt(bitPattern: key.hashValue) % UInt(turns.count))].withLock(body)
+    }
+
+    private func locked<Value>(_ body: () -> Value) -> Value { lock.withLock(body) }
+
+    // MARK: Expiry
+
+    /// Removes the items whose time in memory is over; returns when there is something to do next.
+    @discardableResult
+    func sweep() -> Int64? {
+        var count = 0
+        let now = NestClock.now()
+        // Some at a time: others get at the lock in between, and what the items' owners do when they go is none of its business.
+        while let gone = locked({ table.removeExpired(now, most: 1_024) }) { count += gone.count }
+        if count > 0 {
+            locked { table.shrink() }
+            sweeper.hasFreed(count)
+        }
+        return locked { table.nextMoment }
+    }
+}

@@ -1,0 +1,103 @@
+import Foundation
+
+/// How long an item stays in memory, from when it was added or read from disk again. Sendable value type.
+public enum ExpirationPolicy: RawRepresentable, Sendable, Hashable {
+    /// 60 seconds, unless the nest has other intervals.
+    case short
+    /// 300 seconds.
+    case medium
+    /// 600 seconds.
+    case long
+    /// 900 seconds.
+    case max
+    case never
+    /// So many seconds; zero, less, and no number: none.
+    case custom(TimeInterval)
+
+    /// `short`, …, `never`, or `custom:` and the seconds.
+    public init?(rawValue: String) {
+        switch rawValue {
+        case "short": self = .short
+        case "medium": self = .medium
+        case "long": self = .long
+        case "max": self = .max
+        case "never": self = .never
+        default:
+            guard rawValue.hasPrefix("custom:"), let seconds = TimeInterval(rawValue.dropFirst(7)),
+                !seconds.isNaN
+            else { return nil }
+            self = .custom(seconds)
+        }
+    }
+
+    public var rawValue: String {
+        switch self {
+        case .short: "short"
+        case .medium: "medium"
+        case .long: "long"
+        case .max: "max"
+        case .never: "never"
+        case .custom(let seconds): "custom:\(seconds)"
+        }
+    }
+
+    /// In seconds, where the nest has no other intervals; infinite for `never`.
+    public var interval: TimeInterval { ExpirationIntervals()[self] }
+}
+
+/// How long an item stays on disk, from when it was added: a restart doesn't renew it. Sendable value type.
+public enum PersistancePolicy: String, Sendable, Hashable {
+    /// It isn't stored there.
+    case disabled
+    /// As long as in memory.
+    case mirror
+    /// One day, unless the nest has other intervals.
+    case short
+    /// Three days.
+    case medium
+    /// Ten days.
+    case long
+
+    /// In seconds, where the nest has no other intervals; 0 for `disabled` and `mirror`.
+    public var interval: TimeInterval { PersistanceIntervals()[self] ?? 0 }
+}
+
+/// What the expiration policies of a nest stand for, in seconds. Sendable value type.
+public struct ExpirationIntervals: Sendable, Hashable {
+    public var short: TimeInterval = 60
+    public var medium: TimeInterval = 300
+    public var long: TimeInterval = 600
+    public var max: TimeInterval = 900
+
+    public init() {}
+
+    public subscript(policy: ExpirationPolicy) -> TimeInterval {
+        switch policy {
+        case .short: short
+        case .medium: medium
+        case .long: long
+        case .max: max
+        case .never: .infinity
+        case .custom(let seconds): seconds
+        }
+    }
+}
+
+/// What the persistance policies of a nest stand for, in seconds. Sendable value type.
+public struct PersistanceIntervals: Sendable, Hashable {
+    public var short: TimeInterval = 86_400
+    public var medium: TimeInterval = 3 * 86_400
+    public var long: TimeInterval = 10 * 86_400
+
+    public init() {}
+
+    /// `nil` where the policy has no interval of its own.
+    public subscript(policy: PersistancePolicy) -> TimeInterval? {
+        switch policy {
+        case .disabled, .mirror: nil
+        case .short: short
+        case .medium: medium
+        case .long: long
+        }
+    }
+}

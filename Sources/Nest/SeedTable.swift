@@ -1,0 +1,129 @@
+/// The items in memory, by key and by deadline. For one thread at a time.
+///
+/// Seeds wait in buckets, each a list, for the moment when the bucket is looked at; a heap has the moments. The wider off its
+/// deadline is, the coarser the bucket: seeds of a coarse one move on into finer ones when it comes, each a few times in its
+/// life. So an expiry costs the seeds that expire, and one that is removed before leaves nothing behind.
+struct SeedTable {
+    /// Nanoseconds between the finest buckets: an item leaves memory at most that late.
+    static let quantum: Int64 = 1 << 28
+
+    private var seeds: [String: Seed] = [:]
+    /// The first seed of each bucket whose moment is in the heap.
+    private var heads: [Int64: Unmanaged<Seed>?] = [:]
+    private var moments = MomentHeap()
+
+    var count: Int { seeds.count }
+    var keys: Dictionary<String, Seed>.Keys { seeds.keys }
+    subscript(key: String) -> Seed? { seeds[key] }
+
+    /// When there is something to do next; `nil` if nothing waits.
+    var nextMoment: Int64? { moments.first }
+
+    /// Puts it in the place of the one with its key, which is returned: let it go without the lock, for that runs code of
+    /// its owner.
+    mutating func insert(_ seed: Seed, now: Int64) -> Seed? {
+        let old = seeds.updateValue(seed, forKey: seed.key)
+        if let old { unlink(old) }
+        link(seed, now: now)
+        return old
+    }
+
+    mutating func remove(_ key: String) -> Seed? {
+        guard let seed = seeds.removeValue(forKey: key) else { return nil }
+        unlink(seed)
+        return seed
+    }
+
+    /// Removes `seed`, if it is still the one with its key.
+    mutating func remove(_ seed: Seed) -> Seed? { seeds[seed.key] === seed ? remove(seed.key) : nil }
+
+    mutating func removeAll() -> [String: Seed] {
+        defer { self = SeedTable() }
+        return seeds
+    }
+
+    /// Removes what has expired by `now`, of some `most` seeds that it looks at. `nil` once all buckets that are due are empty.
+    mutating func removeExpired(_ now: Int64, most: Int) -> [Seed]? {
+        guard let moment = moments.first, moment <= now else { return nil }
+        var gone: [Seed] = []
+        for _ in 0..<most {
+            guard let head = heads[moment] ?? nil else {
+                heads[moment] = nil
+                moments.removeFirst()
+                break
+            }
+            let seed = head.takeUnretainedValue()
+            unlink(seed)
+            if seed.deadline <= now {
+                seeds[seed.key] = nil
+                gone.append(seed)
+            } else {
+                link(seed, now: now)
+            }
+        }
+        return gone
+    }
+
+    /// Gives back the room of a table that has become mostly empty.
+    mutating func shrink() {
+        if seeds.capacity > 1_024, seeds.count < seeds.capacity / 4 { seeds = seeds.filter { _ in true } }
+    }
+
+    private mutating func link(_ seed: Seed, now: Int64) {
+        guard seed.deadline != .max else { return }
+        var width = SeedTable.quantum
+        while width < (seed.deadline - now) / 128 { width *= 2 }
+        // The finest bucket comes when all in it have expired, a coarser one before any has.
+        let isFinest = width == SeedTable.quantum
+        let moment = (seed.deadline / width + (isFinest ? 1 : 0)) * width
+        seed.bucket = moment
+        let first = heads[moment]
+        if first == nil { moments.insert(moment) }
+        seed.next = (first ?? nil)?.takeUnretainedValue()
+        seed.next?.previous = seed
+        heads[moment] = .some(Unmanaged.passUnretained(seed))
+    }
+
+    private mutating func unlink(_ seed: Seed) {
+        guard let bucket = seed.bucket else { return }
+        if let previous = seed.previous {
+            previous.next = seed.next
+        } else {
+            heads[bucket] = .some(seed.next.map { Unmanaged.passUnretained($0) })
+        }
+        seed.next?.previous = seed.previous
+        seed.bucket = nil
+        seed.next = nil
+        seed.previous = nil
+    }
+}
+
+/// A binary heap, the earliest moment first.
+private struct MomentHeap {
+    private var moments: [Int64] = []
+
+    var first: Int64? { moments.first }
+
+    mutating func insert(_ moment: Int64) {
+        moments.append(moment)
+        var child = moments.count - 1
+        while child > 0, moments[child] < moments[(child - 1) / 2] {
+            moments.swapAt(child, (child - 1) / 2)
+            child = (child - 1) / 2
+        }
+    }
+
+    mutating func removeFirst() {
+        moments.swapAt(0, moments.count - 1)
+        moments.removeLast()
+        var parent = 0
+        while true {
+            var least = parent
+            for child in [2 * parent + 1, 2 * parent + 2]
+            where child < moments.count && moments[child] < moments[least] { least = child }
+            if least == parent { return }
+            moments.swapAt(parent, least)
+            parent = least
+        }
+    }
+}

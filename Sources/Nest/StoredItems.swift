@@ -1,0 +1,138 @@
+import Foundation
+import StorageEngine
+
+/// The items on disk: an archive of a store. Safe from any thread; the nest sees to it that one thread at a time changes what
+/// is under a key.
+final class StoredItems: @unchecked Sendable {
+    let path: String
+    let name: String
+    private let lock = NSLock()
+    // Guarded by `lock`.
+    private var archive: Archive?
+    private var lastAbsence = Int64.min
+
+    init(path: String, name: String) {
+        self.path = path
+        self.name = name
+    }
+
+    /// An entry as it is on disk.
+    struct Found {
+        var value: [UInt8]
+        var mark: StoredMark
+    }
+
+    /// Stores an item in the place of what was there.
+    func put(_ value: [UInt8], forKey key: String, seconds: Double) throws -> StoredMark {
+        let now = NestClock.now()
+        let deadline = NestClock.moment(seconds, after: now)
+        let attributes = EntryAttributes(
+            lifetime: deadline == .max ? nil : .nanoseconds(deadline - now),
+            owner: OwnedKey.owner(of: key).flatMap { $0.utf8.count <= 255 ? $0 : nil })
+        return try withArchive(makes: true) { (archive) throws(StorageError) in
+            while true {
+                let present = try archive.metadata(key)?.sequence
+                let outcome = try archive.put(
+                    value, forKey: key, ifSequence: present, encoding: .cbor, attributes: attributes)
+                if case .stored(let sequence) = outcome {
+                    return StoredMark(sequence: sequence, deadline: deadline)
+                }
+            }
+        }!
+    }
+
+    func find(_ key: String) throws -> Found? {
+        try withArchive { (archive) throws(StorageError) -> Found? in
+            while let found = try archive.current(key) {
+                guard let facts = try archive.metadata(key) else { return nil }
+                // Another value, with its own end, has come between the two.
+                guard facts.sequence == found.sequence else { continue }
+                _ = try archive.touch(key)
+                let left = facts.expires.map { Double($0.microseconds - Timestamp.now().microseconds) / 1e6 }
+                let end = left.map { NestClock.moment($0, after: NestClock.now()) } ?? .max
+                return Found(
+                    value: found.value, mark: StoredMark(sequence: found.sequence, deadline: end))
+            }
+            return nil
+        } ?? nil
+    }
+
+    /// Number of what is stored under the key; `nil` if nothing is.
+    func sequence(of key: String) throws -> UInt64? {
+        try withArchive { (archive) throws(StorageError) in try archive.metadata(key)?.sequence } ?? nil
+    }
+
+    /// - Parameter isLikely: whether something may well be there; else a store that wasn't there a moment ago isn't looked for.
+    func remove(_ key: String, isLikely: Bool) throws {
+        if !isLikely, lock.withLock({ archive == nil && lastAbsence > NestClock.now() - 1_000_000_000 }) {
+            return
+        }
+        _ = try withArchive { (archive) throws(StorageError) in
+            // Most items are in memory only; to find that out takes no lock.
+            guard try archive.metadata(key) != nil else { return }
+            try archive.delete(key)
+        }
+    }
+
+    func removeAll() throws {
+        _ = try withArchive { (archive) throws(StorageError) in _ = try archive.deleteAll() }
+    }
+
+    func removeAll(ofOwner owner: String) throws {
+        _ = try withArchive { (archive) throws(StorageError) in
+            if owner.isEmpty || owner.utf8.count > 255 {
+                let list = try archive.entries()
+                for index in list.indices {
+                    guard let key = try list.metadata(at: index)?.key, OwnedKey.owner(of: key) == owner
+                    else { continue }
+                    try archive.delete(key)
+                }
+            } else {
+                _ = try archive.deleteEntries(ofOwner: owner)
+            }
+        }
+    }
+
+    func removeExpired() throws {
+        _ = try withArchive { (archive) throws(StorageError) in _ = try archive.removeExpired() }
+    }
+
+    // MARK: The archive
+
+    /// `nil`: there is none, and nothing has been stored so far.
+    private func withArchive<Value>(
+        makes: Bool = false, _ body: (Archive) throws(StorageError) -> Value
+    ) throws -> Value? {
+        guard let archive = try open(makes: makes) else { return nil }
+        do throws(StorageError) {
+            return try body(archive)
+        } catch {
+            guard case .closed = error else { throw error }
+            // Its store was removed, or this is another process than the one that opened it.
+            lock.withLock { if self.archive === archive { self.archive = nil } }
+            return try open(makes: makes).map { (archive) throws(StorageError) in try body(archive) }
+        }
+    }
+
+    private func open(makes: Bool) throws(StorageError) -> Archive? {
+        lock.lock()
+        defer { lock.unlock() }
+        if let archive { return archive }
+        do throws(StorageError) {
+            let store = try Store.open(at: path, mode: .readWrite, createIfMissing: makes)
+            archive =
+                makes
+                ? try store.archive(
+                    named: name, orCreate: ArchiveConfiguration(kind: .collection, typeName: "Nest"))
+                : try store.archive(named: name)
+        } catch {
+            switch error {
+            case .storeNotFound, .noSuchArchive:
+                lastAbsence = NestClock.now()
+                return nil
+            default: throw error
+            }
+        }
+        return archive
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+
+/// Wakes a nest when something in it expires: one timer for all its items. Safe from any thread.
+final class Sweeper: @unchecked Sendable {
+    private static let queue = DispatchQueue(label: "nest.expiry", qos: .utility)
+    /// Timers stand still while the machine sleeps and items' time doesn't, so none waits longer than that, in nanoseconds.
+    private static let longestWait: Int64 = 30_000_000_000
+
+    private let lock = NSLock()
+    // Guarded by `lock`.
+    private var timer: (any DispatchSourceTimer)?
+    private var wakes: Int64 = .max
+    private var freed = 0
+
+    deinit { timer?.cancel() }
+
+    /// Sees to it that `nest` is swept at `moment`, or before.
+    func wake(at moment: Int64, _ nest: Nest) {
+        lock.lock()
+        defer { lock.unlock() }
+        guard moment < wakes else { return }
+        let now = NestClock.now()
+        let wait = max(0, min(moment - now, Sweeper.longestWait))
+        wakes = now + wait
+        if timer == nil {
+            let timer = DispatchSource.makeTimerSource(queue: Sweeper.queue)
+            timer.setEventHandler { [weak self, weak nest] in
+                guard let self, let nest else { return }
+                self.lock.withLock { self.wakes = .max }
+                if let next = nest.sweep() { self.wake(at: next, nest) }
+                self.giveBack()
+            }
+            timer.schedule(deadline: .now() + .nanoseconds(Int(wait)), leeway: .milliseconds(20))
+            timer.activate()
+            self.timer = timer
+        } else {
+            timer?.schedule(deadline: .now() + .nanoseconds(Int(wait)), leeway: .milliseconds(20))
+        }
+    }
+
+    /// So many items have gone.
+    func hasFreed(_ count: Int) { lock.withLock { freed += count } }
+
+    /// Looking for free memory costs in proportion to all of it, so it is done when it is worth it.
+    private func giveBack() {
+        let isWorthIt = lock.withLock {
+            guard freed >= 4_096 else { return false }
+            freed = 0
+            return true
+        }
+        if isWorthIt { MemoryReturn.giveBack() }
+    }
+}

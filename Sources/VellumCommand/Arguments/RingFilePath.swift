@@ -1,0 +1,77 @@
+import StorageEngine
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// Sendable value type. A ring file, named by its path where a log's name could stand.
+struct RingFilePath: Sendable {
+    let path: String
+
+    /// Nil: the name of an archive. A name with a slash in it is a path, unless --store says whose name it is.
+    init?(_ name: String, store: StoreArguments) {
+        guard name.contains("/"), store.store == nil else { return nil }
+        path = name
+    }
+
+    /// Opens it to look into, which needs the right to read alone and changes nothing.
+    func openForLooking() throws -> RingFile {
+        try translating { () throws(StorageError) in
+            // Whether it is one is found out here, and not in the middle of the output.
+            _ = try RingFile.settings(ofFileAt: path)
+            return try RingFile(path: path, maximumBytes: 0, overwritesOldMessages: false, mode: .readOnly)
+        }
+    }
+
+    /// Opens it to append to, with what it was made with. `disk`: begins it with that maximum if there is none, or an empty
+    /// file; `keepsOld`: as one that refuses messages when it is full.
+    func openForWriting(disk: ByteCount?, keepsOld: Bool) throws -> RingFile {
+        if disk != nil {
+            let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+            if file >= 0 {
+                close(file)
+            } else if errno != EEXIST {
+                throw CommandFailure(path, errno: errno, status: .storeFailure)
+            }
+        }
+        let found = try translating { () throws(StorageError) in try RingFile.settings(ofFileAt: path) }
+        guard let maximum = found?.maximumBytes ?? disk?.bytes else {
+            throw CommandFailure(
+                "\(path) is empty; --disk 1MB begins a ring file of that size in it", status: .nothing)
+        }
+        let overwrites = found?.overwritesOldMessages ?? !keepsOld
+        if let disk, disk.bytes != maximum || overwrites == keepsOld {
+            Narration.complain(
+                "\(path) is there already and keeps what it was made with: at most \(maximum) bytes, "
+                    + (overwrites ? "the oldest messages make room" : "old messages stay"))
+        }
+        return try translating { () throws(StorageError) in
+            try RingFile(path: path, maximumBytes: maximum, overwritesOldMessages: overwrites)
+        }
+    }
+
+    /// What the engine says of a file, for who named a log.
+    private func translating<Value>(_ body: () throws(StorageError) -> Value) throws -> Value {
+        do throws(StorageError) {
+            return try body()
+        } catch {
+            switch error {
+            case .system(_, _, ENOENT), .system(_, _, ENOTDIR):
+                throw CommandFailure(
+                    "there is no file \(path); vellum append \(path) --disk 1MB begins a ring file there, and a log of "
+                        + "a store with that name needs --store", status: .nothing)
+            case .unsupportedVersion(_, let version, _):
+                throw CommandFailure(
+                    "\(path) is no ring file: it begins with \(version), where one has its version, 1",
+                    status: .storeFailure)
+            case .corrupted(_, let offset, let reason):
+                throw CommandFailure(
+                    "\(path) is no ring file, or a damaged one: byte \(offset): \(reason)",
+                    status: .storeFailure)
+            default: throw error
+            }
+        }
+    }
+}

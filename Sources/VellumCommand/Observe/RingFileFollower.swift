@@ -1,0 +1,77 @@
+import StorageEngine
+
+#if canImport(Darwin)
+import Darwin
+#else
+import Glibc
+#endif
+
+/// For one thread. Follows a ring file. Messages have neither numbers nor times in it.
+struct RingFileFollower {
+    let ring: RingFile
+    private(set) var cursor: RingFileCursor
+
+    init(_ ring: RingFile, beforeLast count: Int) throws(StorageError) {
+        self.ring = ring
+        cursor = try ring.cursor(beforeLast: count)
+    }
+
+    /// What was appended since the last look, some megabytes of it at once unless `isAll`. What may have gone unread is told.
+    mutating func look(isAll: Bool = false) throws(StorageError) -> RingFileNews {
+        let news = try ring.news(after: cursor, mostBytes: isAll ? .max : 4 << 20)
+        if news.someMayBeLost {
+            Narration.complain(
+                "\(ring.path) was filled anew before all was read; some messages may be missing")
+        }
+        cursor = news.next
+        return news
+    }
+}
+
+extension TailCommand {
+    /// The same of a ring file.
+    func run(on file: RingFilePath) throws {
+        var follower = try RingFileFollower(file.openForLooking(), beforeLast: lines)
+        let output = OutputWriter()
+        let printer = printer(to: output)
+        while true {
+            let news = try follower.look(isAll: !follow)
+            for message in news.messages { try printer.print(message) }
+            guard news.messages.isEmpty || !follow else { continue }
+            try output.flush()
+            guard follow, !output.isAbandoned else { return }
+            usleep(30_000)
+        }
+    }
+}
+
+extension WatchCommand {
+    /// The same of a ring file, of which appended messages are all that can be told, and when they were seen.
+    func run(on file: RingFilePath) throws {
+        var follower = try RingFileFollower(file.openForLooking(), beforeLast: fromStart ? .max : 0)
+        let output = OutputWriter()
+        var rows = RowPrinter(
+            live: Self.columns, layout: .fitting(output, json: json ? .jsonLines : nil), output: output)
+        try rows.printTitles()
+        try output.flush()
+        var left = limit ?? .max
+        let end = seconds.map { MonotonicClock.seconds() + $0 }
+        while left > 0 {
+            let isLast = end.map { MonotonicClock.seconds() >= $0 } ?? false
+            let news = try follower.look(isAll: isLast)
+            for message in news.messages.prefix(left) {
+                try rows.print([
+                    .clock(.now()), .text(file.path), .text(EventKind.append.word), .absent,
+                    .bytes(UInt64(message.count)), Cell(EventCause.request.word), .absent,
+                ])
+            }
+            left -= min(left, news.messages.count)
+            try output.flush()
+            if output.isAbandoned || left == 0 || isLast { return }
+            let now = MonotonicClock.seconds()
+            if news.messages.isEmpty {
+                usleep(useconds_t(min(0.02, max(0, end.map { $0 - now } ?? 0.02)) * 1e6))
+            }
+        }
+    }
+}

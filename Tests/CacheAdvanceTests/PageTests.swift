@@ -1,0 +1,80 @@
+import CacheAdvance
+import Foundation
+import Testing
+
+struct MyMessageType: Codable, Equatable {
+    var text: String
+}
+
+/// The page's blocks and the article's, as they stand there. The page's Objective-C has no compiler here, and its
+/// installation is another package's.
+@Suite struct PageTests {
+    private func page() throws -> CacheAdvance<MyMessageType> {
+        try? FileManager.default.removeItem(
+            at: FileManager.default.temporaryDirectory.appendingPathComponent("MyCache"))
+        #expect(throws: CocoaError.self, "the file must exist") {
+            try CacheAdvance<MyMessageType>(
+                file: FileManager.default.temporaryDirectory.appendingPathComponent("MyCache"),
+                maximumBytes: 5000,
+                shouldOverwriteOldMessages: false)
+        }
+        _ = FileManager.default.createFile(
+            atPath: FileManager.default.temporaryDirectory.appendingPathComponent("MyCache").path,
+            contents: nil)
+
+        let myCache = try CacheAdvance<MyMessageType>(
+            file: FileManager.default.temporaryDirectory.appendingPathComponent("MyCache"),
+            maximumBytes: 5000,
+            shouldOverwriteOldMessages: false)
+        return myCache
+    }
+
+    @Test func thePageAndTheArticle() throws {
+        let myCache = try page()
+        let someMessage = MyMessageType(text: "hello")
+
+        try myCache.append(message: someMessage)
+
+        let cachedMessages = try myCache.messages()
+
+        #expect(cachedMessages == [someMessage])
+
+        do {
+            try myCache.append(message: someMessage)
+        } catch CacheAdvanceError.messageDataTooLarge {
+            // It doesn't fit: neither now nor, where old messages are overwritten, ever.
+        } catch CacheAdvanceError.fileCorrupted {
+            try FileManager.default.removeItem(at: myCache.fileURL)
+        }
+
+        let file = try #require(try? FileManager.default.url(forEmptyFile: "compact"))
+        let compact = try CacheAdvance<MyMessageType>(
+            fileURL: file, maximumBytes: 5000, shouldOverwriteOldMessages: true,
+            decoder: PropertyListDecoder(), encoder: PropertyListEncoder())
+        try compact.append(message: someMessage)
+        #expect(try compact.messages() == [someMessage])
+        #expect(try myCache.messages().count == 2)
+    }
+
+    @Test func theArticleIsWhatIsCompiledHere() throws {
+        func lines(_ text: some StringProtocol) -> String {
+            text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.joined(
+                separator: "\n")
+        }
+        let here = URL(fileURLWithPath: #filePath)
+        let article = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("Sources/CacheAdvance/CacheAdvance.docc/CacheAdvance.md")
+        let code = lines(try String(contentsOf: here, encoding: .utf8))
+        let blocks = try String(contentsOf: article, encoding: .utf8).matches(of: /(?s)```swift\n(.*?)```/)
+        #expect(blocks.count == 5)
+        for block in blocks { #expect(code.contains(lines(block.output.1)), "\(block.output.1)") }
+    }
+}
+
+extension FileManager {
+    fileprivate func url(forEmptyFile name: String) throws -> URL {
+        let url = temporaryDirectory.appendingPathComponent("\(name)-\(UUID().uuidString)")
+        try Data().write(to: url)
+        return url
+    }
+}

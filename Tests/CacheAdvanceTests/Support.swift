@@ -1,0 +1,39 @@
+import CacheAdvance
+import Foundation
+
+/// A folder that goes with the object.
+final class Folder {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "cache-advance-\(UUID().uuidString)")
+
+    init() throws { try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true) }
+    deinit { try? FileManager.default.removeItem(at: url) }
+
+    /// A new file of these bytes.
+    func file(_ content: Data = Data(), named name: String = UUID().uuidString) throws -> URL {
+        let file = url.appendingPathComponent(name)
+        try content.write(to: file)
+        return file
+    }
+}
+
+/// Messages as they are.
+struct Plain: MessageEncoder, MessageDecoder {
+    struct NoData: Error {}
+
+    func encode<Message: Encodable>(_ message: Message) throws -> Data {
+        guard let data = message as? Data else { throw NoData() }
+        return data
+    }
+
+    func decode<Message: Decodable>(_ type: Message.Type, from data: Data) throws -> Message {
+        guard let message = data as? Message else { throw NoData() }
+        return message
+    }
+}
+
+func plainCache(_ file: URL, _ maximum: UInt64, overwrites: Bool = true) throws -> CacheAdvance<Data> {
+    try CacheAdvance(
+        fileURL: file, maximumBytes: maximum, shouldOverwriteOldMessages: overwrites, decoder: Plain(),
+        encoder: Plain())
+}

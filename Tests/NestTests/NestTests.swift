@@ -1,0 +1,305 @@
+import Foundation
+import Nest
+import StorageEngine
+import TestSupport
+import Testing
+
+struct City: Codable, Equatable {
+    var name: String
+    var people: Int
+}
+
+/// Neither `Codable` nor `NSSecureCoding`.
+final class Handle {
+    let whenGone: @Sendable () -> Void
+    init(_ whenGone: @escaping @Sendable () -> Void = {}) { self.whenGone = whenGone }
+    deinit { whenGone() }
+}
+
+final class Note: NSObject, NSSecureCoding {
+    static var supportsSecureCoding: Bool { true }
+    let text: String
+    init(_ text: String) { self.text = text }
+    init?(coder: NSCoder) {
+        guard let text = coder.decodeObject(of: NSString.self, forKey: "text") else { return nil }
+        self.text = "\(text)"
+    }
+    func encode(with coder: NSCoder) { coder.encode(NSString(string: text), forKey: "text") }
+}
+
+@Suite struct NestTests {
+    let folder = FileManager.default.temporaryDirectory.appendingPathComponent("nest-\(UUID().uuidString)")
+
+    /// A nest of its own on the same disk: what another process, or this one after a restart, would have.
+    private func nest() -> Nest { Nest(named: "N", store: folder) }
+    private func done() { try? FileManager.default.removeItem(at: folder) }
+
+    /// Waits until it holds, for a minute on a busy machine.
+    private func wait(_ condition: () -> Bool) -> Bool {
+        for _ in 0..<6_000 where !condition() { usleep(10_000) }
+        return condition()
+    }
+
+    @Test func anItemOfAnyTypeComesBackAsItIs() {
+        let nest = nest()
+        defer { done() }
+        let handle = Handle()
+        nest.add(item: handle, withKey: "handle", expirationPolicy: .never)
+        #expect(nest["handle"] as? Handle === handle)
+        nest.add(item: (1, "two"), withKey: "tuple", expirationPolicy: .short)
+        #expect((nest["tuple"] as? (Int, String))?.1 == "two")
+        #expect(!FileManager.default.fileExists(atPath: folder.path), "what is in memory only makes no store")
+        // What can't be on disk is in memory, and one can find out.
+        nest.add(item: handle, withKey: "handle", expirationPolicy: .never, andPersistancePolicy: .long)
+        #expect(nest["handle"] as? Handle === handle && !nest.isPersisted("handle"))
+        #expect(nest.problem(with: "handle")?.contains("neither Codable nor NSSecureCoding") == true)
+        struct Local: Codable {}
+        nest.add(item: Local(), withKey: "local", expirationPolicy: .never, andPersistancePolicy: .long)
+        #expect(nest["local"] is Local)
+        #expect(nest.isPersisted("local") == (nest.problem(with: "local") == nil))
+        nest.add(item: "x", withKey: "", expirationPolicy: .never, andPersistancePolicy: .long)
+        #expect(nest[""] as? String == "x" && nest.problem(with: "") != nil)
+    }
+
+    @Test func whatIsOnDiskSurvivesARestartWithItsType() throws {
+        defer { done() }
+        let items: [(String, Any)] = [
+            ("city", City(name: "Graz", people: 300_000)), ("cities", [City(name: "Linz", people: 1)]),
+            ("map", ["a": [1, 2]]), ("text", "text"), ("number", 7),
+            ("date", Date(timeIntervalSince1970: 1)),
+            ("data", Data([1, 2])), ("optional", [1, nil, 3] as [Int?]),
+        ]
+        let first = nest()
+        for (key, item) in items {
+            first.add(item: item, withKey: key, expirationPolicy: .short, andPersistancePolicy: .medium)
+            #expect(first.isPersisted(key), "\(key): \(first.problem(with: key) ?? "")")
+        }
+        let note = Note("hello")
+        first.add(item: note, withKey: "note", expirationPolicy: .custom(0), andPersistancePolicy: .long)
+        #expect((first["note"] as? Note)?.text == "hello", "\(first.lastProblem ?? "")")
+        first.add(
+            item: NSArray(array: [NSString("x")]), withKey: "array", expirationPolicy: .short,
+            andPersistancePolicy: .long)
+        let second = nest()
+        for (key, item) in items {
+            let found = try #require(second[key], "\(key): \(second.problem(with: key) ?? "")")
+            #expect(type(of: found) == type(of: item) && "\(found)" == "\(item)")
+        }
+        #expect((second["array"] as? NSArray)?.count == 1)
+        // Another's class is read only by who allows it.
+        #expect(second["note"] == nil && second.problem(with: "note")?.contains("allow(") == true)
+        second.allow(Note.self)
+        #expect((second["note"] as? Note)?.text == "hello" && second.problem(with: "note") == nil)
+        // The store shows them as any other.
+        let archive = try Store.open(at: folder.path, mode: .readOnly, createIfMissing: false).archive(
+            named: "N")
+        let facts = try #require(try archive.metadata("city"))
+        #expect(facts.encoding == .cbor && facts.expires != nil)
+    }
+
+    @Test func timesInMemoryAndOnDiskAreEachTheirOwn() throws {
+        defer { done() }
+        let first = nest()
+        // Its time in memory is over at once; it is read again each time.
+        first.add(item: 1, withKey: "a", expirationPolicy: .custom(0), andPersistancePolicy: .short)
+        first.clearExpired()
+        #expect(first["a"] as? Int == 1 && first.isPersisted("a"))
+        first.add(item: 2, withKey: "b", expirationPolicy: .custom(-1))
+        #expect(first["b"] == nil)
+        // A mirror goes from both, also after a restart, which renews nothing.
+        first.add(item: 3, withKey: "mirror", expirationPolicy: .custom(1), andPersistancePolicy: .mirror)
+        first.persistanceIntervals.short = 1
+        first.add(item: 4, withKey: "short", expirationPolicy: .never, andPersistancePolicy: .short)
+        first.add(item: 5, withKey: "stays", expirationPolicy: .never, andPersistancePolicy: .mirror)
+        let second = nest()
+        let begin = Date()
+        for _ in 0..<6_000 where second["mirror"] != nil || second.isPersisted("short") { usleep(5_000) }
+        #expect(second["mirror"] == nil && first["mirror"] == nil && second["short"] == nil)
+        #expect(Date().timeIntervalSince(begin) < 60)
+        #expect(first["short"] as? Int == 4, "its time in memory goes on")
+        #expect(nest()["stays"] as? Int == 5)
+        // Reading it again begins its time in memory anew, and not the one on disk.
+        first.add(item: 6, withKey: "m", expirationPolicy: .custom(5_000), andPersistancePolicy: .mirror)
+        let archive = try Store.open(at: folder.path, mode: .readOnly, createIfMissing: false).archive(
+            named: "N")
+        let end = try #require(try archive.metadata("m")?.expires)
+        #expect(nest()["m"] as? Int == 6)
+        #expect(try archive.metadata("m")?.expires == end)
+    }
+
+    @Test func theIntervalsOfAnInstanceAreItsOwn() {
+        defer { done() }
+        let nest = nest()
+        nest.expirationIntervals.short = 0
+        nest.add(item: 1, withKey: "a", expirationPolicy: .short)
+        nest.add(item: 1, withKey: "b", expirationPolicy: .medium)
+        #expect(nest["a"] == nil && nest["b"] != nil)
+        let other = self.nest()
+        other.add(item: 1, withKey: "a", expirationPolicy: .short)
+        #expect(other["a"] != nil)
+    }
+
+    /// A timer for each item, as the original had, killed the one that had taken its place.
+    @Test func anItemThatWasReplacedLeavesNothingBehind() {
+        defer { done() }
+        let nest = nest()
+        nest.add(item: 1, withKey: "k", expirationPolicy: .custom(0.3))
+        nest.add(item: 2, withKey: "k", expirationPolicy: .never)
+        nest.add(item: 3, withKey: "gone", expirationPolicy: .custom(0.3))
+        nest.add(item: 4, withKey: "disk", expirationPolicy: .custom(0), andPersistancePolicy: .long)
+        nest.add(item: 5, withKey: "disk", expirationPolicy: .custom(0.2))
+        #expect(wait { nest.countInMemory == 1 })
+        #expect(nest["k"] as? Int == 2 && nest["gone"] == nil)
+        #expect(nest["disk"] == nil && !nest.isPersisted("disk"), "the old one must not come back")
+    }
+
+    @Test func ownersAreExact() {
+        defer { done() }
+        let nest = nest()
+        let owners = ["User", "UserController", "User-Controller", "User-", "", "%2D", "Us\u{e9}r|x"]
+        var keys: [String] = []
+        for owner in owners {
+            for parameters in [["a", "b"], ["a|b"], ["a-b"], []] {
+                keys.append(Nest.key(with: owner, parameters: parameters))
+                nest.add(
+                    item: keys.count, withKey: keys.last!, expirationPolicy: .never,
+                    andPersistancePolicy: keys.count % 2 == 0 ? .long : .disabled)
+            }
+        }
+        #expect(Set(keys).count == keys.count)
+        #expect(
+            Nest.key(with: "UserController", parameters: ["userData", "ada"]) == "UserController-userData|ada"
+        )
+        nest.add(item: 0, withKey: "User", expirationPolicy: .never)
+        for (number, owner) in owners.enumerated() {
+            nest.clear(ItemsOf: owner)
+            for (index, key) in keys.enumerated() {
+                #expect((nest[key] != nil) == (index / 4 > number), "\(owner) \(key)")
+            }
+        }
+        #expect(nest["User"] != nil)
+        nest.clear()
+        #expect(nest["User"] == nil && nest.countInMemory == 0 && nest.lastProblem == nil)
+    }
+
+    /// Two nests on one disk are as two processes. What is in one's memory only belongs to it.
+    @Test func othersSeeWhatIsOnDiskAndNotWhatIsInMemory() {
+        defer { done() }
+        let (one, other) = (nest(), nest())
+        one.add(item: 1, withKey: "own", expirationPolicy: .never)
+        other.add(item: 2, withKey: "own", expirationPolicy: .never)
+        other.removeItem(with: "own")
+        #expect(one["own"] as? Int == 1 && other["own"] == nil)
+        one.add(item: 1, withKey: "shared", expirationPolicy: .never, andPersistancePolicy: .long)
+        #expect(other["shared"] as? Int == 1)
+        other.add(item: 2, withKey: "shared", expirationPolicy: .never, andPersistancePolicy: .long)
+        #expect(one["shared"] as? Int == 2, "what another has replaced isn't served from memory")
+        one.removeItem(with: "shared")
+        #expect(other["shared"] == nil)
+    }
+
+    /// Objects go when their time is over, and what they do then may use the nest.
+    @Test func itemsGoWithoutAnyoneAsking() {
+        defer { done() }
+        let nest = nest()
+        let gone = Counter()
+        for number in 0..<10_000 {
+            nest.add(
+                item: Handle { [weak nest] in
+                    gone.add()
+                    _ = nest?["x"]
+                }, withKey: "\(number)", expirationPolicy: .custom(Double(number % 7) / 10))
+        }
+        nest.add(item: Handle { gone.add() }, withKey: "later", expirationPolicy: .custom(1_000))
+        #expect(wait { gone.count == 10_000 })
+        #expect(nest.countInMemory == 1)
+    }
+
+    @Test func threadsMayDoAnything() {
+        defer { done() }
+        let nest = nest()
+        DispatchQueue.concurrentPerform(iterations: 4) { thread in
+            for number in 0..<300 {
+                let key = Nest.key(with: "T\(thread)", parameters: ["\(number % 20)"])
+                nest.add(
+                    item: number, withKey: number % 3 == 0 ? "same" : key, expirationPolicy: .custom(0.01),
+                    andPersistancePolicy: number % 4 == 0 ? .short : .disabled)
+                _ = nest[key]
+                if number % 50 == 0 { nest.clearExpired() }
+                if number % 70 == 0 { nest.clear(ItemsOf: "T\(thread)") }
+                if number % 11 == 0 { nest.removeItem(with: "same") }
+            }
+        }
+        nest.clear()
+        #expect(nest["same"] == nil && nest.countInMemory == 0)
+    }
+}
+
+final class Counter: @unchecked Sendable {
+    private let lock = NSLock()
+    private var value = 0
+    var count: Int { lock.withLock { value } }
+    func add() { lock.withLock { value += 1 } }
+}
+
+/// A million items with different times: what expires costs in proportion to itself, and their memory goes back.
+@Suite struct ManyItemsTests {
+    private func processorSeconds() -> Double {
+        var time = timespec()
+        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    }
+
+    private func residentMegabytes() -> Int {
+        // Such a file says that it has no bytes, so it is read by hand.
+        let file = open("/proc/self/statm", O_RDONLY)
+        defer { close(file) }
+        var bytes = [UInt8](repeating: 0, count: 200)
+        let count = max(0, read(file, &bytes, bytes.count))
+        let fields = String(decoding: bytes[..<count], as: UTF8.self).split(separator: " ")
+        return fields.dropFirst().first.flatMap { Int($0) }.map { $0 * Int(getpagesize()) / 1_048_576 } ?? 0
+    }
+
+    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak")) func aMillionItemsSoak() throws {
+        let nest = Nest(named: "Many", store: URL(fileURLWithPath: "/nowhere"))
+        let (count, spread) = (1_000_000, 20.0)
+        let before = residentMegabytes()
+        for number in 0..<count {
+            nest.add(
+                item: [UInt8](repeating: 1, count: 100), withKey: "item \(number)",
+                expirationPolicy: .custom(10 + Double(number &* 7_919 % count) / Double(count) * spread))
+        }
+        let most = residentMegabytes()
+        // In parts of a second: processor time for each item that went in it.
+        var costs: [Double] = []
+        var left = nest.countInMemory
+        while left > 0 {
+            let begin = processorSeconds()
+            usleep(1_000_000)
+            let now = nest.countInMemory
+            if left - now > 10_000 { costs.append((processorSeconds() - begin) / Double(left - now)) }
+            left = now
+        }
+        var after = residentMegabytes()
+        for _ in 0..<50 where after > before + (most - before) / 5 {
+            usleep(100_000)
+            after = residentMegabytes()
+        }
+        let begin = processorSeconds()
+        usleep(2_000_000)
+        var figures = Figures("Nest, a million items that expire")
+        figures.add("MiB before", before)
+        figures.add("with them", most)
+        figures.add("at most 5 s after", after)
+        let median = costs.sorted()[costs.count / 2]
+        figures.add("processor time an item", nanoseconds: UInt64(median * 1e9))
+        figures.add("most in a second", nanoseconds: UInt64((costs.max() ?? 0) * 1e9))
+        figures.add("idle, of a core", ratio: (processorSeconds() - begin) / 2)
+        figures.report()
+        #if os(Linux)
+        #expect(most > before + 50)
+        #expect(after <= before + (most - before) / 5)
+        #endif
+        #expect(median < 50e-6)
+    }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import Nest
+import TestSupport
+import Testing
+
+/// The page's blocks as they stand there, each where it can be compiled. `Nest.shared` is the process' own, so they run in a
+/// process of theirs, with a store of its own.
+@Suite struct PageTests {
+    @Test func usage() async {
+        await #expect(processExitsWith: .success) {
+            let store = FileManager.default.temporaryDirectory.appendingPathComponent(
+                "nest-\(UUID().uuidString)")
+            setenv("VELLUM_STORE", store.path, 1)
+            defer { try? FileManager.default.removeItem(at: store) }
+            initialization()
+            add()
+            addWithFilePersistance()
+            try #require(Nest.shared.isPersisted("key"))
+            let key = "key"
+
+            let item = Nest.shared[key]
+
+            try #require(item as? [String] == ["item1", "item2"])
+
+            Nest.shared.removeItem(with: key)
+
+            try #require(Nest.shared[key] == nil && !Nest.shared.isPersisted("key"))
+            add()
+
+            Nest.shared.clearExpired()
+
+            try #require(Nest.shared[key] != nil)
+
+            Nest.shared.clear()
+
+            try #require(Nest.shared[key] == nil)
+            UserController().fetchUserData()
+            add()
+            let owned = Nest.key(with: "UserController", parameters: ["userData", username])
+            try #require(Nest.shared[owned] as? [String: Int] == userData)
+            UserController().userDidLogout()
+            try #require(Nest.shared[owned] == nil && Nest.shared[key] != nil)
+        }
+    }
+
+    @Test func thePoliciesAreThePages() {
+        let page: [(ExpirationPolicy, String, Double)] = [
+            (.short, "short", 60), (.medium, "medium", 300), (.long, "long", 600), (.max, "max", 900),
+            (.never, "never", .infinity), (.custom(2.5), "custom:2.5", 2.5),
+        ]
+        for (policy, name, seconds) in page {
+            #expect(policy.rawValue == name && policy.interval == seconds)
+            #expect(ExpirationPolicy(rawValue: name) == policy)
+        }
+        #expect(ExpirationPolicy(rawValue: "custom:x") == nil && ExpirationPolicy(rawValue: "Short") == nil)
+        let disk: [(PersistancePolicy, String, Double)] = [
+            (.disabled, "disabled", 0), (.mirror, "mirror", 0), (.short, "short", 86_400),
+            (.medium, "medium", 259_200), (.long, "long", 864_000),
+        ]
+        for (policy, name, seconds) in disk {
+            #expect(policy.rawValue == name && policy.interval == seconds)
+            #expect(PersistancePolicy(rawValue: name) == policy)
+        }
+        #expect(PersistancePolicy(rawValue: "never") == nil)
+    }
+
+    @Test func theArticleIsWhatIsCompiledHere() throws {
+        func lines(_ text: some StringProtocol) -> String {
+            text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.joined(
+                separator: "\n")
+        }
+        let here = URL(fileURLWithPath: #filePath)
+        let article = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+            .appendingPathComponent("Sources/Nest/Nest.docc/Nest.md")
+        let code = lines(try String(contentsOf: here, encoding: .utf8))
+        let blocks = try String(contentsOf: article, encoding: .utf8).matches(of: /(?s)```swift\n(.*?)```/)
+        #expect(blocks.count == 3)
+        for block in blocks { #expect(code.contains(lines(block.output.1)), "\(block.output.1)") }
+    }
+}
+
+private func initialization() {
+    let _ = Nest.shared
+}
+
+private func add() {
+    let item = ["item1", "item2"]
+    let key = "key"
+
+    Nest.shared.add(item: item, withKey: key, expirationPolicy: .short)
+}
+
+private func addWithFilePersistance() {
+    let item = ["item1", "item2"]
+    let key = "key"
+
+    Nest.shared.add(item: item, withKey: key, expirationPolicy: .short, andPersistancePolicy: .short)
+}
+
+private let userData = ["age": 36]
+private let username = "ada"
+
+class UserController {
+
+    let identifier = "UserController"
+
+    func fetchUserData() {
+
+        // fetch the data..
+        // ...
+
+        // add to cache
+        let key = Nest.key(with: identifier, parameters: ["userData", username])
+        Nest.shared.add(item: userData, withKey: key, expirationPolicy: .short)
+    }
+
+    func userDidLogout() {
+
+        Nest.shared.clear(ItemsOf: identifier)
+    }
+}
+
+/// The article's own.
+private func settings(_ folder: URL) {
+    let pictures = Nest(named: "Pictures", store: folder)
+    pictures.expirationIntervals.short = 5
+    pictures.persistanceIntervals.long = 30 * 86_400
+}
