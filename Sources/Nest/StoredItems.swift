@@ -29,7 +29,7 @@ final class StoredItems: @unchecked Sendable {
         let attributes = EntryAttributes(
             lifetime: deadline == .max ? nil : .nanoseconds(deadline - now),
             owner: OwnedKey.owner(of: key).flatMap { $0.utf8.count <= 255 ? $0 : nil })
-        return try withArchive(makes: true) { (archive) throws(StorageError) in
+        let mark = try withArchive(makes: true) { (archive) throws(StorageError) in
             while true {
                 let present = try archive.metadata(key)?.sequence
                 let outcome = try archive.put(
@@ -38,7 +38,10 @@ final class StoredItems: @unchecked Sendable {
                     return StoredMark(sequence: sequence, deadline: deadline)
                 }
             }
-        }!
+        }
+        // Others remove it as often as it is made.
+        guard let mark else { throw StorageError.noSuchArchive(name: name, store: path) }
+        return mark
     }
 
     func find(_ key: String) throws -> Found? {
