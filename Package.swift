@@ -11,6 +11,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .library(name: "Vellum", targets: ["Vellum"]),
+        .library(name: "VellumTesting", targets: ["VellumTesting"]),
         .library(name: "ArchiveQuery", targets: ["ArchiveQuery"]),
         .library(name: "StorageEngine", targets: ["StorageEngine"]),
         .library(name: "CBOR", targets: ["CBOR"]),
@@ -39,6 +40,7 @@ let package = Package(
                 "StorageEngine", "ArchiveQuery", "CBOR", .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
+        .target(name: "VellumTesting", dependencies: ["Vellum", "StorageEngine"], swiftSettings: strict),
         .target(name: "TerminalKit", swiftSettings: strict),
         .target(
             name: "TerminalCurses", dependencies: ["TerminalKit", "CNcurses"],
@@ -74,7 +76,8 @@ let package = Package(
         .testTarget(
             name: "VellumTests",
             dependencies: [
-                "Vellum", "StorageEngine", "ArchiveQuery", "CBOR", "ObjectWorker", "TestSupport",
+                "Vellum", "VellumTesting", "StorageEngine", "ArchiveQuery", "CBOR", "ObjectWorker",
+                "TestSupport",
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),

@@ -15,6 +15,7 @@ struct ModuleTable {
             "StorageEngine": ["CPlatform"],
             "ArchiveQuery": ["StorageEngine", "CBOR"],
             "Vellum": ["StorageEngine", "ArchiveQuery", "CBOR"],
+            "VellumTesting": ["Vellum", "StorageEngine"],
             "Papyrus": ["Vellum", "StorageEngine", "ArchiveQuery", "CBOR"],
             "CacheAdvance": ["Vellum", "StorageEngine", "ArchiveQuery", "CBOR"],
             "Nest": ["Vellum", "StorageEngine", "ArchiveQuery", "CBOR"],

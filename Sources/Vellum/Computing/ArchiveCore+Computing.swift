@@ -40,10 +40,13 @@ extension ArchiveCore {
     }
 
     private func wait(for flight: Flight, _ ticket: Int, _ key: String) throws -> HeldObject {
-        guard !Computing.keys.contains(computingKey(key)) else {
+        do {
+            try Computing.begin(computingKey(key))
+        } catch {
             flights.giveUp(flight, ticket, key)
-            throw ArchiveError.computesItself(key: key)
+            throw error
         }
+        defer { Computing.end(computingKey(key)) }
         let isDone = DispatchSemaphore(value: 0)
         let outcome = Guarded<Flight.Outcome?>(nil)
         flight.wait(ticket) { result in
@@ -60,8 +63,10 @@ extension ArchiveCore {
     ) throws -> HeldObject {
         // Another thread may have finished just now.
         if !isRenewal, let held = try heldObject(request.key) { return held }
-        let keys = Computing.keys.union([computingKey(request.key)])
-        let object = try Computing.$keys.withValue(keys) { try compute() }
+        let key = computingKey(request.key)
+        try Computing.begin(key)
+        defer { Computing.end(key) }
+        let object = try Computing.$chain.withValue(Computing.chain + [key]) { try compute() }
         return try keep(prepared(object, for: request), request)
     }
 
@@ -106,13 +111,16 @@ extension ArchiveHandle {
         if let present, try perform({ try $0.isDue(request) }) == false { return present }
         let flights = shared.flights
         let (flight, ticket, isNew) = flights.join(key)
-        if !isNew, present == nil, Computing.keys.contains(shared.computingKey(key)) {
-            flights.giveUp(flight, ticket, key)
-            throw ArchiveError.computesItself(key: key)
-        }
         if isNew { start(flight, request, isRenewal: present != nil, compute) }
         // What is there is good enough while it is renewed.
         if let present { return present }
+        do {
+            try Computing.begin(shared.computingKey(key))
+        } catch {
+            flights.giveUp(flight, ticket, key)
+            throw error
+        }
+        defer { Computing.end(shared.computingKey(key)) }
         let held = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 flight.wait(ticket) { continuation.resume(with: $0) }
@@ -128,11 +136,11 @@ extension ArchiveHandle {
         _ flight: Flight, _ request: ArchiveCore<Object>.Request, isRenewal: Bool,
         _ compute: @escaping @Sendable () async throws -> sending Object
     ) {
-        let keys = Computing.keys.union([shared.computingKey(request.key)])
+        let chain = Computing.chain + [shared.computingKey(request.key)]
         let task = Task {
             let outcome: Flight.Outcome
             do {
-                let held = try await Computing.$keys.withValue(keys) {
+                let held = try await Computing.$chain.withValue(chain) {
                     try await carryOut(request, isRenewal: isRenewal, compute)
                 }
                 outcome = .success(held)

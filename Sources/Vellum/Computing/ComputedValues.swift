@@ -13,19 +13,9 @@ extension ArchiveManager {
     ///     get the one that is there; if that fails, this call returns it too, and the error is logged.
     ///   - compute: makes the object, whose primary key is the one that is asked for.
     /// - Throws: what `compute` throws, ``ArchiveError/otherKey(wanted:computed:)``,
-    ///   ``ArchiveError/computesItself(key:)``, ``ArchiveError/unencodable(type:key:underlying:)``; ``StorageError`` if the
+    ///   ``ArchiveError/computesItself(key:)`` and ``ArchiveError/computesEachOther(key:other:)`` instead of waiting for ever (what a
+    ///   detached task or another thread asks for on behalf of `compute` isn't known to be its), ``ArchiveError/unencodable(type:key:underlying:)``; ``StorageError`` if the
     ///   key or the archive can't be used.
-    public func value(
-        forKey key: String, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
-        owner: String? = nil, renewingBefore renewal: Duration? = nil, orCompute compute: () throws -> Archive
-    ) throws -> Archive {
-        let terms = Terms.new(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
-        return try handle.perform { try $0.value(.init(key: key, terms: terms, renewal: renewal), compute) }
-    }
-}
-
-extension ThrowingArchives {
-    /// As ``ArchiveManager/value(forKey:expiresIn:inMemory:owner:renewingBefore:orCompute:)``.
     public func value(
         forKey key: String, expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
         owner: String? = nil, renewingBefore renewal: Duration? = nil, orCompute compute: () throws -> Archive

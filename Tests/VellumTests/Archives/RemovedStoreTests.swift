@@ -52,7 +52,7 @@ import Vellum
         case 2: notes.deleteAll()
         case 3: #expect(notes.accessAll() == [])
         case 4: #expect(notes.findWhere { $0.text(.contains("a")) }.getResults() == [])
-        case 5: #expect(try notes.throwing.value(forKey: "b") { note("b") } == note("b"))
+        case 5: #expect(try notes.value(forKey: "b") { note("b") } == note("b"))
         case 6: #expect(notes.statistics?.objects == 0)
         default: #expect(notes.latestAccessedTime(for: "a") == nil)
         }

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 import Vellum
 
@@ -54,7 +55,7 @@ import Vellum
         let note = Note(primaryKey: "a", text: "1")
         #expect(try notes.value(forKey: "a", owner: "ada") { note } == note)
         #expect(try notes.value(forKey: "a") { throw Failure() } == note)
-        #expect(try notes.throwing.value(forKey: "a") { throw Failure() } == note)
+        #expect(try notes.value(forKey: "a") { throw Failure() } == note)
         #expect(try await notes.asynchronous.value(forKey: "a") { throw Failure() } == note)
         #expect(try notes.core.archive.metadata("a")?.owner == "ada")
     }
@@ -160,6 +161,62 @@ import Vellum
                 try await notes.asynchronous.value(forKey: "a") { throw Failure() }
             }
         }
+    }
+
+    /// What broke: two computations that needed each other waited for each other for ever.
+    @Test func whatWaitsForEachOtherIsRefused() async throws {
+        let notes = try store.factory().archives(for: Note.self)
+        let others = try store.factory().archives(for: Note.self)
+        func expectRefusal(_ errors: [any Error]) {
+            let named = errors.compactMap { error -> Set<String>? in
+                guard case ArchiveError.computesEachOther(let key, let other) = error else { return nil }
+                return [key, other]
+            }
+            #expect(named.allSatisfy { $0 == ["a", "b"] } && !named.isEmpty, "\(errors)")
+        }
+        let begun = [DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)]
+        let errors = Mutex<[any Error]>([])
+        let threads = (0..<2).map { place in
+            Background {
+                let (mine, its) = place == 0 ? (notes, others) : (others, notes)
+                let (key, other) = place == 0 ? ("a", "b") : ("b", "a")
+                do {
+                    _ = try mine.value(forKey: key) {
+                        begun[place].signal()
+                        begun[1 - place].wait()
+                        _ = try its.value(forKey: other) { throw Failure() }
+                        return Note(primaryKey: key, text: "")
+                    }
+                } catch {
+                    errors.withLock { $0.append(error) }
+                }
+            }
+        }
+        for thread in threads { try thread.wait() }
+        expectRefusal(errors.withLock { $0 })
+
+        func ask(_ key: String, for other: String, _ isMine: Gate, _ isIts: Gate) -> Task<Note, any Error> {
+            Task {
+                try await notes.asynchronous.value(forKey: key) {
+                    isMine.open()
+                    await isIts.pass()
+                    return try await notes.asynchronous.value(forKey: other) { throw Failure() }
+                }
+            }
+        }
+        let gates = [Gate(), Gate()]
+        let tasks = [ask("a", for: "b", gates[0], gates[1]), ask("b", for: "a", gates[1], gates[0])]
+        var thrown: [any Error] = []
+        for task in tasks {
+            do { _ = try await task.value } catch { thrown.append(error) }
+        }
+        expectRefusal(thrown)
+        // Nothing of it stays.
+        let last = try notes.value(forKey: "a") {
+            _ = try notes.value(forKey: "b") { Note(primaryKey: "b", text: "") }
+            return Note(primaryKey: "a", text: "")
+        }
+        #expect(last.primaryKey == "a")
     }
 
     @Test func whatIsDueIsRenewed() async throws {
