@@ -12,6 +12,7 @@ let package = Package(
     products: [
         .library(name: "Vellum", targets: ["Vellum"]),
         .library(name: "VellumTesting", targets: ["VellumTesting"]),
+        .library(name: "VellumMetrics", targets: ["VellumMetrics"]),
         .library(name: "ArchiveQuery", targets: ["ArchiveQuery"]),
         .library(name: "StorageEngine", targets: ["StorageEngine"]),
         .library(name: "CBOR", targets: ["CBOR"]),
@@ -21,6 +22,8 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        // Of the product VellumMetrics alone.
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
     ],
     targets: [
         .target(name: "CPlatform"),
@@ -41,6 +44,10 @@ let package = Package(
             ],
             swiftSettings: strict),
         .target(name: "VellumTesting", dependencies: ["Vellum", "StorageEngine"], swiftSettings: strict),
+        .target(
+            name: "VellumMetrics",
+            dependencies: ["Vellum", .product(name: "CoreMetrics", package: "swift-metrics")],
+            swiftSettings: strict),
         .target(name: "TerminalKit", swiftSettings: strict),
         .target(
             name: "TerminalCurses", dependencies: ["TerminalKit", "CNcurses"],

@@ -16,6 +16,7 @@ struct ModuleTable {
             "ArchiveQuery": ["StorageEngine", "CBOR"],
             "Vellum": ["StorageEngine", "ArchiveQuery", "CBOR"],
             "VellumTesting": ["Vellum", "StorageEngine"],
+            "VellumMetrics": ["Vellum"],
             "Papyrus": ["Vellum", "StorageEngine", "ArchiveQuery", "CBOR"],
             "CacheAdvance": ["Vellum", "StorageEngine", "ArchiveQuery", "CBOR"],
             "Nest": ["Vellum", "StorageEngine", "ArchiveQuery", "CBOR"],
@@ -34,6 +35,7 @@ struct ModuleTable {
             restricted: [
                 "ArgumentParser": ["VellumCommand"],
                 "OpenCombine": ["Papyrus"],
+                "CoreMetrics": ["VellumMetrics"],
                 // The engine stays small and quick to start: bytes, and the system's C library.
                 "Foundation": withFoundation,
                 "FoundationEssentials": withFoundation,

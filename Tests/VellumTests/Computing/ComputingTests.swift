@@ -20,6 +20,13 @@ import Vellum
         }
     }
 
+    private final class Counter: Sendable {
+        private let count = Atomic(0)
+
+        var value: Int { count.load(ordering: .relaxed) }
+        func add() { count.add(1, ordering: .relaxed) }
+    }
+
     private final class Gate: Sendable {
         private let state = Mutex<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
         let entered = Atomic(0)
@@ -217,6 +224,43 @@ import Vellum
             return Note(primaryKey: "a", text: "")
         }
         #expect(last.primaryKey == "a")
+    }
+
+    /// Of many processes that miss one key at once each made what is expensive to make.
+    @Test func oneComputesForAllProcesses() async throws {
+        let made = Counter()
+        let handles = try (0..<4).map { _ in try store.factory().archives(for: Note.self) }
+        let threads = handles.map { notes in
+            Background {
+                let note = try notes.value(forKey: "a", waitingForProcesses: .seconds(600)) {
+                    made.add()
+                    usleep(50_000)
+                    return Note(primaryKey: "a", text: "made")
+                }
+                #expect(note.text == "made")
+            }
+        }
+        try await eventually { made.value > 0 }
+        let last = try await handles[0].asynchronous.value(forKey: "a", waitingForProcesses: .seconds(600)) {
+            made.add()
+            return Note(primaryKey: "a", text: "made")
+        }
+        for thread in threads { try thread.wait() }
+        #expect(made.value == 1 && last.text == "made")
+        // What is being renewed elsewhere is good enough, and who is stopped is waited for no longer than was said.
+        let claim = try handles[1].core.archive.claim("a")
+        #expect(claim != nil)
+        handles[0].record(last, expiresIn: .seconds(5))
+        func ask(_ key: String) throws -> String {
+            try handles[0].value(
+                forKey: key, renewingBefore: .seconds(3_600), waitingForProcesses: .milliseconds(20)
+            ) { Note(primaryKey: key, text: "again") }.text
+        }
+        #expect(try ask("a") == "made")
+        handles[0].delete(archiveWithKey: "a")
+        #expect(try ask("a") == "again")
+        #expect(try ask("b") == "again", "another key is nobody's")
+        withExtendedLifetime(claim) {}
     }
 
     @Test func whatIsDueIsRenewed() async throws {

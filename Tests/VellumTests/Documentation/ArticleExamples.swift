@@ -2,6 +2,7 @@ import Foundation
 import Logging
 import Testing
 import Vellum
+import VellumMetrics
 import VellumTesting
 
 // The code of the articles in Vellum.docc; a test compares them. A block there is a part of a function here.
@@ -236,4 +237,11 @@ private struct Session: ArchiveCodable {
         let ada = Greeter(sessions: FakeArchives([Session(primaryKey: "ada")]))
         #expect(nobody.greeting("ada") == "Who are you?" && ada.greeting("ada") == "Hello again")
     }
+}
+
+/// That of the article about servers.
+private func report(_ sessions: ArchiveManager<Session>) async throws {
+    let metrics = ArchiveMetrics()
+    metrics.add(sessions, named: "sessions")
+    try await metrics.run(every: .seconds(10))  // until its task is cancelled
 }

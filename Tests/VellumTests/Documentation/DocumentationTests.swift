@@ -35,7 +35,7 @@ import Vellum
     @Test(arguments: [
         ("Vellum", 1), ("TwoTiers", 5), ("AskingForObjects", 3), ("ChangingObjects", 7),
         ("WhenTypesChange", 2),
-        ("TestingPrograms", 2),
+        ("TestingPrograms", 2), ("RunningInServers", 1),
     ])
     func theArticlesAreCompiled(name: String, count: Int) throws {
         let compiled = lines(try read("Tests/VellumTests/Documentation/ArticleExamples.swift"))
