@@ -83,9 +83,9 @@ let package = Package(
         .testTarget(
             name: "VellumTests",
             dependencies: [
-                "Vellum", "VellumTesting", "StorageEngine", "ArchiveQuery", "CBOR", "ObjectWorker",
-                "TestSupport",
-                .product(name: "Logging", package: "swift-log"),
+                "Vellum", "VellumTesting", "VellumMetrics", "StorageEngine", "ArchiveQuery", "CBOR",
+                "ObjectWorker", "TestSupport", .product(name: "Logging", package: "swift-log"),
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
             ],
             swiftSettings: strict),
         // A program that keeps objects, as a user would write it.

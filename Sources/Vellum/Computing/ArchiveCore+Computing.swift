@@ -96,7 +96,8 @@ extension ArchiveCore {
         if let object = try peek(request.key) {
             // What another process renews is good enough meanwhile.
             let isOthers = request.patience != nil && claim == nil
-            if try !isRenewal || isOthers || !isDue(request) { return .found(try prepare(object).kept) }
+            let isGood = try isOthers || isRenewal == false || isDue(request) == false
+            if isGood { return .found(try prepare(object).kept) }
         }
         guard let patience = request.patience, claim == nil else { return .compute(claim) }
         let waited = Duration.microseconds(Archive.bootTime() - start)

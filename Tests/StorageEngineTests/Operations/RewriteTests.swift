@@ -66,4 +66,38 @@ import StorageEngine
         #expect(throws: StorageError.self) { try rewrite(archive, "a", [UInt8](repeating: 2, count: 101)) }
         #expect(try archive.peek("a")?.count == 60)
     }
+
+    #if DEBUG
+    @Test(arguments: [
+        CrashPoint.putFrameWritten, .entryNamed, .evictionRemoved, .putIndexChanged, .putCommitted,
+    ])
+    func whoDiesAmidItLeavesOneFormOrTheOther(point: CrashPoint) async throws {
+        let (store, archive) = try open(400)
+        for number in 0..<10 { try archive.put([UInt8](repeating: 1, count: 30), forKey: "\(number)") }
+        for number in [3, 8, 1] { _ = try archive.access("\(number)") }
+        let order = try archive.entries().keys
+        store.close()
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [path = folder.store as String, name = point.rawValue as String] in
+            let archive = try Store.open(at: path).archive(named: "A")
+            CrashPoint.arm(try #require(CrashPoint(rawValue: name)), passing: 3)
+            for key in try archive.entries().keys {
+                let sequence = try #require(try archive.current(key)).sequence
+                _ = try archive.rewrite(
+                    [UInt8](repeating: 2, count: 60), forKey: key, ifSequence: sequence, encoding: .cbor)
+            }
+        }
+        for _ in 0..<2 {
+            let (store, archive) = try open(400)
+            let keys = try archive.entries().keys
+            #expect(keys == order.filter(keys.contains), "\(point)")
+            let values = try keys.map { try #require(try archive.peek($0)) }
+            #expect(values.allSatisfy { $0.count == ($0.first == 1 ? 30 : 60) && Set($0).count == 1 })
+            #expect(try values.contains { $0.first == 2 } && archive.check().clean)
+            #expect(values.reduce(0) { $0 + $1.count } <= 400 && keys.count >= 6)
+            store.close()
+            unlink(folder.store + "/A.archive/index")
+        }
+    }
+    #endif
 }
