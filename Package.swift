@@ -11,6 +11,8 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .library(name: "Vellum", targets: ["Vellum"]),
+        .library(name: "VellumTesting", targets: ["VellumTesting"]),
+        .library(name: "VellumMetrics", targets: ["VellumMetrics"]),
         .library(name: "ArchiveQuery", targets: ["ArchiveQuery"]),
         .library(name: "CacheAdvance", targets: ["CacheAdvance"]),
         .library(name: "Nest", targets: ["Nest"]),
@@ -22,6 +24,8 @@ let package = Package(
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        // Of the product VellumMetrics alone.
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
     ],
     targets: [
         .target(name: "CPlatform"),
@@ -43,6 +47,11 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "CacheAdvance", dependencies: ["StorageEngine"], swiftSettings: strict),
         .target(name: "Nest", dependencies: ["StorageEngine", "CBOR"], swiftSettings: strict),
+        .target(name: "VellumTesting", dependencies: ["Vellum", "StorageEngine"], swiftSettings: strict),
+        .target(
+            name: "VellumMetrics",
+            dependencies: ["Vellum", .product(name: "CoreMetrics", package: "swift-metrics")],
+            swiftSettings: strict),
         .target(name: "TerminalKit", swiftSettings: strict),
         .target(
             name: "TerminalCurses", dependencies: ["TerminalKit", "CNcurses"],
@@ -78,8 +87,9 @@ let package = Package(
         .testTarget(
             name: "VellumTests",
             dependencies: [
-                "Vellum", "StorageEngine", "ArchiveQuery", "CBOR", "ObjectWorker", "TestSupport",
-                .product(name: "Logging", package: "swift-log"),
+                "Vellum", "VellumTesting", "VellumMetrics", "StorageEngine", "ArchiveQuery", "CBOR",
+                "ObjectWorker", "TestSupport", .product(name: "Logging", package: "swift-log"),
+                .product(name: "MetricsTestKit", package: "swift-metrics"),
             ],
             swiftSettings: strict),
         // A program that keeps objects, as a user would write it.

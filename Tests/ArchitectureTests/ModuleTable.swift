@@ -15,6 +15,8 @@ struct ModuleTable {
             "StorageEngine": ["CPlatform"],
             "ArchiveQuery": ["StorageEngine", "CBOR"],
             "Vellum": ["StorageEngine", "ArchiveQuery", "CBOR"],
+            "VellumTesting": ["Vellum", "StorageEngine"],
+            "VellumMetrics": ["Vellum"],
             "Papyrus": ["Vellum", "StorageEngine", "ArchiveQuery", "CBOR"],
             "CacheAdvance": ["StorageEngine"],
             "Nest": ["StorageEngine", "CBOR"],
@@ -33,6 +35,7 @@ struct ModuleTable {
             restricted: [
                 "ArgumentParser": ["VellumCommand"],
                 "OpenCombine": ["Papyrus"],
+                "CoreMetrics": ["VellumMetrics"],
                 // The engine stays small and quick to start: bytes, and the system's C library.
                 "Foundation": withFoundation,
                 "FoundationEssentials": withFoundation,

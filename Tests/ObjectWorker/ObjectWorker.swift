@@ -4,10 +4,11 @@ import Vellum
 /// A program that keeps objects, for tests of two such programs on one store. It has the library's product alone.
 @main
 struct ObjectWorker {
-    /// `ObjectWorker first|second STORE SEED ROUNDS SECONDS IN OUT RESULT`: IN and OUT are pipes from and to the other one.
+    /// `ObjectWorker migrate STORE`, or `ObjectWorker first|second STORE SEED ROUNDS SECONDS IN OUT RESULT`: IN and OUT are pipes from and to the other one.
     static func main() {
         endWithParent()
         let words = CommandLine.arguments
+        if words.count == 3, words[1] == "migrate" { return migrate(words[2]) }
         guard words.count == 9, let seed = UInt64(words[3]), let rounds = Int(words[4]),
             let seconds = Double(words[5])
         else { exit(2) }
@@ -19,6 +20,15 @@ struct ObjectWorker {
             let end = Date().addingTimeInterval(seconds)
             while turns.play(isOver: turns.round >= rounds && Date() >= end) {}
             try turns.result().write(toFile: words[8], atomically: true, encoding: .utf8)
+        } catch {
+            FileHandle.standardError.write(Data("\(error)\n".utf8))
+            exit(1)
+        }
+    }
+
+    private static func migrate(_ store: String) {
+        do {
+            try ArchivesFactory(storePath: store).archives(for: Thing.self).migrateAll()
         } catch {
             FileHandle.standardError.write(Data("\(error)\n".utf8))
             exit(1)

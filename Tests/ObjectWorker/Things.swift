@@ -29,3 +29,16 @@ final class Book: Versioned {
         self.version = version
     }
 }
+
+/// The third version of an object, of which the tests have the versions before.
+struct Thing: ArchiveCodable, ArchiveVersioned {
+    static var archiveTypeName: String { "Thing" }
+    static let archiveVersions = ArchiveVersions().version(
+        3, renaming: ["size": "width"], adding: ["tags": [], "height": 7, "label": "thing!"])
+    var primaryKey: String
+    var name: String
+    var width: Int
+    var tags: [String]
+    var height: Int
+    var label: String
+}

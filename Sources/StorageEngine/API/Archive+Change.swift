@@ -64,9 +64,10 @@ extension Archive {
             Result { () throws(StorageError) in
                 try (attributes ?? .none).withTraits { (traits) throws(StorageError) in
                     try withBytes(of: key) { (key) throws(StorageError) in
-                        try engine.put(
+                        let stored = try engine.put(
                             PutRequest(value: bytes, encoding: encoding, keepsCreation: true, traits: traits),
                             key: key, ifSequence: sequence, keepsTraits: attributes == nil)
+                        return stored.map { .stored(sequence: $0.sequence) } ?? .changed
                     }
                 }
             }
@@ -75,6 +76,25 @@ extension Archive {
         if attributes?.lifetime != nil { try engine.beginHousekeeping() }
         try engine.settle()
         return outcome
+    }
+
+    /// Stores the value of an entry in another form, if it is still the one that was seen (``CurrentEntry/sequence``); `false`: it
+    /// is another by now, and nothing was stored. That is no use of the entry: its place in the order, its times, hits, lifetimes
+    /// and owner stay. What then doesn't fit into the limit is evicted, the entry itself excepted.
+    package func rewrite(
+        _ value: [UInt8], forKey key: String, ifSequence sequence: UInt64, encoding: ValueEncoding
+    ) throws(StorageError) -> Bool {
+        let engine = try engine()
+        let result: Result<Bool, StorageError> = value.withUnsafeBytes { bytes in
+            Result { () throws(StorageError) in
+                try withBytes(of: key) { (key) throws(StorageError) in
+                    try engine.rewrite(bytes, encoding: encoding, key: key, ifSequence: sequence)
+                }
+            }
+        }
+        let isStored = try result.get()
+        try engine.settle()
+        return isStored
     }
 
     /// Changes an entry in one step that depends on what it is: a counter, a list that grows, a merge. `body` gets the

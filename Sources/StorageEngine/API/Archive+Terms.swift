@@ -12,31 +12,23 @@ package struct KeptTerms: OptionSet, Sendable, Hashable {
 /// Updates that keep what an entry was stored with. The deadline is kept as it stands in the index, so it moves by
 /// nothing however often an entry is updated.
 extension Archive {
-    /// As ``putToHold(_:forKey:encoding:attributes:keepsCreation:)`` for an update; `kept` of the terms are those of the
-    /// entry that is there, the others those of `attributes`. Costs a look at that entry before. Another process that
-    /// stores the entry between the look and the update has its terms replaced by those that were looked at.
+    /// As ``putToHold(_:forKey:encoding:attributes:keepsCreation:)`` for an update, but only if the entry is still the one that
+    /// was seen, `nil` for none; `nil`: it is another by now, and nothing was stored. `kept` of the terms are those of that entry,
+    /// the others those of `attributes`. Without a value, of that many bytes, it is as ``recordInMemoryOnly(_:bytes:attributes:)``.
     package func updateToHold(
-        _ value: UnsafeRawBufferPointer, forKey key: HashedKey, encoding: ValueEncoding,
-        attributes: EntryAttributes, keeping kept: KeptTerms
-    ) throws(StorageError) -> HeldEntry {
+        _ value: UnsafeRawBufferPointer?, bytes: Int, forKey key: HashedKey, encoding: ValueEncoding,
+        attributes: EntryAttributes, keeping kept: KeptTerms, ifSequence sequence: UInt64?
+    ) throws(StorageError) -> HeldEntry? {
         let engine = try engine()
         let held = try engine.withTraits(attributes, keeping: kept, of: key) {
             (traits) throws(StorageError) in
-            let request = PutRequest(value: value, encoding: encoding, keepsCreation: true, traits: traits)
-            return try engine.putMakingRoom(request, key: key.bytes, tag: key.tag)
-        }
-        try engine.settle()
-        return held
-    }
-
-    /// The same for ``recordInMemoryOnly(_:bytes:attributes:)``.
-    package func updateInMemoryOnly(
-        _ key: HashedKey, bytes: UInt64, attributes: EntryAttributes, keeping kept: KeptTerms
-    ) throws(StorageError) -> HeldEntry {
-        let engine = try engine()
-        let held = try engine.withTraits(attributes, keeping: kept, of: key) {
-            (traits) throws(StorageError) in
-            try engine.putInMemoryOnly(bytes: bytes, key: key.bytes, tag: key.tag, traits: traits)
+            let request =
+                if let value {
+                    PutRequest(value: value, encoding: encoding, keepsCreation: true, traits: traits)
+                } else {
+                    try engine.requestInMemoryOnly(bytes: UInt64(bytes), traits)
+                }
+            return try engine.put(request, key: key.bytes, ifSequence: sequence, keepsTraits: false)
         }
         try engine.settle()
         return held

@@ -5,7 +5,7 @@ package struct HeldEntry: Sendable, Hashable {
     let tag: UInt32
     let location: Location
     /// Of the operation that stored it: the same also after the frame was moved.
-    let sequence: UInt64
+    package let sequence: UInt64
     /// How long the object may stay in memory, microseconds; 0: as long as there is room. Counts anew from each
     /// time that it is read from disk (S8).
     package let memoryInterval: Int64
@@ -86,14 +86,18 @@ extension ArchiveEngine {
     func putInMemoryOnly(
         bytes: UInt64, key: UnsafeRawBufferPointer, tag: UInt32, traits: EntryTraits
     ) throws(StorageError) -> HeldEntry {
-        var traits = traits
-        traits.residentBytes = max(1, bytes)
-        guard processSlot != nil else { throw .readOnly(operation: "record") }
-        let request = PutRequest(
-            value: UnsafeRawBufferPointer(start: nil, count: 0), encoding: .unknown, traits: traits)
-        let held = try put(request, key: key, tag: tag)
+        let held = try put(requestInMemoryOnly(bytes: bytes, traits), key: key, tag: tag)
         crashPoint(.residentRecorded)
         return held
+    }
+
+    /// What is put for an entry that only this process' memory holds.
+    func requestInMemoryOnly(bytes: UInt64, _ traits: EntryTraits) throws(StorageError) -> PutRequest {
+        guard processSlot != nil else { throw .readOnly(operation: "record") }
+        var traits = traits
+        traits.residentBytes = max(1, bytes)
+        return PutRequest(
+            value: UnsafeRawBufferPointer(start: nil, count: 0), encoding: .unknown, traits: traits)
     }
 
     /// Whether a living process holds the entry in memory.

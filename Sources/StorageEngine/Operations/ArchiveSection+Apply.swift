@@ -1,7 +1,8 @@
 /// What a put and a removal do to the index; each is also what a replay of the log does.
 extension ArchiveSection {
     /// Makes the frame at `location` the entry of its key; `number` is its present entry, or 0. Returns its number.
-    /// With `isTouchPending` its place in the order is left to whoever applies the pending touches.
+    /// With `isTouchPending` its place in the order is left to whoever applies the pending touches; a frame with the stamp that
+    /// the entry has is no use of it (``rewrite(_:encoding:key:tag:ifSequence:)``).
     @discardableResult
     @inline(__always)
     func applyPut(
@@ -21,13 +22,16 @@ extension ArchiveSection {
             index.adjustLive(before, by: -Int(slot.frameBytes))
             slot.name(location)
             crashPoint(.entryNamed)
+            let isUse = slot.recency != content.recency
+            let hits = slot.hits
             fill(number, slot, content, frameBytes: frameBytes)
+            if !isUse { slot.hits = hits }
             slot.location = location
             index.table.setCell(of: number, slot, location, replacing: before)
             index.residency.forget(number)
             if isTouchPending {
                 index.touches.noteStored(number, tag: tag, stamp: content.recency, time: content.time)
-            } else {
+            } else if isUse {
                 index.order.unlink(number, slot)
                 crashPoint(.recencyUnlinked)
                 slot.recency = content.recency

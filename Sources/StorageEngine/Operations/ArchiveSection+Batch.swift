@@ -57,7 +57,7 @@ extension ArchiveSection {
             return condition.sequence == nil
         }
         defer { engine.letGo(present) }
-        return condition.sequence == present.presentSequence
+        return try condition.sequence == engine.presentSequence(of: present, key, tag: condition.tag)
     }
 
     /// What is there under the keys of a batch.

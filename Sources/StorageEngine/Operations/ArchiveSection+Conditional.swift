@@ -1,9 +1,10 @@
 extension ArchiveEngine {
     /// As ``putMakingRoom(_:key:tag:)``, but only while the entry is still the one that operation `sequence` stored;
-    /// `nil`: only while there is none. With `keepsTraits` it keeps deadline, memory interval and owner.
+    /// `nil`: only while there is none. With `keepsTraits` it keeps deadline, memory interval and owner. Returns `nil` where
+    /// nothing was stored.
     func put(
         _ request: PutRequest, key: UnsafeRawBufferPointer, ifSequence sequence: UInt64?, keepsTraits: Bool
-    ) throws(StorageError) -> ConditionalPut {
+    ) throws(StorageError) -> HeldEntry? {
         do throws(StorageError) {
             return try putOnce(request, key: key, ifSequence: sequence, keepsTraits: keepsTraits)
         } catch {
@@ -18,7 +19,7 @@ extension ArchiveEngine {
 
     private func putOnce(
         _ request: PutRequest, key: UnsafeRawBufferPointer, ifSequence sequence: UInt64?, keepsTraits: Bool
-    ) throws(StorageError) -> ConditionalPut {
+    ) throws(StorageError) -> HeldEntry? {
         try ArchiveEngine.validate(key: key)
         let tag = UInt32(truncatingIfNeeded: hash(key))
         try admit(request, key: key, tag: tag)
@@ -31,20 +32,32 @@ extension ArchiveSection {
     fileprivate func put(
         _ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32, ifSequence sequence: UInt64?,
         keepsTraits: Bool
-    ) throws(StorageError) -> ConditionalPut {
+    ) throws(StorageError) -> HeldEntry? {
         var request = request
         let present = try findToChange(key, tag: tag)
         defer { if let present { engine.letGo(present) } }
-        guard sequence == present?.presentSequence else { return .changed }
+        let found = try present.map { (present) throws(StorageError) in
+            try engine.presentSequence(of: present, key, tag: tag)
+        }
+        guard sequence == found ?? nil else { return nil }
         if keepsTraits, let present, sequence != nil {
             request.traits = present.frame.traits
             request.traits.deadline = present.slot.deadline
         }
-        return .stored(sequence: try put(request, key: key, tag: tag).sequence)
+        return try put(request, key: key, tag: tag)
     }
 }
 
-extension FoundEntry {
-    /// The number of the operation that stored the value. What has expired, or is in a process' memory only, is none.
-    var presentSequence: UInt64? { (standing ?? .valid) == .valid ? frame.sequence : nil }
+extension ArchiveEngine {
+    /// The number of the operation that stored what this process finds under the key of an entry. What has expired, or is in
+    /// another process' memory only, is none.
+    func presentSequence(
+        of entry: FoundEntry, _ key: UnsafeRawBufferPointer, tag: UInt32
+    ) throws(StorageError) -> UInt64? {
+        guard entry.slot.isMemoryOnly else {
+            return (entry.standing ?? .valid) == .valid ? entry.frame.sequence : nil
+        }
+        guard let own = ownMemoryOnlyNumber(of: key, tag: tag), isPresent(own) else { return nil }
+        return try sequence(of: own)
+    }
 }

@@ -37,7 +37,7 @@ extension ArchiveEngine {
 
     /// Counts a refusal and says why (S4).
     @inline(never)
-    fileprivate func reject(_ key: UnsafeRawBufferPointer, tag: UInt32, bytes: Int, limit: UInt64)
+    func reject(_ key: UnsafeRawBufferPointer, tag: UInt32, bytes: Int, limit: UInt64)
         -> StorageError
     {
         noteRejection(key, tag: tag, bytes: bytes, .tooLarge)
@@ -143,7 +143,7 @@ extension ArchiveSection {
 
     /// Stores a frame that has an extension: traits, or evictions that free `excess` bytes.
     @inline(never)
-    private func putExtended(
+    func putExtended(
         _ content: inout FrameContent, _ traits: EntryTraits, _ tag: UInt32, replaced: UInt32, excess: Int
     ) throws(StorageError) -> (Location, UInt32, event: UInt64) {
         let entries = index.entryCount

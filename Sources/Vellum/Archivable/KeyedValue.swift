@@ -52,6 +52,10 @@ extension KeyedValue: AnyKeyedValue {
 
 /// Makes the value alone into bytes, and gives it back the key under which these were found.
 private final class KeyedValueCoder<Value: Codable>: ArchiveCoder<KeyedValue<Value>>, @unchecked Sendable {
+    private let ownForm = StoredForm(of: Value.self)
+
+    override var form: StoredForm? { Value.self is Data.Type || Value.self is String.Type ? nil : ownForm }
+
     override func encode(_ object: KeyedValue<Value>) throws -> EncodedObject {
         func encoded(_ bytes: [UInt8], _ encoding: ValueEncoding) -> EncodedObject {
             EncodedObject(bytes: bytes, encoding: encoding, isShared: false, properties: [])
@@ -59,7 +63,8 @@ private final class KeyedValueCoder<Value: Codable>: ArchiveCoder<KeyedValue<Val
         if let data = object.value as? Data { return encoded([UInt8](data), .unknown) }
         if let text = object.value as? String { return encoded(Array(text.utf8), .text) }
         let parts = PartsOfObject()
-        var result = encoded(try CBOREncoder().encode(object.value, watcher: parts), .cbor)
+        var result = encoded(
+            try ownForm.numbered(CBOREncoder().encode(object.value, watcher: parts)), .cbor)
         result.isShared = parts.areShared || Value.self is AnyObject.Type
         return result
     }
@@ -67,18 +72,24 @@ private final class KeyedValueCoder<Value: Codable>: ArchiveCoder<KeyedValue<Val
     override func decode(
         _ bytes: UnsafeRawBufferPointer, key: String
     ) throws -> DecodedObject<KeyedValue<Value>> {
-        var isShared = false
-        let value: Value
+        func decoded(_ value: Value, isShared: Bool = false, isMigrated: Bool = false)
+            -> DecodedObject<KeyedValue<Value>>
+        {
+            DecodedObject(object: KeyedValue(value, forKey: key), isShared: isShared, isMigrated: isMigrated)
+        }
         if Value.self is Data.Type, let data = Data(bytes) as? Value {
-            value = data
-        } else if Value.self is String.Type {
+            return decoded(data)
+        }
+        if Value.self is String.Type {
             guard let text = String(validating: bytes, as: UTF8.self) as? Value else {
                 throw ArchiveError.noText
             }
-            value = text
-        } else {
-            value = try CBORDecoder().decode(Value.self, from: bytes, sawReference: &isShared)
+            return decoded(text)
         }
-        return DecodedObject(object: KeyedValue(value, forKey: key), isShared: isShared)
+        return try ownForm.withPresent(bytes, type: Value.self, key: key) { bytes, isMigrated in
+            var isShared = false
+            let value = try CBORDecoder().decode(Value.self, from: bytes, sawReference: &isShared)
+            return decoded(value, isShared: isShared, isMigrated: isMigrated)
+        }
     }
 }

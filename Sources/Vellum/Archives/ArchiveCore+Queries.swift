@@ -14,7 +14,12 @@ extension ArchiveCore {
         let conditions = conditions(of: queries)
         guard !conditions.isEmpty, !memory.hasObjectsOnlyHere else { return nil }
         let parts = try conditions.compactMap { try $0.predicate { try encodedProperty(at: $0) } }
-        return parts.isEmpty ? nil : .and(parts)
+        guard !parts.isEmpty, let version = coder.form?.versions.current, version > 0 else {
+            return parts.isEmpty ? nil : .and(parts)
+        }
+        // Of a former version the object is asked.
+        let isPresent = QueryPredicate.compare(.named(StoredForm.name), .equal, .integer(Int64(version)))
+        return .or([.and(parts), .not(isPresent)])
     }
 
     /// Those that every result meets, whatever the order of the steps.
@@ -56,13 +61,19 @@ extension ArchiveCore {
         let way = PropertyPath(steps: path)
         if let known = proven.withLock({ $0[way] }) { return known }
         let proof = PropertyProof<Object> { [coder] bytes in
-            try bytes.withUnsafeBytes { try coder.decode($0, key: "").object }
+            try bytes.withUnsafeBytes { bytes in
+                // What a former version has under a name says nothing of the present one.
+                guard coder.form?.isPresent(bytes) != false else { throw ArchiveError.noProperties }
+                return try coder.decode(bytes, key: "").object
+            }
         }
         var hasSample = false
         var found: QueryProperty?
         let latest = QueryPlan(QueryPipeline([.limit(Self.samples)]))
         try latest.run(over: archive) { row in
-            guard let value = row.value else { return true }
+            guard let value = row.value,
+                value.withUnsafeBytes({ coder.form?.isPresent($0) }) != false
+            else { return true }
             hasSample = true
             found = proof.property(at: path, in: value)
             return found == nil
@@ -92,7 +103,7 @@ extension ArchiveCore {
                 let object = try value.withUnsafeBytes { try coder.decode($0, key: entry.key).object }
                 run.add(Seen(object: object, name: entry.key, sequence: entry.sequence), object)
             } catch {
-                noteUndecodable(entry.key, error)
+                noteUnreadable(entry.key, error)
             }
             return !run.isComplete
         }
@@ -118,7 +129,7 @@ extension ArchiveCore {
     func objects(named names: [String]) throws -> [Seen] {
         try names.compactMap { name in
             let sequence = try archive.metadata(name)?.sequence ?? 0
-            return try peek(name).map { Seen(object: $0, name: name, sequence: sequence) }
+            return try peekIfKnown(name).map { Seen(object: $0, name: name, sequence: sequence) }
         }
     }
 

@@ -1,9 +1,9 @@
 import Logging
 import StorageEngine
 
-/// Keys under which this process found a value that is no object. Each is told of once: a type that changed makes as many of
+/// Keys under which this process found a value that it can't read. Each is told of once: a type that changed makes as many of
 /// them as there are entries, at each access again.
-struct StaleKeys {
+struct UnreadKeys {
     /// More than these are only counted.
     private static var most: Int { 10_000 }
 
@@ -12,7 +12,7 @@ struct StaleKeys {
 
     /// Whether nobody has told of it yet.
     mutating func note(_ name: String) -> Bool {
-        guard names.count < StaleKeys.most else {
+        guard names.count < UnreadKeys.most else {
             if !names.contains(ExactText(name)) { count += 1 }
             return false
         }
@@ -22,23 +22,35 @@ struct StaleKeys {
     }
 }
 
+/// Values that are no objects (any more), and those of versions that this program doesn't know yet.
+struct UnreadValues {
+    var stale = UnreadKeys()
+    var newer = UnreadKeys()
+}
+
 /// Stored values that are no objects (any more): counted, logged once, found and deleted on demand.
 extension ArchiveCore {
-    /// Tells of a stored value that is no object: in an event for its key once, and in the log for the first of all.
-    func noteUndecodable(_ name: String, _ error: any Error) {
-        let (isNew, isFirst) = stale.withLock { stale in
-            let isNew = stale.note(name)
-            return (isNew, isNew && stale.count == 1)
+    /// Tells of a stored value that can't be read: in an event for its key once, and in the log for the first of all.
+    func noteUnreadable(_ name: String, _ error: any Error) {
+        let isNewer = (error as? ArchiveError)?.isNewerVersion == true
+        let kind = isNewer ? \UnreadValues.newer : \.stale
+        let (isNew, isFirst) = unread.withLock { unread in
+            let isNew = unread[keyPath: kind].note(name)
+            return (isNew, isNew && unread[keyPath: kind].count == 1)
         }
         if isNew { try? withHashed(name) { try archive.noteUndecodable($0) } }
         guard isFirst else { return }
         shared.failures.withLock { $0.logged += 1 }
+        let advice =
+            isNewer
+            ? "further ones are counted only, and all stay as they are"
+            : "further ones are counted only, staleKeys lists and deleteStale deletes them"
         factory.logger.warning(
-            "vellum: cannot read a value; further ones are counted only, staleKeys lists and deleteStale deletes them",
+            "vellum: cannot read a value; \(advice)",
             metadata: ["archive": "\(archive.name)", "key": "\(name)", "reason": "\(error)"])
     }
 
-    /// The stored values that are no objects.
+    /// The stored values that are no objects; one of a version to come is one.
     func staleVersions() throws -> [Version] {
         let list = try archive.entries()
         return try list.indices.compactMap { index in
@@ -48,7 +60,9 @@ extension ArchiveCore {
             var isStale = false
             try withHashed(name) { key in
                 try archive.withPeekToHold(key) { bytes, _ in
-                    isStale = (try? coder.decode(bytes, key: name)) == nil
+                    isStale =
+                        coder.form?.newerVersion(in: bytes) == nil
+                        && (try? coder.decode(bytes, key: name)) == nil
                 }
             }
             return isStale ? Version(name: name, sequence: metadata.sequence) : nil

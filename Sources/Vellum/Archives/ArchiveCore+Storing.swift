@@ -6,15 +6,24 @@ struct PreparedObject: @unchecked Sendable {
     let encoded: EncodedObject
     /// What memory will keep. An object itself is among it only if it is safe to share.
     let kept: HeldObject
-    /// Stores the properties that have archives of their own.
+    /// Store the properties that have archives of their own.
     let properties: [() -> Void]
+
+    @inline(__always)
+    func storeProperties() {
+        for store in properties { store() }
+    }
 }
 
 /// Storing (S1, S4), in two steps: the first reads the object, on its caller's thread; the second may wait.
 extension ArchiveCore {
     func store(_ object: Object, _ terms: Terms) throws {
         let name = object.primaryKey
-        try withHashed(name) { key in try put(prepare(object, name, key), key, terms) }
+        try withHashed(name) { key in
+            let prepared = try prepare(object, name, key)
+            prepared.storeProperties()
+            try put(prepared, key, terms)
+        }
     }
 
     /// The object in its bytes.
@@ -24,6 +33,7 @@ extension ArchiveCore {
     }
 
     func store(_ prepared: PreparedObject, _ terms: Terms) throws {
+        prepared.storeProperties()
         try withHashed(prepared.name) { try put(prepared, $0, terms) }
     }
 
@@ -43,43 +53,96 @@ extension ArchiveCore {
             properties: encoded.properties.isEmpty ? [] : encoded.properties.map { preparedProperty($0) })
     }
 
-    private func put(_ prepared: PreparedObject, _ key: HashedKey, _ terms: Terms) throws {
-        for store in prepared.properties { store() }
+    func put(_ prepared: PreparedObject, _ key: HashedKey, _ terms: Terms) throws {
         let terms = terms.completed(shared.standardLifetime)
+        guard terms.isUpdate else {
+            _ = try keep(prepared, key, terms, put: putToHold)
+            return
+        }
+        // One that others came before is an update of what they have stored.
+        try persist(prepared.name) { try keep(prepared, key, terms, put: update) ? () : nil }
+    }
+
+    /// Stores an object if the one that is there is the one that was seen, as it was found by ``version(toReplace:_:)``.
+    func put(_ prepared: PreparedObject, _ terms: Terms, ifSequence sequence: UInt64?) throws -> Bool {
+        try withHashed(prepared.name) { key in
+            try keep(prepared, key, terms.completed(shared.standardLifetime)) {
+                try update($0, $1, $2, isOnlyHere: $3, ifSequence: sequence)
+            }
+        }
+    }
+
+    /// What only the disk has no room for is kept in memory alone (S11).
+    func isKeptOnlyHere(_ bytes: Int) throws -> Bool {
+        try bytes > diskLimit && bytes <= archive.memoryLimit()
+    }
+
+    private typealias Put = (PreparedObject, HashedKey, Terms, _ isOnlyHere: Bool) throws -> HeldEntry?
+
+    private func keep(
+        _ prepared: PreparedObject, _ key: HashedKey, _ terms: Terms, put: Put
+    ) throws -> Bool {
         let bytes = prepared.encoded.bytes.count
-        // What only the disk has no room for is kept in memory alone (S11).
-        let isOnlyHere = try bytes > diskLimit && bytes <= archive.memoryLimit()
-        let held =
-            isOnlyHere
-            ? try recordInMemoryOnly(key, bytes: UInt64(bytes), terms)
-            : try putToHold(prepared.encoded, key, terms)
+        let isOnlyHere = try isKeptOnlyHere(bytes)
+        guard let held = try put(prepared, key, terms, isOnlyHere) else { return false }
         try memory.keep(
             prepared.kept, key, named: prepared.name, held: held, bytes: bytes, origin: .recorded,
             isOnlyHere: isOnlyHere, atMost: shared.sliding?.pause)
         if terms.isUpdate, shared.sliding != nil { try slide(prepared.name) }
+        return true
     }
 
     private func putToHold(
-        _ encoded: EncodedObject, _ key: HashedKey, _ terms: Terms
-    ) throws -> HeldEntry {
-        try encoded.bytes.withUnsafeBytes { value in
-            guard terms.kept.isEmpty else {
-                return try archive.updateToHold(
-                    value, forKey: key, encoding: encoded.encoding, attributes: terms.attributes,
-                    keeping: terms.kept)
-            }
-            return try archive.putToHold(
-                value, forKey: key, encoding: encoded.encoding, attributes: terms.attributes,
-                keepsCreation: terms.isUpdate)
+        _ prepared: PreparedObject, _ key: HashedKey, _ terms: Terms, isOnlyHere: Bool
+    ) throws -> HeldEntry? {
+        let encoded = prepared.encoded
+        if isOnlyHere {
+            return try archive.recordInMemoryOnly(
+                key, bytes: UInt64(encoded.bytes.count), attributes: terms.attributes)
+        }
+        return try encoded.bytes.withUnsafeBytes {
+            try archive.putToHold(
+                $0, forKey: key, encoding: encoded.encoding, attributes: terms.attributes,
+                keepsCreation: false)
         }
     }
 
-    private func recordInMemoryOnly(_ key: HashedKey, bytes: UInt64, _ terms: Terms) throws -> HeldEntry {
-        guard terms.kept.isEmpty else {
-            return try archive.updateInMemoryOnly(
-                key, bytes: bytes, attributes: terms.attributes, keeping: terms.kept)
+    /// `nil`: somebody was first.
+    private func update(
+        _ prepared: PreparedObject, _ key: HashedKey, _ terms: Terms, isOnlyHere: Bool
+    ) throws -> HeldEntry? {
+        let sequence = try version(toReplace: key, prepared.name)
+        return try update(prepared, key, terms, isOnlyHere: isOnlyHere, ifSequence: sequence)
+    }
+
+    private func update(
+        _ prepared: PreparedObject, _ key: HashedKey, _ terms: Terms, isOnlyHere: Bool,
+        ifSequence sequence: UInt64?
+    ) throws -> HeldEntry? {
+        let encoded = prepared.encoded
+        return try encoded.bytes.withUnsafeBytes {
+            try archive.updateToHold(
+                isOnlyHere ? nil : $0, bytes: $0.count, forKey: key, encoding: encoded.encoding,
+                attributes: terms.attributes, keeping: terms.kept, ifSequence: sequence)
         }
-        return try archive.recordInMemoryOnly(key, bytes: bytes, attributes: terms.attributes)
+    }
+
+    /// Which version of an entry this process finds under a key; `nil`: none.
+    /// - Throws: ``ArchiveError/newerVersion(type:key:found:known:)``: nothing takes the place of that unasked.
+    func version(toReplace key: HashedKey, _ name: String) throws -> UInt64? {
+        var sequence: UInt64?
+        var newer: Int?
+        let form = coder.form
+        try archive.withPeekToHold(key) { bytes, held in
+            sequence = held.sequence
+            newer = form?.newerVersion(in: bytes)
+        }
+        if let newer {
+            throw ArchiveError.newerVersion(
+                type: readableName(of: Object.self), key: name, found: newer,
+                known: form?.versions.current ?? 0)
+        }
+        return try sequence ?? memory.peekOnlyHere(key, named: name)?.sequence
     }
 
     /// Properties that are archivable have archives of their own. That one of them could not be stored keeps nobody

@@ -12,8 +12,8 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     package let archive: Archive
     package let memory: MemoryTier
     let shared: ArchiveShared<Object>
-    /// Keys under which something was found that is no object.
-    let stale = Guarded(StaleKeys())
+    /// Keys under which something was found that can't be read.
+    let unread = Guarded(UnreadValues())
     /// What was found out about properties, by the paths to them.
     let proven = Guarded<[PropertyPath: QueryProperty?]>([:])
 
@@ -99,8 +99,14 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
             result = Result {
                 let decoded = try shared.decode(bytes, name)
                 let kept =
-                    keepsObjects(decoded.isShared)
-                    ? HeldValue(decoded.object) : HeldObject(bytes: [UInt8](bytes))
+                    if keepsObjects(decoded.isShared) {
+                        HeldValue(decoded.object)
+                    } else if decoded.isMigrated {
+                        // Not to be migrated again by each access.
+                        HeldObject(bytes: try coder.encode(decoded.object).bytes)
+                    } else {
+                        HeldObject(bytes: [UInt8](bytes))
+                    }
                 return Read(object: decoded.object, kept: kept, held: held, bytes: bytes.count)
             }
         }
@@ -113,7 +119,9 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
             return try result.get()
         } catch {
             if counts { try archive.countMiss() }
-            noteUndecodable(name, error)
+            noteUnreadable(name, error)
+            // It is there, and nobody is to put something else in its place.
+            if let error = error as? ArchiveError, error.isNewerVersion { throw error }
             return nil
         }
     }
@@ -134,8 +142,8 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     package func latest(_ limit: Int) throws -> (objects: [Seen], looked: Int) {
         guard limit > 0 else { return ([], 0) }
         if limit <= Archive.mostLatestKeys, let latest = try archive.latestKeys(limit) {
-            let objects = try latest.keys.compactMap { name in
-                try peekOrNote(name).map { Seen(object: $0, name: name) }
+            let objects = latest.keys.compactMap { name in
+                peekOrNote(name).map { Seen(object: $0, name: name) }
             }
             // Where some were no objects, further ones are to be found.
             if objects.count == latest.keys.count || latest.keys.count < limit {
@@ -145,11 +153,20 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         return (Array(try allObjects().prefix(limit)), try archive.entryCount())
     }
 
-    private func peekOrNote(_ name: String) throws -> Object? {
+    private func peekOrNote(_ name: String) -> Object? {
         do {
-            return try peek(name)
+            return try peekIfKnown(name)
         } catch {
             log("read", name, error)
+            return nil
+        }
+    }
+
+    /// As ``peek(_:)``; what is of a version to come is left out, which was told of by then.
+    func peekIfKnown(_ name: String) throws -> Object? {
+        do {
+            return try peek(name)
+        } catch let error as ArchiveError where error.isNewerVersion {
             return nil
         }
     }
@@ -166,7 +183,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
             do {
                 guard let key = try list.presentKey(at: index) else { return nil }
                 name = key
-                return try peek(name).map { Seen(object: $0, name: name) }
+                return peekOrNote(name).map { Seen(object: $0, name: name) }
             } catch {
                 log("read", name, error)
                 return nil
@@ -187,6 +204,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
                     try archive.withAccessToHold(key) { _, _ in }
                 }
             }
+            if shared.sliding != nil { try slide(name) }
         }
     }
 
@@ -240,7 +258,8 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         let bytes = try memory.currentBytes()
         return ArchiveStatistics(
             status: try archive.status(), memory: memory.counts, memoryBytes: bytes,
-            failures: shared.failures.withLock { $0 }, undecodable: stale.withLock { $0.count })
+            failures: shared.failures.withLock { $0 }, undecodable: unread.withLock { $0.stale.count },
+            newer: unread.withLock { $0.newer.count })
     }
 
     /// Calls `body` with a key and its hash.

@@ -13,12 +13,19 @@ public enum ArchiveError: Error {
     case noCoding(type: String)
     /// The archive of this ``Archivable/archiveName`` holds objects of another type, in this program or in the store.
     case nameInUse(archive: String, by: String, wanted: String)
+    /// What is stored under the key is of a version that this program doesn't know yet. It stays, and is replaced by what is
+    /// recorded under the key only, by no update and no other change.
+    case newerVersion(type: String, key: String, found: Int, known: Int)
+    /// A value that isn't encoded as properties can't have a version, or a part of it has none.
+    case noProperties
     /// What is stored where a `String` should be is no UTF-8.
     case noText
     /// What was computed for one key is the object of another one.
     case otherKey(wanted: String, computed: String)
     /// The computing of an object asks for that object.
     case computesItself(key: String)
+    /// Two computings of objects ask for each other's, perhaps by way of others.
+    case computesEachOther(key: String, other: String)
     /// The archive is of another kind than the one that was asked for, or holds messages instead of objects.
     case otherKind(archive: String, is: ArchiveKind, wanted: ArchiveKind)
     /// The factory has given out archives of its store, so it can't have another one.
@@ -41,12 +48,20 @@ extension ArchiveError: CustomStringConvertible {
         case .nameInUse(let archive, let type, let wanted):
             "the archive \"\(archive)\" holds objects of type \(type) and can't hold \(wanted) as well; give one of "
                 + "them an archiveName of its own, or, if both are one type under two names, the same archiveTypeName"
+        case .newerVersion(let type, let key, let found, let known):
+            "what is stored under \"\(key)\" is version \(found) of \(type), and this program knows versions up to \(known); "
+                + "update the program (nothing was changed)"
+        case .noProperties:
+            "only values that the library encodes as properties have versions; leave archive() and encode(to:) to it"
         case .noText: "the bytes are no UTF-8"
         case .otherKey(let wanted, let computed):
             "what was computed for the key \"\(wanted)\" has the primaryKey \"\(computed)\", under which nobody would find it "
                 + "again; compute the object of the key that is asked for"
         case .computesItself(let key):
             "computing the object of the key \"\(key)\" asks for that object, and would wait for itself"
+        case .computesEachOther(let key, let other):
+            "computing the object of the key \"\(key)\" asks for that of \"\(other)\", whose computing waits for the first; both would "
+                + "wait for ever"
         case .otherKind(let archive, let kind, let wanted):
             "the archive \"\(archive)\" is a \(kind) and stays one, so it can't be used as a \(wanted); ask for a \(kind), "
                 + "or use another archiveName"
@@ -55,4 +70,8 @@ extension ArchiveError: CustomStringConvertible {
                 + "the first archive is asked for, @Archived properties included"
         }
     }
+}
+
+extension ArchiveError {
+    var isNewerVersion: Bool { if case .newerVersion = self { true } else { false } }
 }

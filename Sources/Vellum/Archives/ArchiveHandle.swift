@@ -79,9 +79,17 @@ package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
     nonisolated(nonsending) func elsewhere<Value>(
         _ body: @escaping @Sendable (ArchiveCore<Object>) throws -> Value
     ) async throws -> Value {
+        #if DEBUG
+        let hand = Clock.hand
+        #endif
         let result: Carried<Result<Value, any Error>> = await withCheckedContinuation { continuation in
             DispatchQueue.global(qos: .userInitiated).async { [self] in
-                continuation.resume(returning: Carried(value: Result { try perform(body) }))
+                #if DEBUG
+                let result = Clock.$hand.withValue(hand) { Result { try perform(body) } }
+                #else
+                let result = Result { try perform(body) }
+                #endif
+                continuation.resume(returning: Carried(value: result))
             }
         }
         return try result.value.get()

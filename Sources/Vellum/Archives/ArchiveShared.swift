@@ -61,6 +61,8 @@ package final class ArchiveShared<Object: Archivable>: @unchecked Sendable {
     func decode(_ bytes: UnsafeRawBufferPointer, _ name: String) throws -> DecodedObject<Object> {
         do {
             return try coder.decode(bytes, key: name)
+        } catch let error as ArchiveError where error.isNewerVersion {
+            throw error
         } catch {
             throw ArchiveError.undecodable(
                 type: readableName(of: Object.self), key: name, underlying: error)

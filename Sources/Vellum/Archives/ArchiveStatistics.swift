@@ -33,6 +33,8 @@ public struct ArchiveStatistics: Sendable, Hashable {
     public var unencodable: Int
     /// Keys under which this process found a value that it could not decode.
     public var undecodable: Int
+    /// Keys under which this process found a value of a version that it doesn't know yet.
+    public var newer: Int
     /// Calls of this process that could not do what they were asked, and could only log it.
     public var failedCalls: Int
     /// Changes of this process that were made anew since somebody had changed first what they depended on.
@@ -40,7 +42,7 @@ public struct ArchiveStatistics: Sendable, Hashable {
 
     init(
         status: ArchiveStatus, memory: (objects: Int, hits: UInt64), memoryBytes: Int,
-        failures: ArchiveFailures, undecodable: Int
+        failures: ArchiveFailures, undecodable: Int, newer: Int
     ) {
         objects = status.entries
         memoryObjects = memory.objects
@@ -57,6 +59,7 @@ public struct ArchiveStatistics: Sendable, Hashable {
         rejections = Int(clamping: status.rejections)
         unencodable = failures.unencodable
         self.undecodable = undecodable
+        self.newer = newer
         failedCalls = failures.logged
         conflicts = failures.conflicts
     }

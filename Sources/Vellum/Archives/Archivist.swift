@@ -1,12 +1,29 @@
 import Foundation
 
-/// What every archive of objects can do. ``ArchiveManager`` is the one that the library brings; a test may bring
-/// another.
+/// What a program mostly does with an archive. What asks for no more can be given something else in a test, which has three calls
+/// to write.
 ///
 /// None of these calls throws, as in a cache that may always forget: what could not be done is logged and counted.
-public protocol Archivist<Archive> {
+public protocol ArchiveAccess<Archive> {
     associatedtype Archive: Archivable
 
+    /// Stores the object, replacing the one of its key, and makes it the most recent.
+    func record(_ object: Archive)
+    /// As ``record(_:)``, and an object that was there keeps its creation time. Where nothing else is said, ``record(_:)``.
+    func update(_ object: Archive)
+    /// The object of this key, which becomes the most recent; `nil` if there is none.
+    func access(archiveWithKey key: String) -> Archive?
+    /// Deletes the object of this key; nothing happens if there is none.
+    func delete(archiveWithKey key: String)
+}
+
+extension ArchiveAccess {
+    public func update(_ object: Archive) { record(object) }
+}
+
+/// What every archive of objects can do. ``ArchiveManager`` is the one that the library brings; a test may bring
+/// another, such as the `FakeArchives` of the product `VellumTesting`.
+public protocol Archivist<Archive>: ArchiveAccess {
     /// Most bytes that the encoded objects of both tiers may have together.
     var maxSize: Int { get }
     /// Bytes that the encoded objects of both tiers have together.
@@ -15,18 +32,10 @@ public protocol Archivist<Archive> {
     func latestAccessedTime(for key: String) -> Date?
     /// Deletes the objects whose last access is longer ago than this many seconds.
     func deleteAllInvalidateArchives(invalidateTimeInterval: TimeInterval)
-    /// Stores the object, replacing the one of its key, and makes it the most recent.
-    func record(_ object: Archive)
-    /// As ``record(_:)``, and an object that was there keeps its creation time.
-    func update(_ object: Archive)
-    /// The object of this key, which becomes the most recent; `nil` if there is none.
-    func access(archiveWithKey key: String) -> Archive?
     /// The most recent objects, at most `limit`, the most recent first. Counts as an access of each.
     func accessAll(limitedBy limit: Int) -> [Archive]
     /// All objects, the most recent first. Counts as an access of each.
     func accessAll() -> [Archive]
-    /// Deletes the object of this key; nothing happens if there is none.
-    func delete(archiveWithKey key: String)
     /// Deletes all objects.
     func deleteAll()
     /// What the queries leave of all objects, one query after the other. Counts as an access of what it returns.

@@ -5,24 +5,35 @@ extension ArchiveCore {
     /// How long somebody tries who is always preceded by others.
     private static var patience: Int64 { 10_000_000 }
 
+    /// Tries until there is a value, as long as others come first.
+    /// - Throws: `busy` after ten seconds.
+    func persist<Value>(_ subject: String?, _ attempt: () throws -> Value?) throws -> Value {
+        var start: Int64?
+        var attempts = 0
+        while true {
+            if let value = try attempt() { return value }
+            attempts += 1
+            shared.failures.withLock { $0.conflicts += 1 }
+            let now = Archive.bootTime()
+            guard now - (start ?? now) < Self.patience else { break }
+            start = start ?? now
+        }
+        throw StorageError.busy(
+            archive: archive.name, process: 0,
+            reason: "others changed \(subject.map { "\"\($0)\"" } ?? "what a transaction reads") first, "
+                + "\(attempts) times; try again")
+    }
+
     /// Has `body` make changes, anew as long as others change what it has read before they are through.
     /// - Throws: `busy` after ten seconds; what `body` throws, and then nothing is changed.
     func transact<Value>(
         _ subject: String?, _ body: (inout ArchiveTransaction<Object>) throws -> Value
     ) throws -> Value {
-        let start = Archive.bootTime()
-        var attempts = 0
-        repeat {
+        try persist(subject) {
             var transaction = ArchiveTransaction(core: self)
             let value = try body(&transaction)
-            if try transaction.commit() { return value }
-            attempts += 1
-            shared.failures.withLock { $0.conflicts += 1 }
-        } while Archive.bootTime() - start < Self.patience
-        throw StorageError.busy(
-            archive: archive.name, process: 0,
-            reason: "others changed \(subject.map { "\"\($0)\"" } ?? "what a transaction reads") first, "
-                + "\(attempts) times; try again")
+            return try transaction.commit() ? value : nil
+        }
     }
 
     /// What memory has of an entry that others, or a batch, have changed is of no use any more.
@@ -39,7 +50,7 @@ extension ArchiveCore {
     func record(all objects: [PreparedObject], _ terms: Terms) throws {
         guard !objects.isEmpty else { return }
         try transact(nil) { transaction in
-            for object in objects { transaction.store(object, terms) }
+            for object in objects { try transaction.store(object, terms) }
         }
     }
 
@@ -52,18 +63,26 @@ extension ArchiveCore {
 
     // MARK: One object
 
-    /// What `change` made of the object of a key; `nil` if there is none, and none to begin with is given.
-    func modify(
-        _ name: String, default initial: () throws -> Object?, _ change: (inout Object) throws -> Void
-    ) throws -> Object? {
+    /// What `change` made of the object of a key; `nil` if there is none.
+    func modify(_ name: String, _ change: (inout Object) throws -> Void) throws -> Object? {
         try transact(name) { transaction in
-            guard var object = try transaction.access(archiveWithKey: name) ?? initial() else { return nil }
-            try change(&object)
-            guard ExactText(object.primaryKey) == ExactText(name) else {
-                throw ArchiveError.otherKey(wanted: name, computed: object.primaryKey)
+            try transaction.access(archiveWithKey: name).map { try transaction.modify($0, name, change) }
+        }
+    }
+
+    /// The same with an object to begin with where there is none, or something that is no object (any more).
+    func modify(
+        _ name: String, default initial: () throws -> Object, _ change: (inout Object) throws -> Void
+    ) throws -> Object {
+        try transact(name) { transaction in
+            let present: Object?
+            do {
+                present = try transaction.access(archiveWithKey: name)
+            } catch let error as ArchiveError where !error.isNewerVersion {
+                noteUnreadable(name, error)
+                present = nil
             }
-            try transaction.update(object)
-            return object
+            return try transaction.modify(present ?? initial(), name, change)
         }
     }
 

@@ -4,7 +4,7 @@ import StorageEngine
 /// (``ArchiveManager/transaction(_:)``). For the thread that it is given to, during the call.
 public struct ArchiveTransaction<Archive: Archivable> {
     private enum Change {
-        case stored(EncodedObject, Terms)
+        case stored(PreparedObject, Terms)
         case deleted
     }
 
@@ -14,8 +14,6 @@ public struct ArchiveTransaction<Archive: Archivable> {
     private var order: [ExactText] = []
     /// Which versions were read.
     private var seen: [ExactText: UInt64?] = [:]
-    /// What objects consist of that has archives of its own.
-    private var properties: [() -> Void] = []
 
     init(core: ArchiveCore<Archive>) { self.core = core }
 
@@ -24,14 +22,35 @@ public struct ArchiveTransaction<Archive: Archivable> {
     public mutating func access(archiveWithKey key: String) throws -> Archive? {
         switch changes[ExactText(key)] {
         case .deleted: return nil
-        case .stored(let encoded, _): return try decode(encoded.bytes, key)
+        case .stored(let prepared, _): return try decode(prepared.encoded.bytes, key)
         case nil: break
         }
-        let present = try core.archive.current(key)
-        if seen[ExactText(key)] == nil { seen[ExactText(key)] = .some(present?.sequence) }
+        if let present = try core.archive.current(key) {
+            see(present.sequence, key)
+            return try decode(present.value, key)
+        }
         // One that is too large for the disk is in memory only.
-        guard let present else { return try core.peek(key) }
-        return try decode(present.value, key)
+        let present = try core.withHashed(key) { try core.memory.peekOnlyHere($0, named: key) }
+        see(present?.sequence, key)
+        return try present.map { try core.object(of: $0.object, key) }
+    }
+
+    /// What was seen first counts.
+    private mutating func see(_ sequence: UInt64?, _ key: String) {
+        if seen[ExactText(key)] == nil { seen[ExactText(key)] = .some(sequence) }
+    }
+
+    /// Updates an object as it is after a change that leaves its key what it is.
+    mutating func modify(
+        _ object: Archive, _ key: String, _ change: (inout Archive) throws -> Void
+    ) throws -> Archive {
+        var object = object
+        try change(&object)
+        guard ExactText(object.primaryKey) == ExactText(key) else {
+            throw ArchiveError.otherKey(wanted: key, computed: object.primaryKey)
+        }
+        try update(object)
+        return object
     }
 
     /// As ``ArchiveManager/record(_:expiresIn:inMemory:owner:)``.
@@ -56,12 +75,16 @@ public struct ArchiveTransaction<Archive: Archivable> {
     public mutating func delete(archiveWithKey key: String) { set(.deleted, ExactText(key)) }
 
     private mutating func store(_ object: Archive, _ terms: Terms) throws {
-        store(try core.prepare(object), terms)
+        try store(core.prepare(object), terms)
     }
 
-    mutating func store(_ prepared: PreparedObject, _ terms: Terms) {
-        properties += prepared.properties
-        set(.stored(prepared.encoded, terms), ExactText(prepared.name))
+    mutating func store(_ prepared: PreparedObject, _ terms: Terms) throws {
+        let key = ExactText(prepared.name)
+        // An update takes the place of nothing that is of a version to come; what was read was found not to be.
+        if terms.isUpdate, changes[key] == nil, seen[key] == nil {
+            see(try core.withHashed(key.text) { try core.version(toReplace: $0, key.text) }, key.text)
+        }
+        set(.stored(prepared, terms), key)
     }
 
     private mutating func set(_ change: Change, _ key: ExactText) {
@@ -74,12 +97,33 @@ public struct ArchiveTransaction<Archive: Archivable> {
 
     /// Makes the changes; `false` if something that was read is another by now.
     func commit() throws -> Bool {
-        for store in properties { store() }
+        guard try storeOnlyHere() ?? apply() else { return false }
+        for case .stored(let prepared, _) in order.compactMap({ changes[$0] }) {
+            prepared.storeProperties()
+        }
+        return true
+    }
+
+    /// The only change, if it is one of an object that only memory has room for; `nil`: it isn't.
+    private func storeOnlyHere() throws -> Bool? {
+        guard order.count == 1, seen.count <= 1, case .stored(let prepared, let terms)? = changes[order[0]],
+            try core.isKeptOnlyHere(prepared.encoded.bytes.count)
+        else { return nil }
+        guard let seen = seen.first else {
+            try core.withHashed(prepared.name) { try core.put(prepared, $0, terms) }
+            return true
+        }
+        guard seen.key == order[0] else { return nil }
+        return try core.put(prepared, terms, ifSequence: seen.value)
+    }
+
+    private func apply() throws -> Bool {
         var batch = Batch()
         for key in order {
             switch changes[key] {
-            case .stored(let encoded, let terms):
+            case .stored(let prepared, let terms):
                 let terms = terms.completed(core.shared.standardLifetime)
+                let encoded = prepared.encoded
                 if terms.isUpdate {
                     batch.update(
                         encoded.bytes, forKey: key.text, encoding: encoded.encoding,

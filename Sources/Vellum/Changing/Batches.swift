@@ -36,6 +36,9 @@ extension ArchiveManager {
     /// }
     /// ```
     ///
+    /// What is too large for the disk limit, and is in memory only, can be the only change, of a key that nothing else was read of.
+    /// Properties that have archives of their own are stored there when the transaction is through.
+    ///
     /// - Returns: what `body` returns, when its changes are made.
     /// - Throws: what `body` throws; ``StorageError``, `busy` among them when others were first again and again for ten
     ///   seconds, `batchTooLarge` for more than the disk limit or 48 megabytes.
@@ -59,14 +62,6 @@ extension ThrowingArchives {
 
     /// As ``ArchiveManager/delete(keys:)``.
     public func delete(keys: [String]) throws { try handle.perform { try $0.delete(all: keys) } }
-
-    /// As ``ArchiveManager/transaction(_:)``.
-    @discardableResult
-    public func transaction<Value>(
-        _ body: (inout ArchiveTransaction<Archive>) throws -> Value
-    ) throws -> Value {
-        try handle.perform { try $0.transact(nil, body) }
-    }
 }
 
 extension AsynchronousArchives {

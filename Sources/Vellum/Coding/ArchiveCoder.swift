@@ -17,6 +17,8 @@ struct DecodedObject<Object> {
     var object: Object
     /// As ``EncodedObject/isShared``.
     var isShared: Bool
+    /// What is stored is of a former version.
+    var isMigrated = false
 }
 
 /// Makes objects of one type into bytes and back, by the type's own `archive()` and `deArchive(fromData:)`.
@@ -36,6 +38,9 @@ class ArchiveCoder<Object: Archivable>: @unchecked Sendable {
 
     /// Whether objects are made of CBOR as the library's decoder does it.
     var isDecodedByLibrary: Bool { false }
+
+    /// How values tell their version; `nil` where only the type knows what they are.
+    var form: StoredForm? { nil }
 
     init() {}
 
@@ -69,7 +74,10 @@ private final class CodableCoder<Object: ArchiveCodable>: ArchiveCoder<Object>, 
     private let decodesByLibrary = CodecProbe.isDecodedByLibrary(Object.self)
     private let watchesProperties = Object.archivePropertyBehavior != .ignore
 
+    private let ownForm = StoredForm(of: Object.self)
+
     override var isDecodedByLibrary: Bool { decodesByLibrary }
+    override var form: StoredForm? { decodesByLibrary ? ownForm : nil }
 
     override func encode(_ object: Object) throws -> EncodedObject {
         let isOurs = isEncodedByLibrary.withLock { known -> Bool in
@@ -78,9 +86,12 @@ private final class CodableCoder<Object: ArchiveCodable>: ArchiveCoder<Object>, 
             known = found
             return found
         }
+        guard ownForm.versions.current == 0 || isOurs && decodesByLibrary else {
+            throw ArchiveError.noProperties
+        }
         guard isOurs else { return try super.encode(object) }
         let parts = PartsOfObject()
-        let bytes = try CBOREncoder().encode(object, watcher: parts)
+        let bytes = try ownForm.numbered(CBOREncoder().encode(object, watcher: parts))
         return EncodedObject(
             bytes: bytes, encoding: .cbor, isShared: parts.areShared || Object.self is AnyObject.Type,
             properties: watchesProperties ? parts.properties : [])
@@ -88,9 +99,11 @@ private final class CodableCoder<Object: ArchiveCodable>: ArchiveCoder<Object>, 
 
     override func decode(_ bytes: UnsafeRawBufferPointer, key: String) throws -> DecodedObject<Object> {
         guard decodesByLibrary else { return try super.decode(bytes, key: key) }
-        var isShared = false
-        let object = try CBORDecoder().decode(Object.self, from: bytes, sawReference: &isShared)
-        return DecodedObject(object: object, isShared: isShared)
+        return try ownForm.withPresent(bytes, type: Object.self, key: key) { bytes, isMigrated in
+            var isShared = false
+            let object = try CBORDecoder().decode(Object.self, from: bytes, sawReference: &isShared)
+            return DecodedObject(object: object, isShared: isShared, isMigrated: isMigrated)
+        }
     }
 }
 

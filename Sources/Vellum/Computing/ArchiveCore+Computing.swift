@@ -1,4 +1,5 @@
 import Dispatch
+import Foundation
 import StorageEngine
 
 /// Objects that are computed where there are none: one computation for a key at a time in this process, whose result all
@@ -10,6 +11,8 @@ extension ArchiveCore {
         var terms: Terms
         /// An object that has less than this to live is computed anew.
         var renewal: Duration?
+        /// How long another process that computes the object is waited for; `nil`: not at all.
+        var patience: Duration?
     }
 
     /// Whether an object that is there should be replaced before it expires.
@@ -40,10 +43,13 @@ extension ArchiveCore {
     }
 
     private func wait(for flight: Flight, _ ticket: Int, _ key: String) throws -> HeldObject {
-        guard !Computing.keys.contains(computingKey(key)) else {
+        do {
+            try Computing.begin(computingKey(key))
+        } catch {
             flights.giveUp(flight, ticket, key)
-            throw ArchiveError.computesItself(key: key)
+            throw error
         }
+        defer { Computing.end(computingKey(key)) }
         let isDone = DispatchSemaphore(value: 0)
         let outcome = Guarded<Flight.Outcome?>(nil)
         flight.wait(ticket) { result in
@@ -58,10 +64,22 @@ extension ArchiveCore {
     private func carryOut(
         _ request: Request, isRenewal: Bool, _ compute: () throws -> Object
     ) throws -> HeldObject {
-        // Another thread may have finished just now.
-        if !isRenewal, let held = try heldObject(request.key) { return held }
-        let keys = Computing.keys.union([computingKey(request.key)])
-        let object = try Computing.$keys.withValue(keys) { try compute() }
+        let start = Archive.bootTime()
+        var claim: KeyClaim?
+        waiting: while true {
+            switch try turn(request, isRenewal, since: start) {
+            case .found(let held): return held
+            case .compute(let own):
+                claim = own
+                break waiting
+            case .wait: usleep(UInt32(ComputingTurn.pause))
+            }
+        }
+        defer { withExtendedLifetime(claim) {} }
+        let key = computingKey(request.key)
+        try Computing.begin(key)
+        defer { Computing.end(key) }
+        let object = try Computing.$chain.withValue(Computing.chain + [key]) { try compute() }
         return try keep(prepared(object, for: request), request)
     }
 
@@ -69,9 +87,21 @@ extension ArchiveCore {
 
     private func computingKey(_ key: String) -> Computing.Key { shared.computingKey(key) }
 
-    fileprivate func heldObject(_ key: String) throws -> HeldObject? {
-        guard let object = try peek(key) else { return nil }
-        return try prepare(object).kept
+    /// Whether to compute now. Who computes for all processes has claimed the key before, so what isn't there then is nobody
+    /// else's work.
+    fileprivate func turn(
+        _ request: Request, _ isRenewal: Bool, since start: Int64
+    ) throws -> ComputingTurn {
+        let claim = request.patience == nil ? nil : try archive.claim(request.key)
+        if let object = try peek(request.key) {
+            // What another process renews is good enough meanwhile.
+            let isOthers = request.patience != nil && claim == nil
+            let isGood = try isOthers || isRenewal == false || isDue(request) == false
+            if isGood { return .found(try prepare(object).kept) }
+        }
+        guard let patience = request.patience, claim == nil else { return .compute(claim) }
+        let waited = Duration.microseconds(Archive.bootTime() - start)
+        return waited < patience ? .wait : .compute(nil)
     }
 
     fileprivate func prepared(_ object: Object, for request: Request) throws -> PreparedObject {
@@ -86,6 +116,18 @@ extension ArchiveCore {
         do { try store(prepared, request.terms) } catch { log("record", request.key, error) }
         return prepared.kept
     }
+}
+
+/// What somebody who is to compute an object does next.
+private enum ComputingTurn: Sendable {
+    /// Another thread, or process, has finished.
+    case found(HeldObject)
+    case compute(KeyClaim?)
+    /// Another process is at it.
+    case wait
+
+    /// Microseconds to wait.
+    static var pause: Int { 5_000 }
 }
 
 extension ArchiveShared {
@@ -106,13 +148,16 @@ extension ArchiveHandle {
         if let present, try perform({ try $0.isDue(request) }) == false { return present }
         let flights = shared.flights
         let (flight, ticket, isNew) = flights.join(key)
-        if !isNew, present == nil, Computing.keys.contains(shared.computingKey(key)) {
-            flights.giveUp(flight, ticket, key)
-            throw ArchiveError.computesItself(key: key)
-        }
         if isNew { start(flight, request, isRenewal: present != nil, compute) }
         // What is there is good enough while it is renewed.
         if let present { return present }
+        do {
+            try Computing.begin(shared.computingKey(key))
+        } catch {
+            flights.giveUp(flight, ticket, key)
+            throw error
+        }
+        defer { Computing.end(shared.computingKey(key)) }
         let held = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 flight.wait(ticket) { continuation.resume(with: $0) }
@@ -128,11 +173,11 @@ extension ArchiveHandle {
         _ flight: Flight, _ request: ArchiveCore<Object>.Request, isRenewal: Bool,
         _ compute: @escaping @Sendable () async throws -> sending Object
     ) {
-        let keys = Computing.keys.union([shared.computingKey(request.key)])
+        let chain = Computing.chain + [shared.computingKey(request.key)]
         let task = Task {
             let outcome: Flight.Outcome
             do {
-                let held = try await Computing.$keys.withValue(keys) {
+                let held = try await Computing.$chain.withValue(chain) {
                     try await carryOut(request, isRenewal: isRenewal, compute)
                 }
                 outcome = .success(held)
@@ -150,7 +195,18 @@ extension ArchiveHandle {
         _ request: ArchiveCore<Object>.Request, isRenewal: Bool,
         _ compute: @Sendable () async throws -> sending Object
     ) async throws -> HeldObject {
-        if !isRenewal, let held = try await elsewhere({ try $0.heldObject(request.key) }) { return held }
+        let start = Archive.bootTime()
+        var claim: KeyClaim?
+        waiting: while true {
+            switch try await elsewhere({ try $0.turn(request, isRenewal, since: start) }) {
+            case .found(let held): return held
+            case .compute(let own):
+                claim = own
+                break waiting
+            case .wait: try await Task.sleep(for: .microseconds(ComputingTurn.pause))
+            }
+        }
+        defer { withExtendedLifetime(claim) {} }
         let object = try await compute()
         let prepared = try perform { try $0.prepared(object, for: request) }
         return try await elsewhere { try $0.keep(prepared, request) }

@@ -100,13 +100,3 @@ final class Flight: Sendable {
         for body in waiting { body(outcome) }
     }
 }
-
-/// Which computations the code that runs is a part of.
-enum Computing {
-    @TaskLocal static var keys: Set<Key> = []
-
-    struct Key: Hashable, Sendable {
-        let archive: ObjectIdentifier
-        let key: ExactText
-    }
-}

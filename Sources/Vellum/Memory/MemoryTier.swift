@@ -42,6 +42,19 @@ package struct MemoryTier: Sendable {
         }
     }
 
+    /// What only this process has of a key, without any trace, and the number of the operation that recorded it.
+    func peekOnlyHere(
+        _ key: HashedKey, named name: String
+    ) throws(StorageError) -> (object: HeldObject, sequence: UInt64)? {
+        try withState { (state) throws(StorageError) -> (object: HeldObject, sequence: UInt64)? in
+            let place = state.objects.find(key.hash, name)
+            guard place != ObjectTable.none, state.objects.node(place).isOnlyHere,
+                try state.isValid(place, key), let object = state.objects.node(place).object
+            else { return nil }
+            return (object, state.objects.node(place).held.sequence)
+        }
+    }
+
     // MARK: Holding
 
     /// How an object got into memory: only what was read is a promotion.

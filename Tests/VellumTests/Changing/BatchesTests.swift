@@ -56,6 +56,29 @@ import Vellum
         #expect(try factory.archives(for: Engine.self).access(archiveWithKey: "v8")?.power == 300)
     }
 
+    /// What broke: they were stored before it was known whether the transaction would go through.
+    @Test func thosePropertiesAreStoredOnlyIfTheTransactionIs() throws {
+        let factory = store.factory()
+        let cars = try factory.archives(for: Car.self, trySetMaxDiskSize: 1_000)
+        let engines = try factory.archives(for: Engine.self)
+        #expect(throws: StorageError.self) {
+            try cars.transaction { transaction in
+                for number in 0..<20 {
+                    try transaction.record(
+                        Car(primaryKey: "\(number)", engine: Engine(primaryKey: "v\(number)", power: number)))
+                }
+            }
+        }
+        #expect(cars.count == 0 && engines.count == 0)
+        try cars.transaction { transaction in
+            for power in [1, 2] {
+                try transaction.record(
+                    Car(primaryKey: "c", engine: Engine(primaryKey: "v\(power)", power: power)))
+            }
+        }
+        #expect(engines.keys() == ["v2"], "what counts in the end")
+    }
+
     /// Two keys that every batch gives the same text, looked at by another process' handle in one transaction.
     @Test func nobodySeesAPartOfIt() async throws {
         let notes = try store.factory().archives(for: Note.self)

@@ -1,5 +1,6 @@
 import Foundation
 import Synchronization
+import TestSupport
 import Testing
 import Vellum
 
@@ -17,6 +18,13 @@ import Vellum
             get { state.withLock { $0 } }
             set { state.withLock { $0 = newValue } }
         }
+    }
+
+    private final class Counter: Sendable {
+        private let count = Atomic(0)
+
+        var value: Int { count.load(ordering: .relaxed) }
+        func add() { count.add(1, ordering: .relaxed) }
     }
 
     private final class Gate: Sendable {
@@ -54,7 +62,7 @@ import Vellum
         let note = Note(primaryKey: "a", text: "1")
         #expect(try notes.value(forKey: "a", owner: "ada") { note } == note)
         #expect(try notes.value(forKey: "a") { throw Failure() } == note)
-        #expect(try notes.throwing.value(forKey: "a") { throw Failure() } == note)
+        #expect(try notes.value(forKey: "a") { throw Failure() } == note)
         #expect(try await notes.asynchronous.value(forKey: "a") { throw Failure() } == note)
         #expect(try notes.core.archive.metadata("a")?.owner == "ada")
     }
@@ -160,6 +168,99 @@ import Vellum
                 try await notes.asynchronous.value(forKey: "a") { throw Failure() }
             }
         }
+    }
+
+    /// What broke: two computations that needed each other waited for each other for ever.
+    @Test func whatWaitsForEachOtherIsRefused() async throws {
+        let notes = try store.factory().archives(for: Note.self)
+        let others = try store.factory().archives(for: Note.self)
+        func expectRefusal(_ errors: [any Error]) {
+            let named = errors.compactMap { error -> Set<String>? in
+                guard case ArchiveError.computesEachOther(let key, let other) = error else { return nil }
+                return [key, other]
+            }
+            #expect(named.allSatisfy { $0 == ["a", "b"] } && !named.isEmpty, "\(errors)")
+        }
+        let begun = [DispatchSemaphore(value: 0), DispatchSemaphore(value: 0)]
+        let errors = Mutex<[any Error]>([])
+        let threads = (0..<2).map { place in
+            Background {
+                let (mine, its) = place == 0 ? (notes, others) : (others, notes)
+                let (key, other) = place == 0 ? ("a", "b") : ("b", "a")
+                do {
+                    _ = try mine.value(forKey: key) {
+                        begun[place].signal()
+                        begun[1 - place].wait()
+                        _ = try its.value(forKey: other) { throw Failure() }
+                        return Note(primaryKey: key, text: "")
+                    }
+                } catch {
+                    errors.withLock { $0.append(error) }
+                }
+            }
+        }
+        for thread in threads { try thread.wait() }
+        expectRefusal(errors.withLock { $0 })
+
+        func ask(_ key: String, for other: String, _ isMine: Gate, _ isIts: Gate) -> Task<Note, any Error> {
+            Task {
+                try await notes.asynchronous.value(forKey: key) {
+                    isMine.open()
+                    await isIts.pass()
+                    return try await notes.asynchronous.value(forKey: other) { throw Failure() }
+                }
+            }
+        }
+        let gates = [Gate(), Gate()]
+        let tasks = [ask("a", for: "b", gates[0], gates[1]), ask("b", for: "a", gates[1], gates[0])]
+        var thrown: [any Error] = []
+        for task in tasks {
+            do { _ = try await task.value } catch { thrown.append(error) }
+        }
+        expectRefusal(thrown)
+        // Nothing of it stays.
+        let last = try notes.value(forKey: "a") {
+            _ = try notes.value(forKey: "b") { Note(primaryKey: "b", text: "") }
+            return Note(primaryKey: "a", text: "")
+        }
+        #expect(last.primaryKey == "a")
+    }
+
+    /// Of many processes that miss one key at once each made what is expensive to make.
+    @Test func oneComputesForAllProcesses() async throws {
+        let made = Counter()
+        let handles = try (0..<4).map { _ in try store.factory().archives(for: Note.self) }
+        let threads = handles.map { notes in
+            Background {
+                let note = try notes.value(forKey: "a", waitingForProcesses: .seconds(600)) {
+                    made.add()
+                    usleep(50_000)
+                    return Note(primaryKey: "a", text: "made")
+                }
+                #expect(note.text == "made")
+            }
+        }
+        try await eventually { made.value > 0 }
+        let last = try await handles[0].asynchronous.value(forKey: "a", waitingForProcesses: .seconds(600)) {
+            made.add()
+            return Note(primaryKey: "a", text: "made")
+        }
+        for thread in threads { try thread.wait() }
+        #expect(made.value == 1 && last.text == "made")
+        // What is being renewed elsewhere is good enough, and who is stopped is waited for no longer than was said.
+        let claim = try handles[1].core.archive.claim("a")
+        #expect(claim != nil)
+        handles[0].record(last, expiresIn: .seconds(5))
+        func ask(_ key: String) throws -> String {
+            try handles[0].value(
+                forKey: key, renewingBefore: .seconds(3_600), waitingForProcesses: .milliseconds(20)
+            ) { Note(primaryKey: key, text: "again") }.text
+        }
+        #expect(try ask("a") == "made")
+        handles[0].delete(archiveWithKey: "a")
+        #expect(try ask("a") == "again")
+        #expect(try ask("b") == "again", "another key is nobody's")
+        withExtendedLifetime(claim) {}
     }
 
     @Test func whatIsDueIsRenewed() async throws {

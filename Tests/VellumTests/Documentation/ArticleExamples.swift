@@ -1,6 +1,9 @@
 import Foundation
 import Logging
+import Testing
 import Vellum
+import VellumMetrics
+import VellumTesting
 
 // The code of the articles in Vellum.docc; a test compares them. A block there is a part of a function here.
 
@@ -176,4 +179,69 @@ private enum Changing {
         try ArchivesFactory.shared.useStore(at: "/var/lib/app/store")  // before its first use, else it throws
         ArchivesFactory.shared.close()
     }
+}
+
+/// Those of the article about types that change.
+private enum Versions {
+    struct Account: ArchiveCodable, ArchiveVersioned {
+        static let archiveVersions = ArchiveVersions()
+            .version(1, renaming: ["name": "userName"], adding: ["age": 18])
+            .version(2) { account in
+                account["isAdult"] = .boolean((account["age"]?.asInt64 ?? 0) >= 18)
+            }
+
+        var primaryKey: String { userName }
+        var userName: String
+        var age: Int
+        var isAdult: Bool
+    }
+
+    static func migrating(_ accounts: ArchiveManager<Account>) throws {
+        let outcome = try accounts.migrateAll()
+        print(outcome.migrated, outcome.unreadable)
+    }
+}
+
+/// Those of the article about tests.
+private struct Session: ArchiveCodable {
+    var primaryKey: String
+}
+
+@Suite struct SessionTests {
+    let store = TestStore()
+    let clock = ManualClock()
+
+    @Test func sessionsExpire() throws {
+        let sessions = try store.factory.archives(for: Session.self, lifetime: .seconds(1_800), slides: true)
+        clock.run {
+            sessions.record(Session(primaryKey: "ada"))
+            clock.advance(by: .seconds(1_799))
+            #expect(sessions.access(archiveWithKey: "ada") != nil)
+            clock.advance(by: .seconds(3_600))
+            #expect(sessions.access(archiveWithKey: "ada") == nil)
+        }
+    }
+}
+
+@Suite struct GreeterTests {
+    private struct Greeter {
+        let sessions: any ArchiveAccess<Session>
+
+        func greeting(_ key: String) -> String {
+            sessions.access(archiveWithKey: key) == nil ? "Who are you?" : "Hello again"
+        }
+    }
+
+    @Test func whoIsKnownIsGreeted() {
+        let nobody = Greeter(sessions: FakeArchives())
+        let ada = Greeter(sessions: FakeArchives([Session(primaryKey: "ada")]))
+        #expect(nobody.greeting("ada") == "Who are you?" && ada.greeting("ada") == "Hello again")
+    }
+}
+
+/// That of the article about servers.
+private func report(_ sessions: ArchiveManager<Session>) async throws {
+    let metrics = ArchiveMetrics()
+    metrics.add(sessions, named: "sessions")
+    try await metrics.run(every: .seconds(10))  // until its task is cancelled
 }

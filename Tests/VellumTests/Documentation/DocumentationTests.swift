@@ -32,7 +32,11 @@ import Vellum
         #expect(try blocks("Sources/Vellum/Vellum.docc/FromAnEmptyPackage.md") == files)
     }
 
-    @Test(arguments: [("Vellum", 1), ("TwoTiers", 5), ("AskingForObjects", 3), ("ChangingObjects", 7)])
+    @Test(arguments: [
+        ("Vellum", 1), ("TwoTiers", 5), ("AskingForObjects", 3), ("ChangingObjects", 7),
+        ("WhenTypesChange", 2),
+        ("TestingPrograms", 2), ("RunningInServers", 1),
+    ])
     func theArticlesAreCompiled(name: String, count: Int) throws {
         let compiled = lines(try read("Tests/VellumTests/Documentation/ArticleExamples.swift"))
         let blocks = try blocks("Sources/Vellum/Vellum.docc/\(name).md")

@@ -80,6 +80,13 @@ import Vellum
         #expect(try vellum("get", "Raw", "raw") == "plain words\n")
     }
 
+    @Test func aValueSaysItsVersion() throws {
+        try store.factory().archives(for: Version3.Thing.self).throwing.record(.init("a", "first"))
+        #expect(try vellum("get", "Thing", "a", "--json").hasPrefix(#"{"$version":3,"primaryKey":"a","#))
+        #expect(try vellum("query", "Thing", "find $version = 3 | count", "--json").contains(#""count":1"#))
+        #expect(try vellum("query", "Thing", "find $version < 3 | count", "--json").contains(#""count":0"#))
+    }
+
     @Test func theBrowserShowsThemAsPeopleWriteThem() throws {
         let archives = try vellum("browse", "--size", "100x30", "--print", "text")
         #expect(archives.contains("Letter: VellumTests.BrowsedTests.Letter"))

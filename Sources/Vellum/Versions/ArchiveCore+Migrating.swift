@@ -1,0 +1,49 @@
+import StorageEngine
+
+/// Values of former versions, stored anew as what they are read as.
+extension ArchiveCore {
+    /// How many names one goes through before others are let in between.
+    static var namesAtOnce: Int { 256 }
+
+    /// The keys of all that is on disk.
+    func storedNames() throws -> [String] {
+        let list = try archive.entries()
+        return try list.indices.compactMap { list.isReachable(at: $0) ? try list.presentKey(at: $0) : nil }
+    }
+
+    func migrate(_ names: ArraySlice<String>, _ outcome: inout ArchiveMigration) throws {
+        for name in names {
+            do {
+                try migrate(name, &outcome)
+            } catch let error as ArchiveError where error.isNewerVersion {
+                outcome.newer += 1
+                noteUnreadable(name, error)
+            } catch let error as ArchiveError {
+                outcome.unreadable += 1
+                noteUnreadable(name, error)
+            } catch StorageError.valueTooLarge(let bytes, let limit, let archive) {
+                outcome.tooLarge += 1
+                log("migrate", name, StorageError.valueTooLarge(bytes: bytes, limit: limit, archive: archive))
+            }
+        }
+    }
+
+    private func migrate(_ name: String, _ outcome: inout ArchiveMigration) throws {
+        try persist(name) {
+            guard let present = try archive.current(name) else { return () }
+            let decoded = try present.value.withUnsafeBytes { try shared.decode($0, name) }
+            guard decoded.isMigrated else {
+                outcome.present += 1
+                return ()
+            }
+            let encoded = try coder.encode(decoded.object)
+            guard
+                try archive.rewrite(
+                    encoded.bytes, forKey: name, ifSequence: present.sequence, encoding: encoded.encoding)
+            else { return nil }
+            try noteChanged(name)
+            outcome.migrated += 1
+            return ()
+        }
+    }
+}

@@ -1,0 +1,102 @@
+import CoreMetrics
+import Synchronization
+import Vellum
+
+/// Tells swift-metrics what archives do. Nothing is added to their calls: their own statistics are asked now and then. Safe from any
+/// thread.
+///
+/// ```swift
+/// let metrics = ArchiveMetrics()
+/// metrics.add(users, named: "users")
+/// try await metrics.run()  // until its task is cancelled
+/// ```
+///
+/// Each metric has the dimension `archive`. Those of all processes that use the store come from the store, so one process of them
+/// should report; `memory` is of this one.
+///
+/// | metric | kind | what |
+/// |---|---|---|
+/// | `vellum.hits`, `vellum.misses` | counter | look-ups, of all processes |
+/// | `vellum.memory.hits` | counter | look-ups that this process' memory answered |
+/// | `vellum.records`, `vellum.deletes`, `vellum.evictions`, `vellum.expirations`, `vellum.rejections` | counter | objects, of all processes |
+/// | `vellum.failures`, `vellum.conflicts` | counter | calls of this process that could only log an error; changes made anew |
+/// | `vellum.objects`, `vellum.memory.objects` | meter | objects |
+/// | `vellum.disk.bytes`, `vellum.memory.bytes`, `vellum.footprint.bytes` | meter | bytes |
+public final class ArchiveMetrics: Sendable {
+    private let factory: any MetricsFactory
+    private let sources = Mutex<[Source]>([])
+
+    /// - Parameter factory: where metrics go; by default where all of the program go.
+    public init(factory: any MetricsFactory = MetricsSystem.factory) { self.factory = factory }
+
+    /// Reports what an archive does from now on.
+    /// - Parameter name: its dimension `archive`; `nil`: ``Vellum/Archivable/archiveName``.
+    public func add<Archive>(_ archives: ArchiveManager<Archive>, named name: String? = nil) {
+        let source = Source(named: name ?? Archive.archiveName, factory) { archives.statistics }
+        sources.withLock { $0.append(source) }
+    }
+
+    /// Reports now. What can't be read is left out; the archive logs why.
+    public func report() {
+        sources.withLock { sources in
+            for place in sources.indices { sources[place].report() }
+        }
+    }
+
+    /// Reports again and again until the task is cancelled, and once more then.
+    /// - Throws: `CancellationError`.
+    public func run(every interval: Duration = .seconds(10)) async throws {
+        defer { report() }
+        while true {
+            report()
+            try await Task.sleep(for: interval)
+        }
+    }
+}
+
+/// One archive's metrics, and what was reported of it.
+private struct Source: Sendable {
+    private static let counted: [(String, @Sendable (ArchiveStatistics) -> Int)] = [
+        ("hits", { $0.hits }), ("misses", { $0.misses }), ("memory.hits", { $0.memoryHits }),
+        ("records", { $0.records }), ("deletes", { $0.deletes }), ("evictions", { $0.evictions }),
+        ("expirations", { $0.expirations }), ("rejections", { $0.rejections }),
+        ("failures", { $0.failedCalls }), ("conflicts", { $0.conflicts }),
+    ]
+    private static let measured: [(String, @Sendable (ArchiveStatistics) -> Int)] = [
+        ("objects", { $0.objects }), ("memory.objects", { $0.memoryObjects }),
+        ("disk.bytes", { $0.diskBytes }),
+        ("memory.bytes", { $0.memoryBytes }), ("footprint.bytes", { $0.footprint }),
+    ]
+
+    private let counters: [Counter]
+    private let meters: [Meter]
+    private let statistics: @Sendable () -> ArchiveStatistics?
+    private var reported: [Int]
+
+    init(
+        named name: String, _ factory: any MetricsFactory,
+        _ statistics: @escaping @Sendable () -> ArchiveStatistics?
+    ) {
+        let dimensions = [("archive", name)]
+        counters = Source.counted.map {
+            Counter(label: "vellum.\($0.0)", dimensions: dimensions, factory: factory)
+        }
+        meters = Source.measured.map {
+            Meter(label: "vellum.\($0.0)", dimensions: dimensions, factory: factory)
+        }
+        self.statistics = statistics
+        let now = statistics()
+        reported = Source.counted.map { counted in now.map(counted.1) ?? 0 }
+    }
+
+    mutating func report() {
+        guard let now = statistics() else { return }
+        for (place, counted) in Source.counted.enumerated() {
+            let count = counted.1(now)
+            // An archive that was made anew begins anew.
+            counters[place].increment(by: Int64(count >= reported[place] ? count - reported[place] : count))
+            reported[place] = count
+        }
+        for (meter, measured) in zip(meters, Source.measured) { meter.set(measured.1(now)) }
+    }
+}

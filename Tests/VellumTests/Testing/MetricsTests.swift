@@ -1,0 +1,40 @@
+import MetricsTestKit
+import Testing
+import Vellum
+import VellumMetrics
+import VellumTesting
+
+/// Whoever wanted to see in a dashboard how well a cache works copied its statistics by hand.
+@Suite struct MetricsTests {
+    private let store = TestStore()
+
+    @Test func whatHappensIsReported() async throws {
+        let kit = TestMetrics()
+        let notes = try store.factory.archives(for: Note.self)
+        notes.record(Note(primaryKey: "before", text: ""))
+        let metrics = ArchiveMetrics(factory: kit)
+        metrics.add(notes)
+        func counted(_ name: String) throws -> Int64 {
+            try kit.expectCounter("vellum.\(name)", [("archive", "Note")]).totalValue
+        }
+        for key in ["a", "b"] { notes.record(Note(primaryKey: key, text: "")) }
+        for key in ["a", "a", "never"] { _ = notes.access(archiveWithKey: key) }
+        metrics.report()
+        metrics.report()
+        #expect(try counted("records") == 2 && counted("hits") == 2 && counted("misses") == 1)
+        #expect(try counted("memory.hits") == 2 && counted("evictions") == 0)
+        #expect(try kit.expectMeter("vellum.objects", [("archive", "Note")]).lastValue == 3)
+        let bytes = try kit.expectMeter("vellum.disk.bytes", [("archive", "Note")]).lastValue
+        #expect(bytes == Double(notes.statistics?.diskBytes ?? 0))
+        // The archive that is made in place of a removed one counts from 0.
+        try store.reset()
+        notes.record(Note(primaryKey: "c", text: ""))
+        metrics.report()
+        #expect(try counted("records") == 3)
+        notes.delete(archiveWithKey: "c")
+        let task = Task { try await metrics.run(every: .seconds(3_600)) }
+        task.cancel()
+        await #expect(throws: CancellationError.self) { try await task.value }
+        #expect(try counted("deletes") == 1)
+    }
+}
