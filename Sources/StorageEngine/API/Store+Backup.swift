@@ -236,7 +236,7 @@ private struct BackupPlace {
     }
 
     private static func isOfBackup(_ name: String) -> Bool {
-        name.hasPrefix(StoreMarker.fileName) || name.hasSuffix(".archive")
+        name.hasPrefix(StoreMarker.fileName) || name.hasSuffix(".archive") || RemovedFolder.isOne(name)
     }
 
     /// All but the mark goes: whoever dies before that leaves what the next backup knows for one that was begun.

@@ -48,7 +48,7 @@ extension Store {
 }
 
 /// The folder of an archive that is just being removed.
-private enum RemovedFolder {
+enum RemovedFolder {
     private static let suffix = ".removed"
     private static let digits = 16
 

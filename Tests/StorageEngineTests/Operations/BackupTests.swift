@@ -229,8 +229,10 @@ import Testing
         #expect(try store.backUp(to: place) { _ in false } == nil)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["store"])
         // What a killed backup left is used again; what is none of a backup's stays.
-        try FileManager.default.createDirectory(
-            atPath: place + ".partial/A.archive", withIntermediateDirectories: true)
+        for name in ["A.archive", "0123456789abcdef.removed"] {
+            try FileManager.default.createDirectory(
+                atPath: place + ".partial/" + name, withIntermediateDirectories: true)
+        }
         try Data("half".utf8).write(to: URL(fileURLWithPath: place + ".partial/vellum-store"))
         try mark(place + ".partial")
         #expect(try store.backUp(to: place)?.archives.count == 1)
