@@ -6,6 +6,10 @@ import PackageDescription
 let strict: [SwiftSetting] =
     Context.environment["VELLUM_STRICT"] == nil ? [] : [.treatAllWarnings(as: .error)]
 
+// The Makefile's tests run beside an optimised library and are not optimised themselves, which would take longer than they do.
+let tests: [SwiftSetting] =
+    strict + (Context.environment["VELLUM_TESTS"] == nil ? [] : [.unsafeFlags(["-Onone"])])
+
 let package = Package(
     name: "Vellum",
     platforms: [.macOS(.v15)],
@@ -71,11 +75,11 @@ let package = Package(
         ),
         .testTarget(
             name: "CBORTests", dependencies: ["CBOR", "TestSupport"], exclude: ["Reader"],
-            swiftSettings: strict),
+            swiftSettings: tests),
         .testTarget(
             name: "StorageEngineTests",
             dependencies: ["StorageEngine", "CPlatform", "StoreWorker", "TestSupport"],
-            exclude: ["Fixtures", "Reader"], swiftSettings: strict),
+            exclude: ["Fixtures", "Reader"], swiftSettings: tests),
         .executableTarget(
             name: "StoreWorker", dependencies: ["StorageEngine", "CPlatform", "TestSupport"],
             path: "Tests/StoreWorker",
@@ -83,7 +87,7 @@ let package = Package(
         .testTarget(
             name: "ArchiveQueryTests",
             dependencies: ["ArchiveQuery", "StorageEngine", "CBOR", "TestSupport"],
-            exclude: ["Golden", "Reader"], swiftSettings: strict),
+            exclude: ["Golden", "Reader"], swiftSettings: tests),
         .testTarget(
             name: "VellumTests",
             dependencies: [
@@ -91,19 +95,19 @@ let package = Package(
                 "ObjectWorker", "TestSupport", .product(name: "Logging", package: "swift-log"),
                 .product(name: "MetricsTestKit", package: "swift-metrics"),
             ],
-            swiftSettings: strict),
+            swiftSettings: tests),
         // A program that keeps objects, as a user would write it.
         .executableTarget(
             name: "ObjectWorker", dependencies: ["Vellum"], path: "Tests/ObjectWorker", swiftSettings: strict),
         .testTarget(
             name: "CacheAdvanceTests", dependencies: ["CacheAdvance", "TestSupport"], exclude: ["Reader"],
-            swiftSettings: strict),
+            swiftSettings: tests),
         .testTarget(
-            name: "NestTests", dependencies: ["Nest", "StorageEngine", "TestSupport"], swiftSettings: strict),
+            name: "NestTests", dependencies: ["Nest", "StorageEngine", "TestSupport"], swiftSettings: tests),
         .testTarget(
             name: "TerminalKitTests", dependencies: ["TerminalKit", "TestSupport"],
             exclude: ["Fixtures", "Golden"],
-            swiftSettings: strict),
+            swiftSettings: tests),
         // The program that TerminalCursesTests drive through a pseudo-terminal.
         .executableTarget(
             name: "TerminalProbe", dependencies: ["TerminalCurses", "TerminalKit"],
@@ -111,23 +115,23 @@ let package = Package(
         .testTarget(
             name: "TerminalCursesTests",
             dependencies: ["TerminalCurses", "TerminalKit", "TerminalProbe", "TestSupport"],
-            swiftSettings: strict),
+            swiftSettings: tests),
         .testTarget(
             name: "BrowserCoreTests",
             dependencies: ["BrowserCore", "StorageEngine", "CBOR", "TerminalKit", "TestSupport"],
             exclude: ["Golden"],
-            swiftSettings: strict),
+            swiftSettings: tests),
         .testTarget(
             name: "VellumCommandTests",
             dependencies: ["VellumCommand", "StorageEngine", "CBOR", "TestSupport"],
-            swiftSettings: strict),
+            swiftSettings: tests),
         .target(
             name: "FuzzTargets",
             dependencies: ["StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit", "CPlatform"],
             path: "Tests/FuzzTargets", swiftSettings: strict),
         .testTarget(
             name: "FuzzTests", dependencies: ["FuzzTargets", "TestSupport"], exclude: ["Inputs"],
-            swiftSettings: strict),
-        .testTarget(name: "ArchitectureTests", swiftSettings: strict),
+            swiftSettings: tests),
+        .testTarget(name: "ArchitectureTests", swiftSettings: tests),
     ]
 )

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 
 /// TerminalProbe, or a shell script that runs it, on a pseudo-terminal of its own. For one thread.
 ///
@@ -25,13 +26,8 @@ final class ProbeProcess {
     private var end: End?
     private static let patience = 20.0
 
-    /// The program, beside the tests' own.
     static var probe: String {
-        let own =
-            (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
-            ?? CommandLine.arguments[0]
-        return URL(fileURLWithPath: own).deletingLastPathComponent().appendingPathComponent("TerminalProbe")
-            .path
+        (try? ChildProcess.program(named: "TerminalProbe")) ?? "/probe-was-not-built"
     }
 
     /// - Parameters:

@@ -13,14 +13,8 @@ enum Vellum {
 
     static let cities = root.appendingPathComponent("Assets/demo/cities.ndjson").path
 
-    /// Beside the test bundle, which the build puts into the same folder.
-    static let executable: URL = {
-        let arguments = CommandLine.arguments.map { URL(fileURLWithPath: $0).deletingLastPathComponent() }
-        let folders = arguments + [root.appendingPathComponent(".build/debug")]
-        let found = folders.map { $0.appendingPathComponent("vellum") }
-            .first { FileManager.default.isExecutableFile(atPath: $0.path) }
-        return found ?? URL(fileURLWithPath: "/vellum-was-not-built")
-    }()
+    static let executable = URL(
+        fileURLWithPath: (try? ChildProcess.program(named: "vellum")) ?? "/vellum-was-not-built")
 
     /// This process' environment, without a store, and with these variables.
     static func environment(_ own: [String: String]) -> [String: String] {

@@ -52,11 +52,10 @@ import Vellum
         try factory.archives(for: Raw.self).throwing.record(Raw(primaryKey: "raw"))
     }
 
-    /// What the built program, which lies beside the test bundle, says.
+    /// What the built program says.
     private func vellum(_ arguments: String...) throws -> String {
-        let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
         let outcome = try ChildProcess.run(
-            folder.appending(path: "vellum").path, arguments + ["--store", store.path])
+            ChildProcess.program(named: "vellum"), arguments + ["--store", store.path])
         #expect(outcome.status == 0, "\(arguments): \(outcome.errors)")
         return outcome.text
     }

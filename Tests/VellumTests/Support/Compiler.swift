@@ -10,15 +10,10 @@ struct Compiler {
     private let moduleMap: URL
 
     private init?() {
-        let package = URL(fileURLWithPath: #filePath)
-            .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let tests = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
-        let folders = [tests, package.appending(path: ".build/debug")]
-        guard
-            let folder = folders.first(where: {
-                FileManager.default.fileExists(atPath: $0.appending(path: "Modules/Vellum.swiftmodule").path)
-            }), let version = try? Self.run(["--version"]), version.contains("Swift version")
+        let folder = URL(fileURLWithPath: CommandLine.arguments[0]).deletingLastPathComponent()
+        let module = folder.appending(path: "Modules/Vellum.swiftmodule")
+        guard FileManager.default.fileExists(atPath: module.path), let version = try? Self.run(["--version"]),
+            version.contains("Swift version")
         else { return nil }
         modules = folder.appending(path: "Modules")
         moduleMap = folder.appending(path: "CPlatform.build/module.modulemap")
