@@ -105,10 +105,9 @@ private struct CheckPass {
         where name.hasSuffix(".segment") && SegmentHeader.number(ofFileName: name) == nil {
             note("\(engine.folder.path)/\(name): no segment has such a name, so it is not read")
         }
-        let named = try engine.log.namedSegments()
-        let strays = try engine.log.strays(among: named)
-        for stray in strays.sorted() { note(engine.log.strayProblem(stray)) }
-        let numbers = named.filter { !strays.contains($0) }
+        let names = try engine.log.segmentNames()
+        for stray in names.strays { note(engine.log.strayProblem(stray)) }
+        let numbers = names.numbers
         for number in missingSegments(numbers) { note("\(engine.log.path(of: number)): the segment is gone") }
         for (place, number) in numbers.enumerated() {
             try read(number, next: place + 1 < numbers.count ? numbers[place + 1] : nil)

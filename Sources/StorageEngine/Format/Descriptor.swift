@@ -116,7 +116,7 @@ package enum ArchiveName {
                 UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"):
                 folder.unicodeScalars.append(Unicode.Scalar(byte))
             default:
-                folder += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
+                folder += "%" + byte.hexadecimal
             }
         }
         return folder + folderSuffix

@@ -66,17 +66,29 @@ struct SegmentHeader: Equatable {
     }
 
     static func fileName(_ segment: UInt32) -> String {
-        let digits = String(segment, radix: 16)
-        return String(repeating: "0", count: 8 - digits.count) + digits + ".segment"
+        segment.hexadecimal + ".segment"
     }
 
     /// The segment's number, when `name` is a segment's file name.
     static func number(ofFileName name: String) -> UInt32? {
-        guard name.utf8.count == 16, name.hasSuffix(".segment"),
-            let number = UInt32(name.prefix(8), radix: 16),
-            number > 0, fileName(number) == name
-        else { return nil }
-        return number
+        var name = name
+        return name.withUTF8 { number(ofFileName: UnsafeRawBufferPointer($0)) }
+    }
+
+    /// The same for the name's bytes.
+    static func number(ofFileName name: UnsafeRawBufferPointer) -> UInt32? {
+        guard name.count == 16, name[8...].elementsEqual(".segment".utf8) else { return nil }
+        var number: UInt32 = 0
+        for byte in name[..<8] {
+            switch byte {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"):
+                number = number << 4 | UInt32(byte - UInt8(ascii: "0"))
+            case UInt8(ascii: "a")...UInt8(ascii: "f"):
+                number = number << 4 | UInt32(byte - UInt8(ascii: "a") + 10)
+            default: return nil
+            }
+        }
+        return number > 0 ? number : nil
     }
 }
 
@@ -118,5 +130,13 @@ struct ByteReader {
 
     mutating func uint16() -> UInt16 {
         take(2).enumerated().reduce(0) { $0 | UInt16($1.element) << (8 * UInt16($1.offset)) }
+    }
+}
+
+extension FixedWidthInteger where Self: UnsignedInteger {
+    /// All its hexadecimal digits, zeros in front included.
+    var hexadecimal: String {
+        let digits = String(self, radix: 16)
+        return String(repeating: "0", count: Self.bitWidth / 4 - digits.count) + digits
     }
 }

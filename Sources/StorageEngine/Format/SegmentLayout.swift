@@ -13,11 +13,13 @@ enum SegmentLayout {
     /// does not keep anyone from making room.
     static let reserveBytes = 4096
 
-    /// How many bytes a segment is to have before the next one is begun: a 64th of what the archive
-    /// is to hold, so that what the newest and the oldest segment waste stays small (S3); and for archives
-    /// of many gigabytes so large that `slots` numbers are enough.
-    static func targetBytes(forArchiveOf bytes: UInt64) -> Int {
-        let share = min(max(Int(clamping: bytes / 64), leastTargetBytes), commonTargetBytes)
+    /// How many bytes a segment is to have before the next one is begun: a 64th of an archive's limit, so that what the
+    /// newest and the oldest segment waste stays small (S3); of a collection a 16th of what it holds, since S3 grants it half
+    /// as much again, and each file costs; and for archives of many gigabytes so large that `slots` numbers are enough.
+    static func targetBytes(forLimit limit: UInt64?, orValues values: UInt64) -> Int {
+        let bytes = limit ?? values
+        let part = limit == nil ? bytes / 16 : bytes / 64
+        let share = min(max(Int(clamping: part), leastTargetBytes), commonTargetBytes)
         let enough = min(Int(clamping: bytes / 2048), strideBytes)
         return max(share, enough) & ~4095
     }

@@ -13,7 +13,7 @@ enum IndexFile: Sendable {
         switch self {
         case .open(let file, _): return try file.status()
         case .named(let name, let folder, let known):
-            guard let status = try folder.status(ofEntry: name), status.isOfSameFile(as: known) else {
+            guard let status = try folder.status(ofEntry: name), status.number == known.number else {
                 return nil
             }
             return status
@@ -26,7 +26,7 @@ enum IndexFile: Sendable {
         case .open(let file, _): return file
         case .named(let name, let folder, let known):
             guard let file = try folder.fileIfPresent(named: name, writable: writable),
-                try file.status().isOfSameFile(as: known)
+                try file.status().number == known.number
             else { throw .closed(name: folder.path + "/" + name) }
             return file
         }

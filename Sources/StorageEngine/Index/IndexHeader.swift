@@ -41,7 +41,8 @@ struct IndexHeader: Equatable {
 
     /// Whether the file is the one that it says it is, and no copy.
     func isOf(_ file: OpenFile, _ status: OpenFile.Status) -> Bool {
-        word64(IndexLayout.deviceOffset) == status.device && word64(IndexLayout.inodeOffset) == status.inode
+        word64(IndexLayout.deviceOffset) == status.number.device
+            && word64(IndexLayout.inodeOffset) == status.number.inode
             // The number of a removed file is used again, perhaps by its own copy.
             && word64(IndexLayout.birthOffset) == cp_birth_time(file.descriptor)
     }

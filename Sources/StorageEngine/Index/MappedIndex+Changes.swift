@@ -25,8 +25,8 @@ extension ChangingIndex {
     /// Writes which file this is: a copy of it is another (F3).
     func identify(_ file: OpenFile) throws(StorageError) {
         let status = try file.status()
-        memory.set64(IndexLayout.deviceOffset, status.device)
-        memory.set64(IndexLayout.inodeOffset, status.inode)
+        memory.set64(IndexLayout.deviceOffset, status.number.device)
+        memory.set64(IndexLayout.inodeOffset, status.number.inode)
         memory.set64(IndexLayout.birthOffset, cp_birth_time(file.descriptor))
     }
 

@@ -6,47 +6,62 @@ extension SegmentLog {
     /// Numbers of the segment files in the folder, ascending, without strays.
     /// - Throws: `corrupted` where a link, a folder or a pipe has a segment's name: what was in the segment is elsewhere, and
     ///   a log without it would be taken for all there is (F9).
-    func segmentNumbers() throws(StorageError) -> [UInt32] {
-        let named = try namedSegments()
-        let strays = try strays(among: named)
-        let numbers = strays.isEmpty ? named : named.filter { !strays.contains($0) }
-        for number in numbers {
-            guard let status = try folder.status(ofEntry: SegmentHeader.fileName(number)) else { continue }
-            guard status.isRegular else {
-                throw .corrupted(
-                    path: path(of: number), offset: 0,
-                    reason:
-                        "not a regular file; put the segment back, or have a repair move this out of the way")
-            }
+    func segmentNumbers() throws(StorageError) -> [UInt32] { try segmentNames().files(of: self) }
+
+    /// The numbers that the folder has names of segments for.
+    struct SegmentNames {
+        /// Ascending, without strays.
+        var numbers: [UInt32] = []
+        /// Of segments that lie further apart than those of one log, the ones that no writer made: by their own headers
+        /// their log begins further back than any log reaches. The log is without them; a check names them, a repair
+        /// moves them away.
+        var strays: [UInt32] = []
+        /// What has these names are links, folders or pipes.
+        fileprivate var noFiles: [UInt32] = []
+
+        /// The numbers, as ``SegmentLog/segmentNumbers()`` has them.
+        func files(of log: SegmentLog) throws(StorageError) -> [UInt32] {
+            guard let number = noFiles.first(where: numbers.contains) else { return numbers }
+            throw .corrupted(
+                path: log.path(of: number), offset: 0,
+                reason: "not a regular file; put the segment back, or have a repair move this out of the way")
         }
-        return numbers
     }
 
-    /// The same, whatever has the names.
-    func namedSegments() throws(StorageError) -> [UInt32] {
-        try folder.names().compactMap(SegmentHeader.number(ofFileName:)).sorted()
+    /// The names in the folder, whatever has them.
+    func segmentNames() throws(StorageError) -> SegmentNames {
+        var names = SegmentNames()
+        // Without a look at each file, of which a log may have thousands, as long as the file system says what they are.
+        var unknown: [UInt32] = []
+        try folder.forEachName { name, isRegular in
+            guard let number = SegmentHeader.number(ofFileName: name) else { return }
+            names.numbers.append(number)
+            if isRegular == nil { unknown.append(number) }
+            if isRegular == false { names.noFiles.append(number) }
+        }
+        for number in unknown {
+            let status = try folder.status(ofEntry: SegmentHeader.fileName(number))
+            if let status, !status.isRegular { names.noFiles.append(number) }
+        }
+        names.numbers.sort()
+        guard !SegmentLayout.isSpan(names.numbers) else { return names }
+        for number in names.numbers where try isStray(number) { names.strays.append(number) }
+        names.numbers.removeAll { names.strays.contains($0) }
+        return names
     }
 
-    /// Of segments that lie further apart than those of one log, the ones that no writer made: by their own headers their log
-    /// begins further back than any log reaches. The log is without them; a check names them, a repair moves them away.
-    func strays(among numbers: [UInt32]) throws(StorageError) -> Set<UInt32> {
-        guard !SegmentLayout.isSpan(numbers) else { return [] }
-        var strays: Set<UInt32> = []
-        for number in numbers {
-            guard let file = try folder.fileIfPresent(named: SegmentHeader.fileName(number), writable: false)
-            else { continue }
-            do throws(StorageError) {
-                let header = try header(of: file, number)
-                if !header.isWithinReach { strays.insert(number) }
-            } catch {
-                // What is damaged or another's is none for that.
-                switch error {
-                case .corrupted, .unsupportedVersion: continue
-                default: throw error
-                }
+    private func isStray(_ number: UInt32) throws(StorageError) -> Bool {
+        let name = SegmentHeader.fileName(number)
+        guard let file = try folder.fileIfPresent(named: name, writable: false) else { return false }
+        do throws(StorageError) {
+            return try !header(of: file, number).isWithinReach
+        } catch {
+            // What is damaged or another's is none for that.
+            switch error {
+            case .corrupted, .unsupportedVersion: return false
+            default: throw error
             }
         }
-        return strays
     }
 
     /// Why a stray is no part of the log.
@@ -154,7 +169,7 @@ extension SegmentLog {
         let present = mapped.withLock { $0[pin.segment] }
         if let kept = present?.file { return kept.file }
         let file = try folder.file(named: SegmentHeader.fileName(pin.segment), writable: writable)
-        guard let present, try file.status().isOfSameFile(as: present.status) else {
+        guard let present, try file.status().number == present.status.number else {
             throw .corrupted(path: file.path, offset: 0, reason: "another file has taken the segment's place")
         }
         return file

@@ -80,7 +80,7 @@ extension SegmentLog {
         let before = slot.pointee.bytes.load(ordering: .relaxed)
         let found: OpenFile.Status?
         if let known { found = try known.status() } else { found = try folder.status(ofEntry: name) }
-        guard let status = found, status.isOfSameFile(as: present.status) else { return false }
+        guard let status = found, status.number == present.status.number else { return false }
         guard status.bytes != before else { return true }
         if status.bytes <= range.bytes, status.bytes <= SegmentLayout.strideBytes {
             slot.pointee.bytes.store(status.bytes, ordering: .releasing)
@@ -88,7 +88,7 @@ extension SegmentLog {
         }
         var opened = known
         if opened == nil { opened = try folder.fileIfPresent(named: name, writable: writable) }
-        guard let file = opened, try file.status().isOfSameFile(as: status) else { return false }
+        guard let file = opened, try file.status().number == status.number else { return false }
         let bytes = try SegmentLayout.usableBytes(file, status.bytes)
         if bytes > range.bytes {
             let next = try MappedRange.withRoom(2 * range.bytes, file, bytes: bytes, writable: writable)

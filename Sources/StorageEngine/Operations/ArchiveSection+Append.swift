@@ -192,6 +192,6 @@ extension ArchiveSection {
 
 extension ArchiveEngine {
     var segmentTarget: Int {
-        SegmentLayout.targetBytes(forArchiveOf: index.diskLimit ?? index.valueBytes)
+        SegmentLayout.targetBytes(forLimit: index.diskLimit, orValues: index.valueBytes)
     }
 }

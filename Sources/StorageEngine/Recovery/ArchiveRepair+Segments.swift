@@ -9,7 +9,7 @@ extension ArchiveRepair {
     mutating func mendSegments() throws(StorageError) {
         let log = try SegmentLog(folder: folder, identity: identity, writable: true)
         try setStraysAside(log)
-        let numbers = try log.namedSegments()
+        let numbers = try log.segmentNames().numbers
         var oldest = numbers.first ?? 0
         let dropped = try droppedBatches(log, numbers)
         for number in numbers {
@@ -35,10 +35,9 @@ extension ArchiveRepair {
     /// Of this archive's segments that lie further apart than those of one log, those stay that lie within reach of where the
     /// log is known to end, or else hold the most frames together, in bytes.
     private mutating func setStraysAside(_ log: SegmentLog) throws(StorageError) {
-        for stray in try log.strays(among: log.namedSegments()).sorted() {
-            try setAside(SegmentHeader.fileName(stray), SegmentLog.strayReason)
-        }
-        let named = try log.namedSegments()
+        let names = try log.segmentNames()
+        for stray in names.strays { try setAside(SegmentHeader.fileName(stray), SegmentLog.strayReason) }
+        let named = names.numbers
         guard !SegmentLayout.isSpan(named) else { return }
         var segments: [(number: UInt32, frameBytes: Int)] = []
         var oldest: UInt32 = 0

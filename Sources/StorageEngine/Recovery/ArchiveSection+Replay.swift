@@ -331,10 +331,9 @@ extension ArchiveSection {
     private func belongingSegments(_ findings: inout ArchiveEngine.ReplayFindings) throws(StorageError)
         -> [UInt32]
     {
-        let numbers = try log.segmentNumbers()
-        for stray in try log.strays(among: log.namedSegments()).sorted() {
-            findings.note(log.strayProblem(stray))
-        }
+        let names = try log.segmentNames()
+        let numbers = try names.files(of: log)
+        for stray in names.strays { findings.note(log.strayProblem(stray)) }
         var oldest: UInt32 = 0
         var readable: [UInt32] = []
         var foreign = 0

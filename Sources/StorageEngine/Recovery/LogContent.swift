@@ -8,7 +8,7 @@ struct LogContent {
 
     init(_ folder: OpenFile, identity: [UInt8]) throws(StorageError) {
         let log = try SegmentLog(folder: folder, identity: identity, writable: false)
-        for number in try log.namedSegments() {
+        for number in try log.segmentNames().numbers {
             guard let pin = try log.pinIfPresent(number) else { continue }
             defer { log.unpin(pin) }
             _ = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in

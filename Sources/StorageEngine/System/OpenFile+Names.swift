@@ -12,6 +12,14 @@ import Darwin
 extension OpenFile {
     /// Names in this folder, without `.` and `..`, in no order.
     func names() throws(StorageError) -> [String] {
+        var names: [String] = []
+        try forEachName { name, _ in names.append(String(decoding: name, as: UTF8.self)) }
+        return names
+    }
+
+    /// Calls `body` with the bytes of each name, without those of `.` and `..`, in no order, and whether it is a regular file's;
+    /// `nil`: the file system doesn't say.
+    func forEachName(_ body: (UnsafeRawBufferPointer, _ isRegular: Bool?) -> Void) throws(StorageError) {
         let copy = SystemDoor.perform(.open, path: path) {
             Int(cp_openat(descriptor, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0))
         }
@@ -22,7 +30,6 @@ extension OpenFile {
             throw .fromErrno(code, operation: "list", path: path)
         }
         defer { closedir(stream) }
-        var names: [String] = []
         while true {
             // The end and a failure differ in errno alone; a list that broke off must not pass for a whole one.
             var next: UnsafeMutablePointer<dirent>?
@@ -33,12 +40,13 @@ extension OpenFile {
             }
             guard result.code == 0 else { throw .fromErrno(result.code, operation: "list", path: path) }
             guard let entry = next else { break }
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: Int(NAME_MAX) + 1) { String(cString: $0) }
+            let type = Int(entry.pointee.d_type)
+            withUnsafeBytes(of: &entry.pointee.d_name) { room in
+                let name = UnsafeRawBufferPointer(rebasing: room.prefix { $0 != 0 })
+                if name.elementsEqual(".".utf8) || name.elementsEqual("..".utf8) { return }
+                body(name, type == Int(DT_UNKNOWN) ? nil : type == Int(DT_REG))
             }
-            if name != "." && name != ".." { names.append(name) }
         }
-        return names
     }
 
     /// Whether there is an entry of that name. That it can't be told is an error: to take it for "no" would make
@@ -87,8 +95,22 @@ extension OpenFile {
                 }),
                 let present = try status(ofEntry: "../" + name)
             else { return false }
-            return try present.isOfSameFile(as: status())
+            return try present.number == status().number
         }
+    }
+
+    /// Whether this folder is the other, or anywhere below it.
+    func isInside(_ other: OpenFile) throws(StorageError) -> Bool {
+        let number = try other.status().number
+        var (place, present) = (".", try status().number)
+        while present != number {
+            place += "/.."
+            // More than a thousand folders deep, where no store is.
+            guard place.utf8.count < Int(PATH_MAX) else { return false }
+            guard let above = try status(ofEntry: place)?.number, above != present else { return false }
+            present = above
+        }
+        return true
     }
 
     /// Gives a file of this folder a second name.

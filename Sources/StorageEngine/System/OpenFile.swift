@@ -34,11 +34,16 @@ final class OpenFile: Sendable {
 
     deinit { _ = close(descriptor) }
 
+    /// What tells a file from all others that there are, whatever its names.
+    struct FileNumber: Hashable {
+        var device: UInt64
+        var inode: UInt64
+    }
+
     struct Status {
         var bytes: Int
         var allocatedBytes: Int
-        var device: UInt64
-        var inode: UInt64
+        var number: FileNumber
         var links: UInt64
         var owner: UInt32
         var mode: UInt32
@@ -48,8 +53,9 @@ final class OpenFile: Sendable {
         fileprivate init(_ facts: stat) {
             bytes = Int(facts.st_size)
             allocatedBytes = Int(facts.st_blocks) * 512
-            device = UInt64(truncatingIfNeeded: facts.st_dev)
-            inode = UInt64(truncatingIfNeeded: facts.st_ino)
+            number = FileNumber(
+                device: UInt64(truncatingIfNeeded: facts.st_dev),
+                inode: UInt64(truncatingIfNeeded: facts.st_ino))
             links = UInt64(truncatingIfNeeded: facts.st_nlink)
             owner = facts.st_uid
             mode = UInt32(facts.st_mode)
@@ -59,9 +65,6 @@ final class OpenFile: Sendable {
 
         /// Whether the file has blocks for a small part of its length only.
         var isSparse: Bool { allocatedBytes < bytes / 4 }
-
-        /// Whether both are of one file, whatever its names.
-        func isOfSameFile(as other: Status) -> Bool { inode == other.inode && device == other.device }
     }
 
     // MARK: Opening
