@@ -3,6 +3,8 @@ extension ArchiveEngine {
     /// Replaces the value of an entry, if it is still the one that operation `sequence` stored; `false`: it isn't. Its place in
     /// the order, its times, its hits, its lifetimes and its owner stay. Its frame is a `put` with the stamp and the time of the
     /// last use, so a replay of the log finds the entry in that place, too.
+    ///
+    /// On a full disk nothing is given up for it, unlike for a put: what is there can be read as it is.
     func rewrite(
         _ value: UnsafeRawBufferPointer, encoding: ValueEncoding, key: UnsafeRawBufferPointer,
         ifSequence sequence: UInt64
@@ -11,17 +13,7 @@ extension ArchiveEngine {
         let tag = UInt32(truncatingIfNeeded: hash(key))
         let request = PutRequest(value: value, encoding: encoding)
         try admit(request, key: key, tag: tag)
-        func once() throws(StorageError) -> Bool {
-            try acquire().rewrite(request, key: key, tag: tag, ifSequence: sequence)
-        }
-        do throws(StorageError) {
-            return try once()
-        } catch {
-            guard case .noSpace = error else { throw error }
-            let most = FrameExtension.maximumOwnerBytes + 128
-            let bytes = Frame.bytes(key: key.count, extension: most, value: value.count)
-            return try makingRoom(for: bytes, refusal: error, once)
-        }
+        return try acquire().rewrite(request, key: key, tag: tag, ifSequence: sequence)
     }
 }
 

@@ -67,6 +67,25 @@ import StorageEngine
         #expect(try archive.peek("a")?.count == 60)
     }
 
+    /// What broke: on a full disk each rewrite gave up segments, and with them entries that could all be read as they were.
+    @Test func aFullDiskCostsNothing() throws {
+        let (_, archive) = try open(1_000_000)
+        for number in 0..<2_000 { try archive.put([UInt8](repeating: 1, count: 300), forKey: "\(number)") }
+        let disk = FullDisk(folder, freedBy: nil)
+        defer { disk.empty() }
+        var refused = 0
+        for number in 0..<2_000 {
+            do {
+                _ = try rewrite(archive, "\(number)", [UInt8](repeating: 2, count: 300))
+            } catch StorageError.noSpace {
+                refused += 1
+            }
+        }
+        #expect(refused > 1_000)
+        #expect(try archive.status().entries == 2_000 && archive.status().evictions == 0)
+        for number in 0..<2_000 { #expect(try archive.peek("\(number)")?.count == 300) }
+    }
+
     #if DEBUG
     @Test(arguments: [
         CrashPoint.putFrameWritten, .entryNamed, .evictionRemoved, .putIndexChanged, .putCommitted,
