@@ -40,6 +40,17 @@ struct MendingTests {
         #expect(try store.keys("A") == ["k4", "k3", "k1", "k0"])
     }
 
+    @Test func saysWhatRemovedArchivesStillTake() throws {
+        let left = store.path + "/0123456789abcdef.removed"
+        try FileManager.default.createDirectory(atPath: left, withIntermediateDirectories: false)
+        try Data(count: 1 << 20).write(to: URL(fileURLWithPath: left + "/00000001.segment"))
+        let check = try store.done("check")
+        #expect(check.errors.hasPrefix("removed archives still take 1"), "\(check.errors)")
+        try store.done("put", "A", "k", input: "1")
+        #expect(try store.done("check").errors.isEmpty)
+        #expect(!FileManager.default.fileExists(atPath: left))
+    }
+
     @Test func saysWhatBecameOfAnArchiveWithoutItsDescriptor() throws {
         try FileManager.default.removeItem(atPath: store.path + "/A.archive/descriptor")
         let repair = try store.done("check", "--repair")

@@ -73,8 +73,25 @@ import Testing
             }
             #expect(backup.status == 3, "\(descriptors): \(backup.errors)")
             #expect(backup.errors.contains("ulimit -n"), "\(descriptors): \(backup.errors)")
+            #expect(
+                backup.errors.hasPrefix("nothing was written to \(copy)\n"),
+                "\(descriptors): \(backup.errors)")
             #expect(!FileManager.default.fileExists(atPath: copy))
         }
+    }
+
+    /// An import that failed on its way didn't say how far it had come.
+    @Test func anImportThatFailsSaysHowMuchIsStored() throws {
+        let text = String(repeating: "x", count: 1_000)
+        let lines = (0..<9_000).map { "{\"id\":\($0),\"text\":\"\(text)\"}\n" }
+        let file = try folder.file("lines.ndjson", lines.joined())
+        let failed = try run("ulimit -f 800", "import Many '\(file)' --key id")
+        #expect(failed.status == 3 && failed.errors.contains("ulimit -f"), "\(failed.errors)")
+        let list = try Vellum.run(["ls", "--json", "--store", path])
+        let stored = try #require(try JSON.array(list.output).first?["entries"] as? Int)
+        #expect(stored > 0 && stored < lines.count)
+        #expect(failed.errors.hasPrefix("imported \(stored) entries, "), "\(stored): \(failed.errors)")
+        #expect(failed.errors.contains("; stopped\n"), "\(failed.errors)")
     }
 
     /// A file that would have become too long ended the program by a signal, and what was written of it lay under its name.

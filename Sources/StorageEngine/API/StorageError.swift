@@ -30,6 +30,8 @@ public enum StorageError: Error, Sendable, Hashable {
     case batchTooLarge(bytes: Int, limit: UInt64, archive: String)
     /// Something is where a backup is to be; a backup replaces nothing.
     case backupExists(path: String)
+    /// A backup was to be made inside the store that it is of.
+    case backupInsideStore(path: String)
     case invalidKey(reason: String)
     case invalidArchiveName(reason: String)
     case invalidConfiguration(reason: String)
@@ -117,6 +119,8 @@ extension StorageError: CustomStringConvertible {
                 + "store it in parts, or raise the archive's limit (nothing was changed or evicted)"
         case .backupExists(let path):
             "something is at \(path) already; a backup replaces nothing: name a new folder, or remove it"
+        case .backupInsideStore(let path):
+            "\(path) is inside the store itself; name a folder outside of it for the backup"
         case .invalidKey(let reason): "invalid key: \(reason)"
         case .invalidArchiveName(let reason): "invalid archive name: \(reason)"
         case .invalidConfiguration(let reason): "invalid archive configuration: \(reason)"

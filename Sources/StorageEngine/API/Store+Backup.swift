@@ -48,11 +48,11 @@ extension Store {
     ///   - archives: names of those to copy, each copied once; `nil`: all, but for those that are removed meanwhile.
     ///   - progress: called now and then; the backup ends without a trace when it gives `false`.
     /// - Returns: what was copied; `nil` when `progress` ended it.
-    /// - Throws: `backupExists` when something is at `path`, or at `path.partial` that no backup left; `noSuchArchive`, `noSpace` and what reading throws.
+    /// - Throws: `backupExists` when something is at `path`, or at `path.partial` that no backup left; `backupInsideStore`; `noSuchArchive`, `noSpace` and what reading throws.
     public func backUp(
         archives names: [String]? = nil, to path: String, progress: (BackupProgress) -> Bool = { _ in true }
     ) throws(StorageError) -> BackupReport? {
-        let place = try BackupPlace(path)
+        let place = try BackupPlace(path, of: folder)
         let report: BackupReport?
         do throws(StorageError) {
             var chosen: [String] = []
@@ -89,23 +89,21 @@ extension Store {
         _ target: Store, _ name: String, passingOverRemoved: Bool, _ report: inout BackupReport,
         _ progress: (BackupProgress) -> Bool
     ) throws(StorageError) -> Bool {
-        let before = report
+        let reportBefore = report
         var attempts = 0
         while true {
-            let present = try folder.status(ofEntry: ArchiveName.folder(for: name))
+            let before = try presence(of: name)
             do throws(StorageError) {
                 return try withArchive(named: name) { (archive) throws(StorageError) in
                     try copy(archive, to: target, &report, progress)
                 }
             } catch {
                 attempts += 1
-                let isThere = try hasArchive(name)
-                let now = try folder.status(ofEntry: ArchiveName.folder(for: name))
-                let isAnother = present.map { now?.isOfSameFile(as: $0) != true } ?? true
-                guard passingOverRemoved, !isThere || isAnother && attempts < 10 else { throw error }
-                report = before
+                let now = try presence(of: name)
+                guard passingOverRemoved, now == nil || now != before && attempts < 10 else { throw error }
+                report = reportBefore
                 if try target.hasArchive(name) { try target.removeArchive(named: name) }
-                if !isThere { return true }
+                if now == nil { return true }
             }
         }
     }
@@ -169,7 +167,7 @@ enum BackupMark {
     }
 
     private static func text(of folder: OpenFile) throws(StorageError) -> [UInt8] {
-        Array("A backup is being made in folder \(try folder.status().inode)\n".utf8)
+        Array("A backup is being made in folder \(try folder.status().number.inode)\n".utf8)
     }
 
     static func make(in folder: OpenFile) throws(StorageError) {
@@ -200,7 +198,7 @@ private struct BackupPlace {
     private let partial: OpenFile
     private var partialName: String { name + BackupMark.suffix }
 
-    init(_ path: String) throws(StorageError) {
+    init(_ path: String, of store: OpenFile) throws(StorageError) {
         var path = Substring(path)
         while path.hasSuffix("/"), path.count > 1 { path = path.dropLast() }
         let slash = path.lastIndex(of: "/")
@@ -208,6 +206,7 @@ private struct BackupPlace {
         guard !name.isEmpty, name != ".", name != ".." else { throw .backupExists(path: String(path)) }
         let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         parent = try OpenFile.folder(at: folder)
+        guard try !parent.isInside(store) else { throw .backupInsideStore(path: String(path)) }
         guard try parent.hasEntry(named: name) == false else { throw .backupExists(path: String(path)) }
         partialPath = path + BackupMark.suffix
         let partialName = name + BackupMark.suffix

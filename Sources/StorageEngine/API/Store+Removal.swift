@@ -39,6 +39,24 @@ extension Store {
         }
     }
 
+    /// Bytes on disk of archives whose removal is under way, or was cut short: whoever opens the store for writing removes
+    /// the rest. Costs looking at each file of these.
+    public func bytesOfRemovedArchives() throws(StorageError) -> UInt64 {
+        var bytes: UInt64 = 0
+        for name in try folder.names() where RemovedFolder.isOne(name) {
+            do throws(StorageError) {
+                let removed = try folder.folder(named: name)
+                for file in try removed.names() {
+                    bytes += UInt64(try removed.status(ofEntry: file)?.allocatedBytes ?? 0)
+                }
+            } catch {
+                // It has gone by now.
+                guard case .system(_, _, SystemCode.missing) = error else { throw error }
+            }
+        }
+        return bytes
+    }
+
     /// Removes what a killed removal left behind, as far as that can be done now.
     static func dropRemovedFolders(in folder: OpenFile) {
         for name in (try? folder.names()) ?? [] where RemovedFolder.isOne(name) {
@@ -52,10 +70,7 @@ enum RemovedFolder {
     private static let suffix = ".removed"
     private static let digits = 16
 
-    static func name() -> String {
-        let hex = String(UInt64.random(in: .min ... .max), radix: 16)
-        return String(repeating: "0", count: digits - hex.count) + hex + suffix
-    }
+    static func name() -> String { UInt64.random(in: .min ... .max).hexadecimal + suffix }
 
     static func isOne(_ name: String) -> Bool {
         let bytes = Array(name.utf8)

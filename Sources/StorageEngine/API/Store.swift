@@ -279,20 +279,26 @@ public final class Store: Sendable {
 
     /// Opens an archive; if it was removed meanwhile, that is what is said, or the one that was made anew is opened.
     func opening(_ name: String, _ body: () throws(StorageError) -> Archive) throws(StorageError) -> Archive {
-        let folderName = ArchiveName.folder(for: name)
         var attempts = 0
         while true {
-            let present = try folder.status(ofEntry: folderName)
+            let before = try presence(of: name)
             do throws(StorageError) {
                 return try body()
             } catch {
-                guard try hasArchive(name) else { throw .noSuchArchive(name: name, store: self.path) }
                 attempts += 1
-                let now = try folder.status(ofEntry: folderName)
-                let isSame = present.flatMap { before in now.map(before.isOfSameFile) } ?? false
-                guard !isSame, attempts < 100 else { throw error }
+                guard let now = try presence(of: name) else { throw .noSuchArchive(name: name, store: path) }
+                // A file that isn't there was another folder's, also where this one has taken over its number.
+                var isAnother = now != before
+                if case .system(_, _, SystemCode.missing) = error { isAnother = true }
+                guard isAnother, attempts < 100 else { throw error }
             }
         }
+    }
+
+    /// The folder that an archive of that name is in; another after it was removed and made anew. `nil`: there is none.
+    func presence(of name: String) throws(StorageError) -> OpenFile.FileNumber? {
+        guard try hasArchive(name) else { return nil }
+        return try folder.status(ofEntry: ArchiveName.folder(for: name))?.number
     }
 
     /// The archive of that name if it is open, and not removed.

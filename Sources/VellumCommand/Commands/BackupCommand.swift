@@ -27,9 +27,17 @@ struct BackupCommand: ParsableCommand {
         let source = try store.openForLooking()
         Interruption.collect()
         var progress = ProgressBar()
-        let report = try source.backUp(archives: archives.isEmpty ? nil : archives, to: folder) { state in
-            progress.update(done: UInt64(state.done), total: UInt64(state.total), entries: state.done)
-            return !Interruption.isRequested
+        let report: BackupReport?
+        do {
+            report = try source.backUp(archives: archives.isEmpty ? nil : archives, to: folder) { state in
+                progress.update(done: UInt64(state.done), total: UInt64(state.total), entries: state.done)
+                return !Interruption.isRequested
+            }
+        } catch {
+            progress.finish()
+            // What is wrong with the place says that by itself.
+            if error.exitStatus != .usage { Narration.say("nothing was written to \(folder)") }
+            throw error
         }
         progress.finish()
         guard let report else {

@@ -35,7 +35,8 @@ struct CheckCommand: ParsableCommand {
 
     func run() throws {
         let marker = repair && !dryRun ? try store.repairMarker() : nil
-        var (findings, isUnreadable) = try look(into: try store.openForLooking())
+        let looked = try store.openForLooking()
+        var (findings, isUnreadable) = try look(into: looked)
         if repair, !dryRun {
             let store = try store.openForWriting(creating: false)
             defer { store.close() }
@@ -52,6 +53,12 @@ struct CheckCommand: ParsableCommand {
                     isUnreadable = true
                 }
             }
+        }
+        let removed = try looked.bytesOfRemovedArchives()
+        if removed > 0 {
+            Narration.say(
+                "removed archives still take \(HumanText.size(removed)): the next program that opens the store for writing "
+                    + "gives that back")
         }
         let output = OutputWriter()
         if json {

@@ -68,10 +68,19 @@ struct ImportCommand: ParsableCommand {
         let importer = Importer(
             archive: archive, key: KeyProperty(key), value: value.map { KeyProperty($0) },
             attributes: entry.attributes, isStrict: strict)
-        let outcome = try importer.run(&reader, of: input)
-        summarize(
-            outcome, seconds: MonotonicClock.seconds() - start,
-            evicted: try archive.status().evictions - evictions)
+        var outcome = Importer.Outcome()
+        let failure: (any Error)?
+        do {
+            try importer.run(&reader, of: input, &outcome)
+            failure = nil
+        } catch {
+            outcome.isStopped = true
+            failure = error
+        }
+        // An archive that failed may have nothing more to say.
+        let evicted = (try? archive.status()).map { $0.evictions - evictions }
+        summarize(outcome, seconds: MonotonicClock.seconds() - start, evicted: evicted ?? 0)
+        if let failure { throw failure }
         if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
         if outcome.isStopped || (outcome.imported == 0 && outcome.skipped > 0) {
             throw CommandFailure(nil, status: .nothing)

@@ -9,7 +9,7 @@ struct Importer {
         var skipped = 0
         /// Sum of the imported values' sizes in bytes.
         var bytes: UInt64 = 0
-        /// A bad record ended a strict import.
+        /// It ended before its input did, for a bad record or for what would have failed for every other too.
         var isStopped = false
     }
 
@@ -21,9 +21,8 @@ struct Importer {
     let attributes: EntryAttributes
     let isStrict: Bool
 
-    /// Reads `input` to its end. Reports each bad record on standard error.
-    func run(_ reader: inout some RecordReader, of input: InputBuffer) throws -> Outcome {
-        var outcome = Outcome()
+    /// Reads `input` to its end. Reports each bad record on standard error. `outcome` is right also when it throws.
+    func run(_ reader: inout some RecordReader, of input: InputBuffer, _ outcome: inout Outcome) throws {
         var progress = ProgressBar()
         defer { progress.finish() }
         // One buffer for all records: nothing is allocated for a record but its key.
@@ -49,7 +48,6 @@ struct Importer {
                 progress.update(done: input.bytesRead, total: input.size, entries: outcome.imported)
             }
         }
-        return outcome
     }
 
     /// Returns why the record is a bad one; throws what would fail for every other record too.

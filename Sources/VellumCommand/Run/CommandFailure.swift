@@ -52,8 +52,8 @@ extension StorageError {
     var exitStatus: ExitStatus {
         switch self {
         case .noSuchArchive, .valueTooLarge, .batchTooLarge: .nothing
-        case .backupExists, .invalidKey, .invalidArchiveName, .invalidConfiguration, .invalidOwner,
-            .wrongKind:
+        case .backupExists, .backupInsideStore, .invalidKey, .invalidArchiveName, .invalidConfiguration,
+            .invalidOwner, .wrongKind:
             .usage
         default: .storeFailure
         }

@@ -225,6 +225,11 @@ import Testing
         #expect(throws: StorageError.backupExists(path: folder.store)) {
             try store.backUp(to: folder.store + "/")
         }
+        let before = try FileManager.default.subpathsOfDirectory(atPath: folder.store).sorted()
+        for inside in [folder.store + "/copy", folder.store + "/A.archive/copy"] {
+            #expect(throws: StorageError.backupInsideStore(path: inside)) { try store.backUp(to: inside) }
+        }
+        #expect(try FileManager.default.subpathsOfDirectory(atPath: folder.store).sorted() == before)
         #expect(throws: StorageError.self) { try store.backUp(archives: ["None"], to: place) }
         #expect(try store.backUp(to: place) { _ in false } == nil)
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == ["store"])
