@@ -81,6 +81,17 @@ struct EndingTests {
         let export = try store.run("export", "A")
         #expect(export.status == 3)
         #expect(export.lines == ["{\"b\":2}"], "what isn't damaged is exported")
+        let query = try store.run("query", "A", "find b = 2")
+        #expect(query.status == 3 && query.lines.count > 0, "rows may be missing")
+        #expect(
+            query.errors
+                == "vellum: 1 entry is damaged: what is in it could not be asked; a check tells where\n")
+        for words in ["find @key = \"k\"", "find @key in [\"k\", \"x\"] | count", "select @key", "skip 1"] {
+            let query = try store.run("query", "A", words)
+            #expect(query.status == 3 && query.errors.contains("1 entry is damaged"), "\(words)")
+        }
+        let explained = try store.run("query", "A", "find b = 2", "--explain")
+        #expect(explained.status == 3 && explained.errors.contains("1 entry is damaged"))
     }
 
     @Test func aDamagedDescriptorIs3() throws {

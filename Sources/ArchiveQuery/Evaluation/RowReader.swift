@@ -38,6 +38,9 @@ final class RowReader {
     private(set) var valuesRead = 0
     private(set) var bytesRead = 0
     private(set) var unreadable = 0
+    /// Of the unreadable ones: those whose bytes are not what was stored.
+    private(set) var damaged = 0
+    private var isDamageNoted = false
     /// Entries whose values only the memory of a process holds, which nobody else can read.
     private(set) var inMemoryOnly = 0
     var transcoded: Int { documents.transcoded }
@@ -73,6 +76,7 @@ final class RowReader {
     func next() {
         state = .unread
         content = nil
+        isDamageNoted = false
     }
 
     /// The row is one that was kept, while `body` runs.
@@ -118,7 +122,7 @@ final class RowReader {
         do { found = try source.loadValue() } catch { throw .source(error) }
         guard found.reading != .gone else { throw .gone }
         guard let value = found.content else {
-            if found.reading == .present { inMemoryOnly += 1 } else { unreadable += 1 }
+            if found.reading == .present { inMemoryOnly += 1 } else { noteDamage() }
             throw .unreadable
         }
         guard let document = documents.document(value, found.encoding) else {
@@ -143,7 +147,18 @@ final class RowReader {
 
     private func reading() throws(RowFault) -> QueryCursorReading {
         guard isEntry else { return .present }
-        do { return try source.load() } catch { throw .source(error) }
+        let reading: QueryCursorReading
+        do { reading = try source.load() } catch { throw .source(error) }
+        if reading == .damaged { noteDamage() }
+        return reading
+    }
+
+    /// Once for each entry, whatever is asked of it.
+    private func noteDamage() {
+        guard !isDamageNoted else { return }
+        isDamageNoted = true
+        unreadable += 1
+        damaged += 1
     }
 
     /// Where a property of the value begins, and in which bytes; nil if there is none.

@@ -193,9 +193,21 @@ private final class QueryExecution {
         report.valuesRead = reader.valuesRead
         report.bytesRead = reader.bytesRead
         report.unreadable = reader.unreadable
+        report.damaged = reader.damaged
         report.transcoded = reader.transcoded
         report.memory = budget.peak
         report.warnings = warnings.all
+        if reader.damaged > 0 {
+            report.warnings.append(
+                "\(reader.damaged) entr\(reader.damaged == 1 ? "y is" : "ies are") damaged: what is in "
+                    + (reader.damaged == 1 ? "it" : "them") + " could not be asked; a check tells where")
+        }
+        let invalid = reader.unreadable - reader.damaged - reader.oversized
+        if invalid > 0 {
+            report.warnings.append(
+                "\(invalid) value\(invalid == 1 ? " is" : "s are") not what the encoding says, and matched nothing"
+            )
+        }
         if reader.inMemoryOnly > 0 {
             report.warnings.append(
                 "\(reader.inMemoryOnly) entr\(reader.inMemoryOnly == 1 ? "y is" : "ies are") in the memory of a process only: their "

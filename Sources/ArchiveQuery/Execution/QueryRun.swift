@@ -46,8 +46,10 @@ public struct QueryReport: Sendable, Hashable {
     /// Values that were read, and their bytes.
     public var valuesRead = 0
     public var bytesRead = 0
-    /// Values that no query can ask, because they are damaged, in an unknown encoding or only in another process' memory.
+    /// Values that no query can ask: those that are damaged, and those that are not what their encoding says.
     public var unreadable = 0
+    /// Of these, values that are damaged: their bytes fail their checksum.
+    public var damaged = 0
     /// Values that had to be made CBOR first.
     public var transcoded = 0
     /// The most memory that stages kept at a time, in bytes, about.

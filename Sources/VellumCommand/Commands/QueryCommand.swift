@@ -59,8 +59,11 @@ struct QueryCommand: ParsableCommand {
             if explain {
                 let report = try explain(plan, archive, progress)
                 try QueryExplanation(plan, report).print(to: output, asJSON: json)
+                try warn(report)
             } else {
-                try print(plan, archive, progress, to: output)
+                let report = try print(plan, archive, progress, to: output)
+                try warn(report)
+                if report.rows == 0 { throw CommandFailure(nil, status: .nothing) }
             }
         } catch QueryError.cancelled {
             throw CommandFailure("interrupted", status: Interruption.status)
@@ -71,7 +74,7 @@ struct QueryCommand: ParsableCommand {
 
     private func print(
         _ plan: QueryPlan, _ archive: Archive, _ progress: QueryProgressLine, to output: OutputWriter
-    ) throws {
+    ) throws -> QueryReport {
         var options = QueryOptions()
         options.progress = progress.update
         var printer: any QueryPrinter =
@@ -90,12 +93,13 @@ struct QueryCommand: ParsableCommand {
         }
         progress.finish()
         try printer.finish()
+        return report
+    }
+
+    /// Says what a person should know of the result.
+    private func warn(_ report: QueryReport) throws(CommandFailure) {
         for warning in report.warnings { Narration.complain(warning) }
-        if report.unreadable > 0 {
-            let values = HumanText.count(report.unreadable, "value", "values")
-            Narration.complain("\(values) can't be read, and matched nothing; run vellum check")
-        }
-        if report.rows == 0 { throw CommandFailure(nil, status: .nothing) }
+        if report.damaged > 0 { throw CommandFailure(nil, status: .storeFailure) }
     }
 
     private func explain(

@@ -234,7 +234,8 @@ struct ConditionTests {
         ])
         let (rows, report) = try QueryPlan(QueryPipeline("find p = 3")).rows(of: source)
         #expect(rows.map { $0.entry?.key } == ["json", "guessed", "list", "guessed list", "cbor"])
-        #expect(report.unreadable == 2)
+        #expect(report.unreadable == 2 && report.damaged == 0)
+        #expect(report.warnings == ["2 values are not what the encoding says, and matched nothing"])
         #expect(report.transcoded == 6)
         #expect(try source.keys("find t[1] = true and d = 1970-01-01") == ["list", "guessed list"])
         // What can't be read meets no condition, not even a negated one.
@@ -247,7 +248,9 @@ struct ConditionTests {
         source.entries[1].isGone = true
         let (rows, report) = try QueryPlan(QueryPipeline("find p = 1")).rows(of: source)
         #expect(rows.map { $0.entry?.key } == ["2"])
-        #expect(report.unreadable == 1)
+        #expect(report.unreadable == 1 && report.damaged == 1)
+        #expect(
+            report.warnings == ["1 entry is damaged: what is in it could not be asked; a check tells where"])
         // The limit counts what is there.
         #expect(try source.keys("skip 1 | limit 1") == ["2"])
     }
