@@ -38,7 +38,8 @@ bool cnc_open(const char *type, int rows, int columns) {
     output = open_memory_file();
     input = fopen("/dev/null", "re");
     if (output && input) screen = newterm(type, output, input);
-    if (!screen) {
+    // Some that newterm takes, such as "dumb", can't place their cursor.
+    if (!screen || !cnc_capability("cup")) {
         cnc_close();
         return false;
     }

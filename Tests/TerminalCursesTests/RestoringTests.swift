@@ -74,10 +74,11 @@ import Testing
         try probe.report("key ctrl+c")
     }
 
-    @Test func anUnknownTerminalIsLeftAlone() throws {
-        let probe = try ProbeProcess(environment: ["TERM": "no-such-terminal"])
+    @Test(arguments: ["no-such-terminal", "dumb"])
+    func aTerminalThatCannotShowScreensIsLeftAlone(type: String) throws {
+        let probe = try ProbeProcess(environment: ["TERM": type])
         let report = try probe.report("failed")
-        #expect(report.contains("no-such-terminal"))
+        #expect(report.contains(type))
         #expect(try probe.waitForEnd() == .exit(1))
         #expect(try probe.modes() == freshModes())
         #expect(probe.output == [])
