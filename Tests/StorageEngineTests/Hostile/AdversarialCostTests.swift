@@ -1,5 +1,6 @@
 import Foundation
 import StorageEngine
+import Synchronization
 import TestSupport
 import Testing
 
@@ -34,20 +35,20 @@ import Testing
         /// Does it, whatever it throws, and notes what it cost.
         func measure(_ name: String, _ archive: HandmadeArchive, _ what: String, _ body: () throws -> Void) {
             let bytes = Double(AdversarialCostTests.bytes(of: archive))
-            let memory = measuresMemory ? ResidentMemory.begin() : 0
+            var worst = worst[name] ?? Worst()
+            let watch = measuresMemory ? AllocatedMemory() : nil
             let start = seconds()
             do { try body() } catch {}
-            let took = seconds() - start
-            var worst = worst[name] ?? Worst()
+            var took = seconds() - start
+            if let (most, watching) = watch?.end() {
+                // It is this process' time too.
+                took -= watching
+                worst.memory = max(worst.memory, Double(most) / 67_108_864)
+            }
             let time = took / (1e-6 * bytes + 0.1)
             if time > worst.time {
                 worst.time = time
                 worst.what = "\(what): \(Int(took * 1e3)) ms for \(Int(bytes)) bytes"
-            }
-            if measuresMemory {
-                let files = Double(AdversarialCostTests.bytes(of: archive)) + bytes
-                worst.memory = max(
-                    worst.memory, (Double(ResidentMemory.peak() - memory) - files) / 67_108_864)
             }
             self.worst[name] = worst
         }
@@ -198,21 +199,41 @@ import Testing
     }
 }
 
-/// What this process has in memory; zero where the system doesn't tell.
-private enum ResidentMemory {
-    private static func bytes(_ field: String) -> Int {
+/// The most that this process allocates from its making on, looked at every half millisecond; zero where the system
+/// doesn't tell. Pages of mapped files, which the system takes back when it needs room, don't count.
+private final class AllocatedMemory: Sendable {
+    private let before = bytes()
+    private let most = Atomic(0)
+    private let nanoseconds = Atomic(0)
+    private let isOver = Atomic(false)
+    private let ended = DispatchSemaphore(value: 0)
+
+    init() {
+        Thread { [self] in
+            while !isOver.load(ordering: .acquiring) {
+                most.max(AllocatedMemory.bytes(), ordering: .relaxed)
+                usleep(500)
+            }
+            var time = timespec()
+            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+            nanoseconds.store(Int(time.tv_sec) * 1_000_000_000 + Int(time.tv_nsec), ordering: .relaxed)
+            ended.signal()
+        }.start()
+    }
+
+    /// What it was, and the processor time in seconds that looking took.
+    func end() -> (most: Int, seconds: Double) {
+        most.max(AllocatedMemory.bytes(), ordering: .relaxed)
+        isOver.store(true, ordering: .releasing)
+        ended.wait()
+        return (most.load(ordering: .relaxed) - before, Double(nanoseconds.load(ordering: .relaxed)) / 1e9)
+    }
+
+    private static func bytes() -> Int {
         guard let text = try? String(contentsOfFile: "/proc/self/status", encoding: .utf8) else { return 0 }
-        let line = text.split(separator: "\n").first { $0.hasPrefix(field) }
+        let line = text.split(separator: "\n").first { $0.hasPrefix("RssAnon:") }
         return
             (line?.split(whereSeparator: { " \t".contains($0) }).dropFirst().first.flatMap { Int($0) } ?? 0)
             * 1024
     }
-
-    /// What it has now, from where on the most is told.
-    static func begin() -> Int {
-        try? "5".write(toFile: "/proc/self/clear_refs", atomically: false, encoding: .utf8)
-        return bytes("VmRSS:")
-    }
-
-    static func peak() -> Int { bytes("VmHWM:") }
 }
