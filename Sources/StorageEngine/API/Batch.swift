@@ -16,6 +16,8 @@ public struct Batch: Sendable {
         var keepsCreation = false
         /// Which terms of the entry that is there stay as they are.
         var kept: KeptTerms = []
+        /// When the object was first recorded, where there is no entry yet; `nil`: when the batch is made.
+        var created: Timestamp?
     }
 
     private(set) var items: [Item] = []
@@ -53,6 +55,18 @@ public struct Batch: Sendable {
             Item(
                 key: key, value: value, encoding: encoding, attributes: attributes, keepsCreation: true,
                 kept: kept))
+    }
+
+    /// As ``update(_:forKey:encoding:attributes:)``; a new entry has this creation time instead of the batch's, so that the entries
+    /// of one batch have an order.
+    package mutating func update(
+        _ value: [UInt8], forKey key: String, encoding: ValueEncoding, attributes: EntryAttributes,
+        created: Timestamp
+    ) {
+        items.append(
+            Item(
+                key: key, value: value, encoding: encoding, attributes: attributes, keepsCreation: true,
+                created: created))
     }
 
     /// As ``Archive/delete(_:)``.

@@ -22,11 +22,13 @@ struct BatchChange {
     /// Which of these three are those of the present entry instead.
     var kept: KeptTerms
 
+    /// When its entry was made; under the lock that of an entry that is there. `nil`: now.
+    var created: Int64?
+
     // Found out under the lock.
     /// The present entry; 0: none.
     var number: UInt32 = 0
     var previous = Location.none
-    var created: Int64?
     var isExpired = false
 
     /// Whether it leaves a frame in the log.
@@ -64,7 +66,8 @@ struct PreparedBatch {
             let hash = try PreparedBatch.hash(of: key, in: bytes, engine)
             var change = BatchChange(
                 item: item, key: key, tag: UInt32(truncatingIfNeeded: hash), value: content.value,
-                encoding: content.encoding, keepsCreation: content.keepsCreation, kept: content.kept)
+                encoding: content.encoding, keepsCreation: content.keepsCreation, kept: content.kept,
+                created: content.created?.microseconds)
             try content.attributes.withTraits { (traits) throws(StorageError) in
                 change.deadline = traits.deadline
                 change.memoryInterval = traits.memoryInterval
