@@ -10,6 +10,8 @@ let strict: [SwiftSetting] =
 let tests: [SwiftSetting] =
     strict + (Context.environment["VELLUM_TESTS"] == nil ? [] : [.unsafeFlags(["-Onone"])])
 
+let platformsWithoutCombine: [Platform] = [.linux, .android, .windows]
+
 let package = Package(
     name: "Vellum",
     platforms: [.macOS(.v15)],
@@ -20,6 +22,7 @@ let package = Package(
         .library(name: "ArchiveQuery", targets: ["ArchiveQuery"]),
         .library(name: "CacheAdvance", targets: ["CacheAdvance"]),
         .library(name: "Nest", targets: ["Nest"]),
+        .library(name: "Papyrus", targets: ["Papyrus"]),
         .library(name: "StorageEngine", targets: ["StorageEngine"]),
         .library(name: "CBOR", targets: ["CBOR"]),
         .library(name: "TerminalKit", targets: ["TerminalKit"]),
@@ -30,6 +33,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         // Of the product VellumMetrics alone.
         .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
+        // Of the product Papyrus alone, on platforms without Combine.
+        .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     ],
     targets: [
         .target(name: "CPlatform"),
@@ -51,6 +56,18 @@ let package = Package(
             swiftSettings: strict),
         .target(name: "CacheAdvance", dependencies: ["StorageEngine"], swiftSettings: strict),
         .target(name: "Nest", dependencies: ["StorageEngine", "CBOR"], swiftSettings: strict),
+        .target(
+            name: "Papyrus",
+            dependencies: [
+                "StorageEngine", "CBOR", .product(name: "Logging", package: "swift-log"),
+                .product(
+                    name: "OpenCombine", package: "OpenCombine",
+                    condition: .when(platforms: platformsWithoutCombine)),
+                .product(
+                    name: "OpenCombineDispatch", package: "OpenCombine",
+                    condition: .when(platforms: platformsWithoutCombine)),
+            ],
+            swiftSettings: strict),
         .target(name: "VellumTesting", dependencies: ["Vellum", "StorageEngine"], swiftSettings: strict),
         .target(
             name: "VellumMetrics",
@@ -104,6 +121,20 @@ let package = Package(
             swiftSettings: tests),
         .testTarget(
             name: "NestTests", dependencies: ["Nest", "StorageEngine", "TestSupport"], swiftSettings: tests),
+        .testTarget(
+            name: "PapyrusTests",
+            dependencies: [
+                "Papyrus", "PapyrusGoods", "PapyrusWorker", "StorageEngine", "CBOR", "TestSupport",
+            ],
+            swiftSettings: tests),
+        // Objects that the tests and their worker share.
+        .target(
+            name: "PapyrusGoods", dependencies: ["Papyrus"], path: "Tests/PapyrusGoods", swiftSettings: strict
+        ),
+        // A program that keeps objects beside the tests, and may be killed.
+        .executableTarget(
+            name: "PapyrusWorker", dependencies: ["Papyrus", "PapyrusGoods"], path: "Tests/PapyrusWorker",
+            swiftSettings: strict),
         .testTarget(
             name: "TerminalKitTests", dependencies: ["TerminalKit", "TestSupport"],
             exclude: ["Fixtures", "Golden"],

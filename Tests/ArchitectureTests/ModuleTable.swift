@@ -17,7 +17,7 @@ struct ModuleTable {
             "Vellum": ["StorageEngine", "ArchiveQuery", "CBOR"],
             "VellumTesting": ["Vellum", "StorageEngine"],
             "VellumMetrics": ["Vellum"],
-            "Papyrus": ["Vellum", "StorageEngine", "ArchiveQuery", "CBOR"],
+            "Papyrus": ["StorageEngine", "CBOR"],
             "CacheAdvance": ["StorageEngine"],
             "Nest": ["StorageEngine", "CBOR"],
             "TerminalKit": [],
@@ -35,6 +35,7 @@ struct ModuleTable {
             restricted: [
                 "ArgumentParser": ["VellumCommand"],
                 "OpenCombine": ["Papyrus"],
+                "OpenCombineDispatch": ["Papyrus"],
                 "CoreMetrics": ["VellumMetrics"],
                 // The engine stays small and quick to start: bytes, and the system's C library.
                 "Foundation": withFoundation,

@@ -1,0 +1,39 @@
+import Logging
+import StorageEngine
+
+/// What a store logs, through swift-log. Shared by the copies of a store. Safe from any thread.
+final class Journal: Sendable {
+    private let guarded = Guarded(LogLevel.error)
+
+    var level: LogLevel {
+        get { guarded.withLock { $0 } }
+        set { guarded.withLock { $0 = newValue } }
+    }
+
+    func info(_ message: @autoclosure () -> String) {
+        guard level <= .info else { return }
+        write(message(), .info)
+    }
+
+    /// What was asked for and couldn't be done, or was left out.
+    func error(_ operation: String, _ reason: any Error) {
+        let urgency: LogLevel = Journal.isOfStore(reason) ? .fault : .error
+        guard urgency >= level else { return }
+        write("cannot \(operation): \(reason)", urgency)
+    }
+
+    private static func isOfStore(_ error: any Error) -> Bool {
+        switch error as? StorageError {
+        case .notAStore, .ownedByAnotherUser, .permissionDenied, .notPrivate, .unsupportedVersion: true
+        default: false
+        }
+    }
+
+    private func write(_ message: String, _ level: LogLevel) {
+        // Made here, for the program says first where messages go.
+        var logger = Logger(label: "papyrus")
+        logger.logLevel = .trace
+        logger.log(
+            level: level >= .fault ? .critical : level == .error ? .error : .info, "papyrus: \(message)")
+    }
+}

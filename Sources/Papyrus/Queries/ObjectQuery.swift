@@ -1,0 +1,75 @@
+import StorageEngine
+
+extension PapyrusStore {
+    /// One object, by its identifier. Safe from any thread.
+    public struct ObjectQuery<Object: Papyrus>: Sendable {
+        let core: StoreCore
+        let journal: Journal
+        let key: String
+
+        init<ID: LosslessStringConvertible>(core: StoreCore, journal: Journal, id: ID) {
+            self.core = core
+            self.journal = journal
+            key = StoredType.of(Object.self).key(of: id)
+        }
+
+        /// The object, with what its relations hold as that is stored at the same moment.
+        /// - Throws: ``PapyrusStore/QueryError``, or what the store refuses.
+        @discardableResult
+        public nonisolated(nonsending) func execute() async throws -> Object {
+            let object = try await core.elsewhere { core in
+                try core.withArchive(makes: false) { try read(ArchiveView($0)).value }
+            }
+            guard let object else { throw PapyrusStore.QueryError.notFound }
+            return object
+        }
+
+        // MARK: Observing
+
+        /// The object as it is now, and again after each change of it or of what it holds in relations, by whatever process. Changes
+        /// that come quicker than the loop takes them are taken together.
+        ///
+        /// Throws `notFound` when there is no such object, at first or any more, `invalidSchema`, and what the store refuses. Ends
+        /// with its task, or when nobody has it any more.
+        public func stream() -> AsyncThrowingStream<Object, any Error> { observation().stream() }
+
+        /// As ``stream()``. What the store refuses is logged, and tried again.
+        public func publisher() -> AnyPublisher<Object, PapyrusStore.QueryError> {
+            observation().publisher { error in
+                if let error = error as? PapyrusStore.QueryError { return error }
+                journal.error("observe \(key), tried again", error)
+                return nil
+            }
+        }
+
+        private func observation() -> Observation<Object> { Observation(core: core) { try read($0) } }
+
+        // MARK: Reading
+
+        private func read(_ view: ArchiveView) throws -> Reading<Object> {
+            for _ in 0..<10 {
+                let entries = LiveEntries(view.archive)
+                let reading = Result { try read(entries) }
+                if try entries.isOfOneMoment() { return try reading.get() }
+            }
+            return try read(view.snapshot())
+        }
+
+        private func read(_ entries: any EntrySource) throws -> Reading<Object> {
+            let loader = ObjectLoader(entries)
+            return try loader.use {
+                let entry: StoredEntry?
+                do {
+                    entry = try entries.find(key)
+                } catch {
+                    throw ObjectLoader.orDamaged(error)
+                }
+                guard let entry else { throw PapyrusStore.QueryError.notFound }
+                let object = try loader.object(Object.self, of: entry)
+                return Reading(
+                    value: object, versions: [SeenEntry(key: key, sequence: entry.sequence)] + loader.related,
+                    prefixes: loader.relatedPrefixes.union([key]))
+            }
+        }
+    }
+}

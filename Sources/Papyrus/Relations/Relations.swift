@@ -1,0 +1,145 @@
+import CBOR
+
+/// What ``HasOne`` can wrap: an object, or an optional one.
+public protocol ToOneRelation: Codable, Equatable {
+    /// The library's own.
+    static func _readOne(_ reader: RelationReader) throws -> Self
+    /// The library's own.
+    func _writeOne(_ writer: RelationWriter) throws
+}
+
+/// What ``HasMany`` can wrap: an array of objects, or an optional one.
+public protocol ToManyRelation: Codable, Equatable {
+    /// The library's own.
+    static func _readMany(_ reader: RelationReader) throws -> Self
+    /// The library's own.
+    func _writeMany(_ writer: RelationWriter) throws
+}
+
+/// What a relation is read from. The library's own.
+public struct RelationReader {
+    let decoder: any Decoder
+    /// `nil`: what is decoded doesn't come from a store, and has its objects in it.
+    let loader: ObjectLoader?
+
+    init(_ decoder: any Decoder) {
+        self.decoder = decoder
+        loader = ObjectLoader.of(decoder)
+    }
+}
+
+/// What a relation is written to. The library's own.
+public struct RelationWriter {
+    let encoder: any Encoder
+    /// `nil`: what is encoded doesn't go into a store, and has its objects in it.
+    let writer: ObjectWriter?
+
+    init(_ encoder: any Encoder) {
+        self.encoder = encoder
+        writer = ObjectWriter.of(encoder)
+    }
+}
+
+/// In a store a relation to one object is a map: the object's identifier, and where the relation can't be without an object,
+/// a copy of it.
+private enum RelationKey: String, CodingKey {
+    case id, copy
+}
+
+extension Papyrus {
+    public static func _readOne(_ reader: RelationReader) throws -> Self {
+        guard let loader = reader.loader else { return try Self(from: reader.decoder) }
+        let container = try reader.decoder.container(keyedBy: RelationKey.self)
+        if let id = try? container.decode(String.self, forKey: .id),
+            let object = try loader.load(Self.self, id)
+        {
+            return object
+        }
+        if container.contains(.copy) { return try container.decode(Self.self, forKey: .copy) }
+        // It was stored as a part of its parent, before it was a relation.
+        return try Self(from: reader.decoder)
+    }
+
+    public func _writeOne(_ writer: RelationWriter) throws {
+        guard let objects = writer.writer else { return try encode(to: writer.encoder) }
+        objects.add(self)
+        var container = writer.encoder.container(keyedBy: RelationKey.self)
+        try container.encode(id.description, forKey: .id)
+        try objects.copying(self) { try container.encode(self, forKey: .copy) }
+    }
+}
+
+extension Optional: ToOneRelation where Wrapped: Papyrus {
+    public static func _readOne(_ reader: RelationReader) throws -> Wrapped? {
+        if try reader.decoder.singleValueContainer().decodeNil() { return nil }
+        guard let loader = reader.loader else { return try Wrapped(from: reader.decoder) }
+        if loader.isBare { return nil }
+        let container = try reader.decoder.container(keyedBy: RelationKey.self)
+        if let id = try? container.decode(String.self, forKey: .id),
+            let object = try loader.load(Wrapped.self, id)
+        {
+            return object
+        }
+        // An identifier alone is that of an object that was deleted; anything else was stored before it was a relation.
+        return try? Wrapped(from: reader.decoder)
+    }
+
+    public func _writeOne(_ writer: RelationWriter) throws {
+        guard let object = self else {
+            var container = writer.encoder.singleValueContainer()
+            return try container.encodeNil()
+        }
+        guard let objects = writer.writer else { return try object.encode(to: writer.encoder) }
+        guard !objects.isCopying else {
+            var container = writer.encoder.singleValueContainer()
+            return try container.encodeNil()
+        }
+        objects.add(object)
+        var container = writer.encoder.container(keyedBy: RelationKey.self)
+        try container.encode(object.id.description, forKey: .id)
+    }
+}
+
+extension Array: ToManyRelation where Element: Papyrus {
+    public static func _readMany(_ reader: RelationReader) throws -> [Element] {
+        guard let loader = reader.loader else { return try [Element](from: reader.decoder) }
+        if loader.isBare { return [] }
+        var container = try reader.decoder.unkeyedContainer()
+        var objects: [Element] = []
+        while !container.isAtEnd {
+            if let id = try? container.decode(String.self) {
+                // One that was deleted is left out.
+                if let object = try loader.load(Element.self, id) { objects.append(object) }
+            } else {
+                // It was stored as a part of its parent, before it was a relation.
+                objects.append(try container.decode(Element.self))
+            }
+        }
+        return objects
+    }
+
+    public func _writeMany(_ writer: RelationWriter) throws {
+        guard let objects = writer.writer else { return try encode(to: writer.encoder) }
+        var container = writer.encoder.unkeyedContainer()
+        guard !objects.isCopying else { return }
+        for object in self {
+            objects.add(object)
+            try container.encode(object.id.description)
+        }
+    }
+}
+
+extension Optional: ToManyRelation where Wrapped: ToManyRelation {
+    public static func _readMany(_ reader: RelationReader) throws -> Wrapped? {
+        if try reader.decoder.singleValueContainer().decodeNil() { return nil }
+        return try Wrapped._readMany(reader)
+    }
+
+    public func _writeMany(_ writer: RelationWriter) throws {
+        guard let objects = self else {
+            var container = writer.encoder.singleValueContainer()
+            return try container.encodeNil()
+        }
+        try objects._writeMany(writer)
+    }
+}

@@ -1,0 +1,109 @@
+import CBOR
+import Foundation
+import StorageEngine
+
+/// What a merge leaves in the archive besides objects, so that another merge of the type that began before it notices.
+private struct MergeMark: Codable {
+    var type: String
+    var merged: Date
+}
+
+/// Every change is one batch of the one archive: others find all of it or nothing, whatever crashes.
+extension StoreCore {
+    private static let patience = 1_000
+
+    func save(_ objects: [WrittenObject]) throws {
+        guard !objects.isEmpty else { return }
+        var batch = Batch()
+        for object in objects { batch.put(object) }
+        _ = try withArchive { try $0.apply(batch) }
+    }
+
+    func delete(_ keys: [String]) throws {
+        guard !keys.isEmpty else { return }
+        var batch = Batch()
+        for key in keys { batch.delete(key) }
+        _ = try withArchive(makes: false) { try $0.apply(batch) }
+    }
+
+    /// Stores the objects, and deletes of the type's others those that `isIncluded`; `nil`: all others.
+    ///
+    /// Of two merges of a type one comes after the other: one that finds that another came first looks again. What is saved
+    /// singly meanwhile counts as saved after it.
+    func merge<Object: Papyrus>(
+        _ objects: [WrittenObject], type: Object.Type, journal: Journal,
+        into isIncluded: (@Sendable (Object) -> Bool)?
+    ) throws {
+        let stored = StoredType.of(type)
+        let kept = Set(objects.map { ExactText($0.key) })
+        let mark = MergeMark(type: stored.name, merged: Date())
+        try withArchive { archive in
+            for _ in 0..<StoreCore.patience {
+                let seen = SeenEntry(key: stored.mark, sequence: try archive.metadata(stored.mark)?.sequence)
+                let others = try StoreCore.keys(
+                    of: stored, in: archive, without: kept, where: isIncluded, journal: journal)
+                if objects.isEmpty, others.isEmpty { return }
+                var batch = Batch()
+                for key in others { batch.delete(key) }
+                for object in objects { batch.put(object) }
+                batch.update(try CBOREncoder().encode(mark), forKey: stored.mark, encoding: .cbor)
+                if try archive.apply(batch, ifUnchanged: [seen]) != nil { return }
+            }
+            throw StorageError.busy(
+                archive: archive.name, process: 0,
+                reason: "others merge objects of \(stored.name) all the time; try again")
+        }
+    }
+
+    private static func keys<Object: Papyrus>(
+        of stored: StoredType, in archive: Archive, without kept: Set<ExactText>,
+        where isIncluded: ((Object) -> Bool)?, journal: Journal
+    ) throws -> [String] {
+        let entries = SnapshotEntries(snapshot: try archive.snapshot())
+        guard let isIncluded else {
+            return try entries.numbers(of: stored).map { try entries.snapshot.key(at: $0) }
+                .filter { !kept.contains(ExactText($0)) }
+        }
+        let loader = ObjectLoader(entries)
+        return try loader.use {
+            try entries.entries(of: stored).filter { entry in
+                guard !kept.contains(ExactText(entry.key)) else { return false }
+                do {
+                    return isIncluded(try loader.object(Object.self, of: entry))
+                } catch let error as PapyrusStore.QueryError {
+                    journal.error("read \(entry.key) for a merge; it stays", error)
+                    return false
+                }
+            }.map(\.key)
+        }
+    }
+
+    /// Deletes all objects of a type: at once as far as a batch goes, some hundred thousand.
+    func deleteAll(of stored: StoredType) throws {
+        _ = try withArchive(makes: false) { archive in
+            let entries = SnapshotEntries(snapshot: try archive.snapshot())
+            var batch = Batch()
+            for number in entries.numbers(of: stored) { batch.delete(try entries.snapshot.key(at: number)) }
+            guard !batch.isEmpty else { return }
+            do throws(StorageError) {
+                try archive.apply(batch)
+            } catch {
+                guard case .batchTooLarge = error else { throw error }
+                _ = try archive.deleteEntries(ofOwner: stored.name)
+            }
+        }
+    }
+
+    /// Deletes everything, in one step.
+    func reset() throws {
+        _ = try withArchive(makes: false) { try $0.deleteAll() }
+    }
+}
+
+extension Batch {
+    mutating func put(_ object: WrittenObject) {
+        update(
+            object.value, forKey: object.key, encoding: .cbor,
+            attributes: EntryAttributes(owner: object.owner), created: object.created)
+    }
+}

@@ -1,0 +1,113 @@
+import StorageEngine
+
+/// The calls of a ``PapyrusStore`` as ones that throw: `try await store.throwing.save(car)`. Each does the same as the one of
+/// its name there, or nothing at all.
+///
+/// They throw `StorageError` (`noSpace`, `batchTooLarge`, `busy` and what else the store refuses), ``PapyrusStore/QueryError``
+/// where something stored has to be read, and what an object's own coding throws.
+public struct ThrowingPapyrus: Sendable {
+    let core: StoreCore
+    let journal: Journal
+
+    /// As ``PapyrusStore/save(_:)``.
+    public nonisolated(nonsending) func save<Object: Papyrus>(_ object: Object) async throws {
+        try await save(objects: [object])
+    }
+
+    /// As ``PapyrusStore/save(objects:)``.
+    public nonisolated(nonsending) func save<Object: Papyrus>(objects: [Object]) async throws {
+        let written = try ObjectWriter.entries(of: objects)
+        try await core.elsewhere { try $0.save(written) }
+        journal.info("saved \(written.count) objects")
+    }
+
+    /// As ``PapyrusStore/CollectionQuery/execute()``, and throws `invalidSchema` where something is no object of the type.
+    @discardableResult
+    public nonisolated(nonsending) func execute<Object: Papyrus>(
+        _ query: PapyrusStore.CollectionQuery<Object>
+    ) async throws -> [Object] { try await query.results(leavingOut: false) }
+
+    /// As ``PapyrusStore/delete(_:)``.
+    public nonisolated(nonsending) func delete<Object: Papyrus>(_ object: Object) async throws {
+        try await delete(id: object.id, of: Object.self)
+    }
+
+    /// As ``PapyrusStore/delete(id:of:)``.
+    public nonisolated(nonsending) func delete<Object: Papyrus, ID: LosslessStringConvertible>(
+        id: ID, of type: Object.Type
+    ) async throws { try await delete([StoredType.of(type).key(of: id)]) }
+
+    /// As ``PapyrusStore/delete(objects:)``.
+    public nonisolated(nonsending) func delete<Object: Papyrus>(objects: [Object]) async throws {
+        let type = StoredType.of(Object.self)
+        try await delete(objects.map { type.key(of: $0.id) })
+    }
+
+    /// As ``PapyrusStore/delete(_:)``.
+    public nonisolated(nonsending) func delete<Object: Papyrus>(
+        _ query: PapyrusStore.ObjectQuery<Object>
+    ) async throws { try await delete([query.key]) }
+
+    /// As ``PapyrusStore/delete(objects:)``.
+    public nonisolated(nonsending) func delete<Object: Papyrus>(
+        objects queries: [PapyrusStore.ObjectQuery<Object>]
+    ) async throws { try await delete(queries.map(\.key)) }
+
+    private nonisolated(nonsending) func delete(_ keys: [String]) async throws {
+        try await core.elsewhere { try $0.delete(keys) }
+        journal.info("deleted \(keys.count) objects")
+    }
+
+    /// As ``PapyrusStore/deleteAll(_:)``.
+    public nonisolated(nonsending) func deleteAll<Object: Papyrus>(_ type: Object.Type) async throws {
+        let type = StoredType.of(type)
+        try await core.elsewhere { try $0.deleteAll(of: type) }
+        journal.info("deleted all objects of \(type.name)")
+    }
+
+    /// As ``PapyrusStore/reset()``.
+    public func reset() throws {
+        try core.reset()
+        journal.info("reset the store")
+    }
+
+    /// As ``PapyrusStore/merge(with:)``.
+    public nonisolated(nonsending) func merge<Object: Papyrus>(with objects: [Object]) async throws {
+        try await merge(objects, nil)
+    }
+
+    /// As ``PapyrusStore/merge(objects:into:)``.
+    public nonisolated(nonsending) func merge<Object: Papyrus>(
+        objects: [Object], into filter: @escaping @Sendable (_ object: Object) -> Bool
+    ) async throws { try await merge(objects, filter) }
+
+    private nonisolated(nonsending) func merge<Object: Papyrus>(
+        _ objects: [Object], _ filter: (@Sendable (Object) -> Bool)?
+    ) async throws {
+        let written = try ObjectWriter.entries(of: objects)
+        try await core.elsewhere { [journal] in
+            try $0.merge(written, type: Object.self, journal: journal, into: filter)
+        }
+        journal.info("merged \(written.count) objects")
+    }
+
+    /// As ``PapyrusStore/register(migration:)``.
+    /// - Throws: also `invalidSchema`, behind all that could be done, which tells of what stays as it was.
+    public nonisolated(nonsending) func register<FromObject: Papyrus, ToObject: Papyrus>(
+        migration: Migration<FromObject, ToObject>
+    ) async throws {
+        let registered = migration.registered
+        try await core.elsewhere { core in
+            var failure: (any Error)?
+            for migration in core.chain(from: registered) {
+                do {
+                    try migration.run(core)
+                } catch {
+                    failure = failure ?? error
+                }
+            }
+            if let failure { throw failure }
+        }
+        journal.info("migrated \(registered.from) to \(registered.to)")
+    }
+}

@@ -1,0 +1,208 @@
+import Foundation
+import GRDB
+import Papyrus
+import Synchronization
+
+/// P16: cities as objects of a `PapyrusStore` against GRDB with a table of the same properties: saved one by one and all at once,
+/// merged, fetched whole and by a filter, and observed.
+struct ObjectWorkload {
+    static let title = "P16 objects"
+    private static let systems = ["Papyrus", "GRDB"]
+    private static let changes = 100
+
+    let plan: Plan
+
+    func run() throws -> [Measurement] {
+        guard plan.wants(ObjectWorkload.title) else { return [] }
+        let cities = try City.all()
+        let titles = [
+            "P16 save a city", "P16 save all cities at once", "P16 merge all cities", "P16 fetch all cities",
+            "P16 fetch 1 city in 60", "P16 a change until it is observed",
+        ]
+        var results = titles.map { title in ObjectWorkload.systems.map { Measurement(title, $0) } }
+        // Run 0 warms up and is not counted.
+        for run in 0...plan.runs {
+            plan.say("P16: " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
+            let times = [
+                try Waiting.result { try await papyrus(cities) }, try Waiting.result { try await grdb(cities) },
+            ]
+            guard run > 0 else { continue }
+            for (system, times) in times.enumerated() {
+                for (title, time) in times.enumerated() {
+                    let ops = title == 5 ? ObjectWorkload.changes : cities.count
+                    results[title][system].add(nanoseconds: time, ops: ops, bytes: 0)
+                }
+            }
+        }
+        for title in results.indices {
+            results[title][1].ratio = results[title][1].median / results[title][0].median
+        }
+        return results.flatMap { $0 }
+    }
+
+    private func time(_ body: () async throws -> Void) async rethrows -> Double {
+        let start = Clock.now()
+        try await body()
+        return Double(Clock.now() - start)
+    }
+
+    // MARK: Papyrus
+
+    private func papyrus(_ cities: [City]) async throws -> [Double] {
+        let store = PapyrusStore(url: URL(fileURLWithPath: try plan.scratch.fresh("objects-papyrus")))
+        let one = PapyrusStore(url: URL(fileURLWithPath: try plan.scratch.fresh("object-papyrus")))
+        var times: [Double] = []
+        times.append(try await time { for city in cities { try await one.throwing.save(city) } })
+        times.append(try await time { try await store.throwing.save(objects: cities) })
+        times.append(try await time { try await store.throwing.merge(with: cities) })
+        let all = store.objects(type: City.self)
+        times.append(try await time { try expect(try await store.throwing.execute(all).count, cities.count) })
+        let some = all.filter { $0.countrycode == "ID" }
+        times.append(
+            try await time {
+                try expect(
+                    try await store.throwing.execute(some).count, cities.count { $0.countrycode == "ID" })
+            })
+        let changed = Signals()
+        var city = cities[0]
+        let stream = store.object(id: city.geonameid, of: City.self).stream()
+        let task = Task { [stream = Carrier(value: stream)] in
+            for try await city in stream.value { changed.note(city.population) }
+        }
+        await changed.wait(for: city.population)
+        times.append(
+            try await time {
+                for number in 0..<ObjectWorkload.changes {
+                    city.population = -1 - number
+                    try await store.throwing.save(city)
+                    await changed.wait(for: city.population)
+                }
+            })
+        task.cancel()
+        return times
+    }
+
+    // MARK: GRDB
+
+    private func queue(_ name: String) throws -> DatabaseQueue {
+        var configuration = Configuration()
+        configuration.journalMode = .wal
+        configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = NORMAL") }
+        let queue = try DatabaseQueue(
+            path: try plan.scratch.fresh(name) + "/database", configuration: configuration)
+        try queue.write { database in
+            try database.create(table: City.databaseTableName) { table in
+                table.primaryKey("geonameid", .integer)
+                for column in ["name", "countrycode", "timezone", "admin1code", "alternatenames"] {
+                    table.column(column, .text).notNull()
+                }
+                for column in ["latitude", "longitude"] { table.column(column, .double).notNull() }
+                table.column("population", .integer).notNull()
+            }
+        }
+        return queue
+    }
+
+    private func grdb(_ cities: [City]) async throws -> [Double] {
+        let (queue, one) = (try queue("objects-grdb"), try queue("object-grdb"))
+        var times: [Double] = []
+        times.append(
+            try await time {
+                for city in cities { try await one.writeWithoutTransaction { try city.save($0) } }
+            })
+        times.append(try await time { try await queue.write { for city in cities { try city.save($0) } } })
+        times.append(
+            try await time {
+                try await queue.write { database in
+                    let ids = cities.map(\.geonameid)
+                    try City.filter(!ids.prefix(30_000).contains(Column("geonameid"))).deleteAll(database)
+                    for city in cities { try city.save(database) }
+                }
+            })
+        times.append(
+            try await time { try expect(try await queue.read { try City.fetchAll($0).count }, cities.count) })
+        times.append(
+            try await time {
+                let found = try await queue.read {
+                    try City.filter(Column("countrycode") == "ID").fetchAll($0).count
+                }
+                try expect(found, cities.count { $0.countrycode == "ID" })
+            })
+        let changed = Signals()
+        var city = cities[0]
+        let id = city.geonameid
+        let observation = ValueObservation.tracking { try City.fetchOne($0, key: id) }
+        let cancellable = observation.start(
+            in: queue, scheduling: .async(onQueue: .global()), onError: { _ in },
+            onChange: { changed.note($0?.population ?? 0) })
+        await changed.wait(for: city.population)
+        times.append(
+            try await time {
+                for number in 0..<ObjectWorkload.changes {
+                    city.population = -1 - number
+                    let city = city
+                    try await queue.write { try city.save($0) }
+                    await changed.wait(for: city.population)
+                }
+            })
+        cancellable.cancel()
+        try queue.close()
+        try one.close()
+        return times
+    }
+
+    private func expect(_ found: Int, _ wanted: Int) throws {
+        guard found == wanted else { throw BenchmarkError("P16: \(found) cities instead of \(wanted)") }
+    }
+}
+
+extension City: Papyrus {
+    var id: Int { geonameid }
+}
+
+private struct Carrier<Value>: @unchecked Sendable { let value: Value }
+
+/// The value that was seen last, and who waits for another.
+private final class Signals: Sendable {
+    private let state = Mutex<(last: Int?, wanted: Int?, waiting: CheckedContinuation<Void, Never>?)>(
+        (nil, nil, nil))
+
+    func note(_ value: Int) {
+        let waiting = state.withLock { state -> CheckedContinuation<Void, Never>? in
+            state.last = value
+            guard state.wanted == value else { return nil }
+            defer { state.waiting = nil }
+            return state.waiting
+        }
+        waiting?.resume()
+    }
+
+    func wait(for value: Int) async {
+        await withCheckedContinuation { continuation in
+            let isThere = state.withLock { state in
+                if state.last == value { return true }
+                state.wanted = value
+                state.waiting = continuation
+                return false
+            }
+            if isThere { continuation.resume() }
+        }
+    }
+}
+
+/// What asynchronous work comes to, for a program that isn't.
+private enum Waiting {
+    static func result<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) throws -> Value {
+        let done = DispatchSemaphore(value: 0)
+        let outcome = Mutex<Result<Value, any Error>?>(nil)
+        Task.detached {
+            let result: Result<Value, any Error>
+            do { result = .success(try await work()) } catch { result = .failure(error) }
+            outcome.withLock { $0 = result }
+            done.signal()
+        }
+        done.wait()
+        guard let result = outcome.withLock({ $0 }) else { throw BenchmarkError("P16: no result") }
+        return try result.get()
+    }
+}

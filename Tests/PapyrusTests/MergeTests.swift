@@ -1,0 +1,179 @@
+import Foundation
+import Papyrus
+import PapyrusGoods
+import StorageEngine
+import TestSupport
+import Testing
+
+@Suite(.serialized) struct MergeTests {
+    private let place = Place()
+    private var store: PapyrusStore { place.store }
+
+    private func cars() async -> [Car] { await store.objects(type: Car.self).execute() }
+
+    @Test func whatIsMergedIsWhatThereIs() async {
+        await store.save(objects: [Car(id: "a"), Car(id: "b")])
+        await store.save(Model(id: "b"))
+        await store.merge(with: [Car(id: "c"), Car(id: "a", model: "new")])
+        #expect(await cars() == [Car(id: "a", model: "new"), Car(id: "c")], "a keeps its place")
+        #expect(await store.objects(type: Model.self).execute().count == 1, "another type's stay")
+        await store.merge(with: [Car]())
+        #expect(await cars().isEmpty)
+    }
+
+    @Test func whatIsMergedIntoAPartLeavesTheRest() async {
+        await store.save(
+            objects: [
+                Car(id: "a", manufacturer: "Tesla"), Car(id: "b", manufacturer: "Tesla"),
+                Car(id: "c", manufacturer: "Ford"), Car(id: "d", manufacturer: "Ford"),
+            ])
+        await store.merge(
+            objects: [Car(id: "b", model: "new"), Car(id: "d", model: "new"), Car(id: "e")],
+            into: { $0.manufacturer == "Tesla" })
+        #expect(await cars().map(\.id) == ["b", "c", "d", "e"])
+        #expect(await cars().map(\.model) == ["new", "", "new", ""])
+        await store.merge(objects: [Car](), into: { $0.manufacturer == "Ford" })
+        #expect(await cars().map(\.id) == ["b", "d", "e"])
+    }
+
+    private struct Shape: Papyrus {
+        static let papyrusTypeName = "merged shape"
+        let id: Int
+    }
+
+    private struct OtherShape: Papyrus {
+        static let papyrusTypeName = "merged shape"
+        let id: Int
+        var sides: Int
+    }
+
+    @Test func whatCannotBeReadStaysWhereAFilterIsAsked() async {
+        store.logLevel = .off
+        await store.save(Shape(id: 1))
+        await store.save(OtherShape(id: 2, sides: 4))
+        await store.merge(objects: [OtherShape(id: 3, sides: 3)], into: { _ in true })
+        #expect(await store.objects(type: Shape.self).execute().map(\.id) == [1, 3])
+        await store.merge(with: [OtherShape(id: 3, sides: 3)])
+        #expect(await store.objects(type: Shape.self).execute().map(\.id) == [3])
+    }
+
+    @Test func whatIsMergedBringsWhatItHolds() async throws {
+        let address = Address(id: UUID(), lineOne: "x")
+        func maker(_ id: String, _ models: [String]) -> Maker {
+            Maker(
+                id: id, models: models.map { Model(id: $0) }, address: address, office: nil, former: nil)
+        }
+        await store.merge(with: [maker("a", ["1"]), maker("b", ["2"])])
+        await store.merge(with: [maker("b", ["3"])])
+        #expect(await store.objects(type: Maker.self).execute() == [maker("b", ["3"])])
+        #expect(await store.objects(type: Model.self).execute().map(\.id) == ["1", "2", "3"])
+    }
+
+    /// From an empty collection on, where nothing that is there could tell one merge from another.
+    @Test func ofTwoMergesOneComesAfterTheOther() async {
+        let store = store
+        for round in 0..<30 {
+            await withTaskGroup(of: Void.self) { group in
+                for set in 0..<4 {
+                    group.addTask { await store.merge(with: [Car(id: "\(round) \(set)", model: "\(set)")]) }
+                }
+            }
+            #expect(await cars().count == 1)
+            if round % 2 == 0 { await store.merge(with: [Car]()) }
+        }
+    }
+
+    @Test func aFilterMaySave() async {
+        let store = store
+        await store.save(objects: [Car(id: "a"), Car(id: "b")])
+        await store.merge(objects: [Car(id: "c")]) { car in
+            Task { await store.save(Model(id: car.id)) }
+            return car.id == "a"
+        }
+        #expect(await cars().map(\.id) == ["b", "c"])
+        let again = await store.objects(type: Car.self)
+            .filter { car in
+                Task { await store.save(Car(id: "late")) }
+                return car.id == "b"
+            }
+            .execute()
+        #expect(again.map(\.id) == ["b"])
+    }
+
+    // MARK: Processes
+
+    private func worker(_ arguments: String...) throws -> ChildProcess {
+        try ChildProcess(
+            ChildProcess.program(named: "PapyrusWorker"), [arguments[0], place.url.path] + arguments[1...])
+    }
+
+    /// Kills whoever merges at random moments, while another process and this one look.
+    private func kill(times: Int, count: Int, seed: SeededGenerator) async throws -> Int {
+        var generator = seed
+        let looker = try worker("look", "\(count)", "\(times / 4 + 2)")
+        var sets: Set<Int> = []
+        for time in 0..<times {
+            let merger = try worker("merge", "\(count)", "\(time * 1_000)")
+            let end = Date().addingTimeInterval(Double.random(in: 0.002...0.25, using: &generator))
+            // At least one look, and some while it goes on.
+            repeat {
+                let pieces = try await store.throwing.execute(store.objects(type: Piece.self))
+                let complaint = Piece.complaint(about: pieces, count: count)
+                #expect(complaint == nil)
+                if let set = pieces.first?.set { sets.insert(set) }
+            } while Date() < end
+            merger.signal(SIGKILL)
+            merger.waitForEnd()
+        }
+        let complaint = Piece.complaint(
+            about: await store.objects(type: Piece.self).execute(), count: count)
+        #expect(complaint == nil)
+        looker.waitForEnd()
+        #expect(looker.code == 0, "the other process found a mixture")
+        return sets.count
+    }
+
+    @Test func aMergeThatIsKilledIsDoneOrNotBegun() async throws {
+        let seed = SeededGenerator.announced("merges that are killed")
+        let sets = try await kill(times: 12, count: 1_000, seed: seed)
+        #expect(sets > 0)
+    }
+
+    /// The long form: `make soak`.
+    @Test(.enabled(if: Soak.seconds > 0)) func tenThousandThatAreMergedAreAllOrNone() async throws {
+        let times = max(20, Int(Soak.seconds))
+        let sets = try await kill(times: times, count: 10_000, seed: SeededGenerator(seed: Soak.seed))
+        #expect(sets > 0)
+        var figures = Figures("Papyrus merges of 10,000")
+        figures.add("kills", times)
+        figures.add("sets seen", sets)
+        figures.add("mixtures", 0)
+        figures.report()
+    }
+
+    @Test func twoProcessesMergeAndNoneIsMixed() async throws {
+        let mergers = try [worker("merge", "300", "0"), worker("merge", "300", "100001")]
+        var looks = 0
+        let isEnough = try await wait {
+            let pieces = await store.objects(type: Piece.self).execute()
+            let complaint = Piece.complaint(about: pieces, count: 300)
+            #expect(complaint == nil)
+            if !pieces.isEmpty { looks += 1 }
+            return looks >= 60
+        }
+        #expect(isEnough)
+        for merger in mergers {
+            merger.signal(SIGKILL)
+            merger.waitForEnd()
+        }
+    }
+
+    /// A file may get no larger than a megabyte or so: what the call says was saved is there, and the rest is an error.
+    @Test func aDiskThatIsFullIsAnError() throws {
+        let program = try ChildProcess.program(named: "PapyrusWorker")
+        let outcome = try ChildProcess.run(
+            "/bin/sh", ["-c", "ulimit -f 4096; exec \"$0\" fill \"$1\" 60000", program, place.url.path])
+        #expect(outcome.status == 0, "\(outcome.text)")
+        #expect(outcome.text.contains("saved, then: "), "\(outcome.text)")
+    }
+}

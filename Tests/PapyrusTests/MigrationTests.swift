@@ -1,0 +1,152 @@
+import Foundation
+import Papyrus
+import PapyrusGoods
+import StorageEngine
+import TestSupport
+import Testing
+
+@Suite(.serialized) struct MigrationTests {
+    private let place = Place()
+    private var store: PapyrusStore { place.store }
+
+    private struct First: Papyrus {
+        let id: Int
+        var text: String
+    }
+
+    private struct Second: Papyrus {
+        let id: Int
+        var text: String
+        var year: Int
+    }
+
+    private struct Third: Papyrus {
+        let id: String
+        var year: Int
+    }
+
+    private let toSecond = Migration<First, Second> { Second(id: $0.id, text: $0.text, year: 2_000 + $0.id) }
+    private let toThird = Migration<Second, Third> { Third(id: "\($0.id)", year: $0.year) }
+
+    @Test func oldObjectsBecomeNewOnesInTheirPlaces() async throws {
+        let first = (0..<1_200).map { First(id: ($0 * 7) % 1_200, text: "\($0)") }
+        await store.save(objects: first)
+        await store.register(migration: toSecond)
+        #expect(await store.objects(type: First.self).execute().isEmpty)
+        let second = await store.objects(type: Second.self).execute()
+        #expect(second == first.map { Second(id: $0.id, text: $0.text, year: 2_000 + $0.id) })
+        await store.register(migration: toSecond)
+        #expect(await store.objects(type: Second.self).execute() == second)
+        let archive = try Store.open(at: place.url.path).archive(named: "Papyrus")
+        #expect(try archive.entries().count == 1_200)
+    }
+
+    @Test(arguments: [true, false]) func chainsGoOnInAnyOrder(isForward: Bool) async {
+        await store.save(objects: (0..<10).map { First(id: $0, text: "t") })
+        if isForward {
+            await store.register(migration: toSecond)
+            await store.register(migration: toThird)
+        } else {
+            await store.register(migration: toThird)
+            await store.register(migration: toSecond)
+        }
+        #expect(
+            await store.objects(type: Third.self).execute()
+                == (0..<10).map { Third(id: "\($0)", year: 2_000 + $0) })
+        #expect(await store.objects(type: Second.self).execute().isEmpty)
+        // What an older program saves meanwhile.
+        await store.save(First(id: 77, text: "late"))
+        await store.register(migration: toSecond)
+        #expect(await store.objects(type: Third.self).execute().last == Third(id: "77", year: 2_077))
+    }
+
+    @Test func theNewerOfTwoCounts() async throws {
+        await store.save(objects: [First(id: 1, text: "old"), First(id: 2, text: "old")])
+        await store.save(Second(id: 1, text: "newer", year: 1))
+        await store.save(First(id: 3, text: "old"))
+        await store.save(Second(id: 4, text: "older", year: 1))
+        await store.save(First(id: 4, text: "saved since"))
+        await store.register(migration: toSecond)
+        let texts = await store.objects(type: Second.self).sort { $0.id < $1.id }.execute().map(\.text)
+        #expect(texts == ["newer", "old", "old", "saved since"])
+        #expect(await store.objects(type: First.self).execute().isEmpty)
+    }
+
+    private struct Odd: Papyrus {
+        static let papyrusTypeName = "PapyrusTests.MigrationTests.Odd"
+        let id: Int
+        var other: Bool
+    }
+
+    private struct Even: Papyrus {
+        static let papyrusTypeName = "PapyrusTests.MigrationTests.Odd"
+        let id: Int
+        var text: String
+    }
+
+    @Test func whatIsNoOldObjectStays() async throws {
+        await store.save(Odd(id: 1, other: true))
+        await store.save(Even(id: 2, text: "t"))
+        let migration = Migration<Even, Second> { Second(id: $0.id, text: $0.text, year: 1) }
+        let problem = await queryError { try await store.throwing.register(migration: migration) }
+        #expect(problem?.schemaProblem?.contains("Odd/1") == true)
+        #expect(await store.objects(type: Second.self).execute().map(\.id) == [2])
+        #expect(try await store.object(id: 1, of: Odd.self).execute().other)
+    }
+
+    /// The present type has the former one's name.
+    @Test func aTypeOfTheSameNameIsMigratedInPlace() async throws {
+        await store.save(Odd(id: 1, other: true))
+        await store.save(Even(id: 2, text: "t"))
+        let migration = Migration<Odd, Even> { Even(id: $0.id, text: "\($0.other)") }
+        for _ in 0..<2 {
+            await store.register(migration: migration)
+            #expect(await store.objects(type: Even.self).execute().map(\.text) == ["true", "t"])
+        }
+    }
+
+    private struct OldMaker: Papyrus {
+        let id: String
+        @HasMany var models: [Model]
+    }
+
+    private struct NewMaker: Papyrus {
+        let id: String
+        @HasMany var models: [Model]
+        @HasOne var first: Model?
+    }
+
+    @Test func relationsGoWithTheirObjects() async throws {
+        let models = [Model(id: "s", name: "S"), Model(id: "3", name: "3")]
+        await store.save(OldMaker(id: "t", models: models))
+        await store.register(
+            migration: Migration<OldMaker, NewMaker> {
+                NewMaker(id: $0.id, models: $0.models, first: Model(id: "x", name: "new"))
+            })
+        let maker = try await store.object(id: "t", of: NewMaker.self).execute()
+        #expect(maker.models == models && maker.first?.name == "new")
+        #expect(await store.objects(type: Model.self).execute().map(\.id) == ["s", "3", "x"])
+    }
+
+    @Test func aMigrationThatIsKilledGoesOn() async throws {
+        let count = 3_000
+        var generator = SeededGenerator.announced("migrations that are killed")
+        let program = try ChildProcess.program(named: "PapyrusWorker")
+        await store.save(objects: (0..<count).map { Draft(id: $0, text: "draft \($0)") })
+        for _ in 0..<6 {
+            let worker = try ChildProcess(program, ["migrate", place.url.path])
+            try await Task.sleep(for: .milliseconds(Int.random(in: 5...120, using: &generator)))
+            worker.signal(SIGKILL)
+            worker.waitForEnd()
+            // Each is there once, as one or the other.
+            let drafts = await store.objects(type: Draft.self).execute().map(\.id)
+            let letters = await store.objects(type: Letter.self).execute().map(\.id)
+            #expect(Set(drafts + letters).count == count && drafts.count + letters.count == count)
+        }
+        let last = try ChildProcess.run(program, ["migrate", place.url.path])
+        #expect(last.status == 0, "\(last.text)")
+        let letters = await store.objects(type: Letter.self).execute()
+        #expect(letters == (0..<count).map { Letter(id: $0, text: "draft \($0)", pages: $0 % 9) })
+        #expect(await store.objects(type: Draft.self).execute().isEmpty)
+    }
+}

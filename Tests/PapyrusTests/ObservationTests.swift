@@ -1,0 +1,217 @@
+import Foundation
+import Papyrus
+import PapyrusGoods
+import Synchronization
+import TestSupport
+import Testing
+
+@Suite(.serialized) struct ObservationTests {
+    private let place = Place()
+    private var store: PapyrusStore { place.store }
+
+    /// What a loop over a stream is given, until its task is cancelled.
+    private func follow<Value: Sendable>(
+        _ stream: AsyncThrowingStream<Value, any Error>, into found: Found<Value>
+    ) -> Task<(any Error)?, Never> {
+        let stream = Carrier(value: stream)
+        return Task {
+            do {
+                for try await value in stream.value { found.add(value) }
+                return nil
+            } catch {
+                return error
+            }
+        }
+    }
+
+    private struct Carrier<Value>: @unchecked Sendable { let value: Value }
+
+    @Test func aStreamBeginsWithWhatIsThereAndFollows() async throws {
+        let store = store
+        await store.save(Car(id: "a"))
+        let found = Found<[Car]>()
+        let task = follow(store.objects(type: Car.self).filter { $0.model != "x" }.stream(), into: found)
+        #expect(try await wait { found.all.last?.map(\.id) == ["a"] })
+        await store.save(Car(id: "b"))
+        #expect(try await wait { found.all.last?.map(\.id) == ["a", "b"] })
+        await store.save(Car(id: "b", model: "new"))
+        #expect(try await wait { found.all.last?.last?.model == "new" })
+        await store.delete(id: "a", of: Car.self)
+        #expect(try await wait { found.all.last?.map(\.id) == ["b"] })
+        await store.merge(with: [Car(id: "c"), Car(id: "d")])
+        #expect(try await wait { found.all.last?.map(\.id) == ["c", "d"] })
+        store.reset()
+        #expect(try await wait { found.all.last?.isEmpty == true })
+        #expect(found.all.count == 6)
+        task.cancel()
+        #expect(await task.value == nil)
+    }
+
+    @Test func whatDoesNotConcernAStreamDoesNotWakeIt() async throws {
+        let store = store
+        let found = Found<[Car]>()
+        let task = follow(store.objects(type: Car.self).filter { $0.model == "x" }.stream(), into: found)
+        #expect(try await wait { found.all.count == 1 })
+        await store.save(Model(id: "a"))
+        await store.save(Car(id: "a"))
+        await store.save(Car(id: "b", model: "x"))
+        #expect(try await wait { found.all.count > 1 })
+        #expect(found.all == [[], [Car(id: "b", model: "x")]])
+        task.cancel()
+        _ = await task.value
+    }
+
+    @Test func anObjectIsFollowedUntilItIsDeleted() async throws {
+        let store = store
+        let none = await queryError {
+            for try await _ in store.object(id: "a", of: Car.self).stream() {}
+        }
+        #expect(none?.isNotFound == true)
+        await store.save(Car(id: "a"))
+        let found = Found<Car>()
+        let task = follow(store.object(id: "a", of: Car.self).stream(), into: found)
+        #expect(try await wait { found.all.count == 1 })
+        await store.save(Car(id: "b"))
+        await store.save(Car(id: "a", model: "new"))
+        #expect(try await wait { found.all.count == 2 })
+        await store.delete(id: "a", of: Car.self)
+        let error = await task.value as? PapyrusStore.QueryError
+        #expect(error?.isNotFound == true)
+        #expect(found.all == [Car(id: "a"), Car(id: "a", model: "new")])
+    }
+
+    @Test func aParentIsNewWhenAChildIs() async throws {
+        let store = store
+        let address = Address(id: UUID(), lineOne: "x")
+        let maker = Maker(id: "t", models: [Model(id: "s")], address: address, office: nil, former: nil)
+        await store.save(maker)
+        let (one, all) = (Found<Maker>(), Found<[Maker]>())
+        let tasks = [
+            follow(store.object(id: "t", of: Maker.self).stream(), into: one),
+            follow(store.objects(type: Maker.self).stream(), into: all),
+        ]
+        #expect(try await wait { one.all.count == 1 && all.all.count == 1 })
+        await store.save(Model(id: "s", name: "renamed"))
+        #expect(try await wait { one.all.last?.models[0].name == "renamed" })
+        #expect(try await wait { all.all.last?[0].models[0].name == "renamed" })
+        await store.delete(id: "s", of: Model.self)
+        #expect(
+            try await wait { one.all.last?.models.isEmpty == true && all.all.last?[0].models.isEmpty == true }
+        )
+        await store.save(Model(id: "s", name: "back"))
+        #expect(try await wait { one.all.last?.models.first?.name == "back" })
+        for task in tasks {
+            task.cancel()
+            _ = await task.value
+        }
+    }
+
+    @Test func burstsAreTakenTogetherAndTheirEndIsSeen() async throws {
+        let store = store
+        let found = Found<Int>()
+        let stream = Carrier(value: store.objects(type: Piece.self).stream())
+        let task = Task {
+            for try await pieces in stream.value { found.add(pieces.count) }
+        }
+        #expect(try await wait { found.all == [0] })
+        // More than the archive keeps events of.
+        for _ in 0..<3 { await store.save(objects: Piece.all(ofSet: 0, count: 3_000)) }
+        for id in 0..<200 { await store.delete(id: id, of: Piece.self) }
+        #expect(try await wait { found.all.last == 2_800 })
+        #expect(found.all.count < 204, "\(found.all.count)")
+        task.cancel()
+        _ = try? await task.value
+    }
+
+    /// How soon is a figure and no condition: on a busy machine a task may have to wait.
+    @Test func othersChangesAreSeenSoon() async throws {
+        let store = store
+        let (seen, delays) = (Found<Int>(), Found<UInt64>())
+        let stream = Carrier(value: store.objects(type: Moment.self).stream())
+        let task = Task {
+            for try await moments in stream.value {
+                if let last = moments.last { delays.add(monotonicNow() - last.nanoseconds) }
+                seen.add(moments.count)
+            }
+        }
+        #expect(try await wait { seen.all == [0] })
+        let count = 30
+        let worker = try ChildProcess(
+            ChildProcess.program(named: "PapyrusWorker"), ["save", place.url.path, "\(count)", "40"])
+        #expect(try await wait { worker.hasEnded() } && worker.code == 0)
+        #expect(try await wait { seen.all.last == count })
+        task.cancel()
+        try await task.value
+        #expect(seen.all == seen.all.sorted(), "none is seen after a later one")
+        let sorted = delays.all.sorted()
+        var figures = Figures("Papyrus: another process' change")
+        figures.add("seen", sorted.count)
+        figures.add("median", nanoseconds: sorted[sorted.count / 2])
+        figures.add("slowest", nanoseconds: sorted[sorted.count - 1])
+        figures.report()
+    }
+
+    /// Threads of this process.
+    private var threads: Int {
+        (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? 0
+    }
+
+    @Test func aThousandStreamsTakeNoThreadsAndEndAtOnce() async throws {
+        let store = store
+        await store.save(Car(id: "a"))
+        let before = threads
+        let seen = Found<Int>()
+        let tasks = (0..<1_000).map { number in
+            let stream = Carrier(
+                value: number % 2 == 0
+                    ? store.objects(type: Car.self).stream()
+                    : store.objects(type: Car.self).filter { $0.id != "b" }.stream())
+            return Task {
+                for try await cars in stream.value { seen.add(cars.count) }
+            }
+        }
+        #expect(try await wait { seen.all.reduce(0, +) == 1_000 })
+        #expect(threads < before + 100, "\(threads), before \(before)")
+        await store.save(Car(id: "c"))
+        #expect(try await wait { seen.all.reduce(0, +) == 3_000 })
+        for task in tasks { task.cancel() }
+        for task in tasks { _ = try? await task.value }
+        #expect(try await wait { store.waitingObservers == 0 })
+    }
+
+    @Test func aStreamThatNobodyHasAnyMoreIsGone() async throws {
+        let store = store
+        await store.save(Car(id: "a"))
+        func look() async throws -> [Car]? {
+            for try await cars in store.objects(type: Car.self).stream() { return cars }
+            return nil
+        }
+        #expect(try await look() == [Car(id: "a")])
+        _ = store.objects(type: Car.self).stream()
+        #expect(try await wait { store.waitingObservers == 0 })
+    }
+
+    @Test func aStreamGoesOnInAFolderThatIsMadeAnew() async throws {
+        let store = store
+        await store.save(Car(id: "a"))
+        let found = Found<[Car]>()
+        let task = follow(store.objects(type: Car.self).stream(), into: found)
+        #expect(try await wait { found.all.count == 1 })
+        try FileManager.default.removeItem(at: place.url)
+        #expect(try await wait { found.all.last?.isEmpty == true })
+        await store.save(Car(id: "b"))
+        #expect(try await wait { found.all.last?.map(\.id) == ["b"] })
+        task.cancel()
+        _ = await task.value
+    }
+
+    @Test func whatAFilterThrowsEndsTheStream() async throws {
+        struct Refusal: Error {}
+        await store.save(Car(id: "a"))
+        await #expect(throws: Refusal.self) {
+            for try await _ in store.objects(type: Car.self).filter({ _ in throw Refusal() }).stream() {}
+        }
+        store.logLevel = .off
+        #expect(await store.objects(type: Car.self).filter { _ in throw Refusal() }.execute().isEmpty)
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import Papyrus
+import Synchronization
+import Testing
+
+#if canImport(Combine)
+import Combine
+#endif
+
+@Suite struct PublisherTests {
+    private let place = Place()
+    private var store: PapyrusStore { place.store }
+
+    @Test func aPublisherSendsWhatIsThereAndFollows() async throws {
+        let store = store
+        let found = Found<[Car]>()
+        let cancellable = store.objects(type: Car.self).sort { $0.id > $1.id }
+            .publisher()
+            .subscribe(on: DispatchQueue.global())
+            .receive(on: DispatchQueue.global())
+            .sink { found.add($0) }
+        #expect(try await wait { found.all == [[]] })
+        await store.save(objects: [Car(id: "a"), Car(id: "b")])
+        #expect(try await wait { found.all.last?.map(\.id) == ["b", "a"] })
+        cancellable.cancel()
+        await store.save(Car(id: "c"))
+        // Another one that is told of it: so the first would have been.
+        let other = Found<[Car]>()
+        let second = store.objects(type: Car.self).publisher().sink { other.add($0) }
+        #expect(try await wait { other.all.last?.count == 3 })
+        second.cancel()
+        #expect(found.all.count == 2)
+    }
+
+    @Test func anObjectThatGoesEndsItsPublisher() async throws {
+        let store = store
+        let (found, ends) = (Found<Car>(), Found<Bool>())
+        await store.save(Car(id: "a"))
+        let cancellable = store.object(id: "a", of: Car.self).publisher().sink(
+            receiveCompletion: { completion in
+                if case .failure(let error) = completion {
+                    ends.add(error.isNotFound)
+                } else {
+                    ends.add(false)
+                }
+            },
+            receiveValue: { found.add($0) })
+        #expect(try await wait { found.all.count == 1 })
+        await store.save(Car(id: "a", model: "new"))
+        #expect(try await wait { found.all.last?.model == "new" })
+        await store.delete(id: "a", of: Car.self)
+        #expect(try await wait { ends.all == [true] })
+        #expect(found.all.count == 2)
+        withExtendedLifetime(cancellable) {}
+    }
+
+    /// As many values as are asked for, and each as things stand then.
+    @Test func demandIsKept() async throws {
+        let store = store
+        let found = Found<Int>()
+        await store.save(Car(id: "0"))
+        let subscriber = OneByOne(found)
+        store.objects(type: Car.self).publisher().subscribe(subscriber)
+        #expect(try await wait { found.all == [1] })
+        for number in 1...3 { await store.save(Car(id: "\(number)")) }
+        subscriber.askForMore()
+        #expect(try await wait { found.all == [1, 4] })
+        subscriber.end()
+    }
+
+    private final class OneByOne: Subscriber, @unchecked Sendable {
+        typealias Input = [Car]
+        typealias Failure = Never
+
+        private let found: Found<Int>
+        private let subscription = Mutex<Held?>(nil)
+        private struct Held: @unchecked Sendable { let subscription: any Subscription }
+
+        init(_ found: Found<Int>) { self.found = found }
+
+        func receive(subscription: any Subscription) {
+            let held = Held(subscription: subscription)
+            self.subscription.withLock { $0 = held }
+            subscription.request(.max(1))
+        }
+
+        func receive(_ input: [Car]) -> Subscribers.Demand {
+            found.add(input.count)
+            return .none
+        }
+
+        func receive(completion: Subscribers.Completion<Never>) {}
+        func askForMore() { subscription.withLock { $0 }?.subscription.request(.max(1)) }
+        func end() { subscription.withLock { $0 }?.subscription.cancel() }
+    }
+
+    @Test func manySubscribersEndAtOnce() async throws {
+        let store = store
+        await store.save(Car(id: "a"))
+        let seen = Mutex(0)
+        var cancellables: Set<AnyCancellable> = []
+        for _ in 0..<200 {
+            store.objects(type: Car.self).publisher()
+                .sink { cars in seen.withLock { $0 += cars.count } }
+                .store(in: &cancellables)
+        }
+        #expect(try await wait { seen.withLock { $0 } == 200 })
+        await store.save(Car(id: "b"))
+        #expect(try await wait { seen.withLock { $0 } == 600 })
+        cancellables = []
+        await store.save(Car(id: "c"))
+        #expect(await store.objects(type: Car.self).execute().count == 3)
+    }
+}

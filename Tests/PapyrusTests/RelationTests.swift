@@ -1,0 +1,340 @@
+import CBOR
+import Foundation
+import Papyrus
+import StorageEngine
+import TestSupport
+import Testing
+
+struct Address: Papyrus, Sendable {
+    let id: UUID
+    var lineOne: String
+    var lineTwo: String?
+}
+
+struct Model: Papyrus, Sendable {
+    let id: String
+    var name = ""
+}
+
+struct Maker: Papyrus, Sendable {
+    let id: String
+    var name = ""
+    @HasMany var models: [Model]
+    @HasOne var address: Address
+    @HasOne var office: Address?
+    @HasMany var former: [Model]?
+}
+
+@Suite struct RelationTests {
+    private let place = Place()
+    private var store: PapyrusStore { place.store }
+
+    private let address = Address(id: UUID(), lineOne: "Deer Creek Road")
+
+    private func maker(_ id: String = "t", _ models: [String] = ["s", "3"]) -> Maker {
+        Maker(
+            id: id, models: models.map { Model(id: $0, name: "Model \($0)") }, address: address, office: nil,
+            former: nil)
+    }
+
+    private func loaded(_ id: String = "t") async throws -> Maker {
+        try await store.object(id: id, of: Maker.self).execute()
+    }
+
+    @Test func aParentIsSavedWithWhatItHolds() async throws {
+        var parent = maker()
+        parent.office = Address(id: UUID(), lineOne: "Office")
+        parent.former = [Model(id: "roadster")]
+        await store.save(parent)
+        #expect(try await loaded() == parent)
+        #expect(await store.objects(type: Maker.self).execute() == [parent])
+        #expect(await store.objects(type: Model.self).execute().map(\.id) == ["s", "3", "roadster"])
+        #expect(try await store.object(id: address.id, of: Address.self).execute() == address)
+        let empty = Maker(id: "e", models: [], address: address, office: nil, former: [])
+        await store.save(empty)
+        #expect(try await loaded("e") == empty)
+    }
+
+    @Test func aParentHasItsChildrenAsTheyAreNow() async throws {
+        await store.save(maker())
+        await store.save(Model(id: "s", name: "renamed"))
+        await store.save(Address(id: address.id, lineOne: "moved"))
+        #expect(try await loaded().models.map(\.name) == ["renamed", "Model 3"])
+        #expect(try await loaded().address.lineOne == "moved")
+        // A parent that is saved as it was loaded long ago has the children as they were then.
+        await store.save(maker())
+        #expect(try await store.object(id: "s", of: Model.self).execute().name == "Model s")
+    }
+
+    @Test func whatWasDeletedIsLeftOutOrWhatItWas() async throws {
+        var parent = maker()
+        parent.office = Address(id: UUID(), lineOne: "Office")
+        parent.former = [Model(id: "s"), Model(id: "x")]
+        await store.save(parent)
+        await store.delete(id: "s", of: Model.self)
+        await store.delete(id: address.id, of: Address.self)
+        if let office = parent.office { await store.delete(office) }
+        let now = try await loaded()
+        #expect(now.models.map(\.id) == ["3"] && now.former?.map(\.id) == ["x"])
+        #expect(now.office == nil)
+        #expect(now.address == address, "without an address it could be no maker")
+        await store.delete(now)
+        #expect(await store.objects(type: Model.self).execute().map(\.id) == ["3", "x"], "children stay")
+    }
+
+    @Test func aChildMovesFromParentToParent() async throws {
+        await store.save(objects: [maker("a", ["1", "2"]), maker("b", ["3"])])
+        await store.save(objects: [maker("a", ["1"]), maker("b", ["3", "2"])])
+        #expect(try await loaded("a").models.map(\.id) == ["1"])
+        #expect(try await loaded("b").models.map(\.id) == ["3", "2"])
+        #expect(await store.objects(type: Model.self).execute().map(\.id) == ["1", "2", "3"])
+    }
+
+    // MARK: Several levels, circles
+
+    private struct Comment: Papyrus {
+        let id: Int
+        var text = ""
+        @HasMany var replies: [Comment]
+
+        init(_ id: Int, _ replies: [Comment] = [], text: String = "") {
+            self.id = id
+            self.text = text
+            self.replies = replies
+        }
+    }
+
+    @Test func relationsWithinRelations() async throws {
+        let thread = Comment(1, [Comment(2, [Comment(3, [Comment(4)]), Comment(5)]), Comment(6)])
+        await store.save(thread)
+        #expect(try await store.object(id: 1, of: Comment.self).execute() == thread)
+        #expect(await store.objects(type: Comment.self).execute().count == 6)
+        await store.save(Comment(3, [Comment(7, text: "late")], text: "edited"))
+        let now = try await store.object(id: 1, of: Comment.self).execute()
+        #expect(now.replies[0].replies[0].text == "edited")
+        #expect(now.replies[0].replies[0].replies.map(\.id) == [7])
+    }
+
+    private func chain(_ count: Int) -> Comment {
+        (1..<count).reversed().reduce(Comment(count)) { Comment($1, [$0]) }
+    }
+
+    @Test func relationsMayBeDeepAndNotEndless() async throws {
+        let deep = chain(60)
+        await store.save(deep)
+        #expect(try await store.object(id: 1, of: Comment.self).execute() == deep)
+        store.reset()
+        // All of them are saved; what doesn't fit onto a stack is said, and its parts can be had.
+        await store.save(chain(1_000))
+        let problem = await queryError { try await store.object(id: 1, of: Comment.self).execute() }
+        #expect(problem?.schemaProblem?.contains("deep") == true)
+        #expect(try await store.object(id: 970, of: Comment.self).execute() == chainPart(970, 1_000))
+    }
+
+    private func chainPart(_ first: Int, _ last: Int) -> Comment {
+        (first..<last).reversed().reduce(Comment(last)) { Comment($1, [$0]) }
+    }
+
+    @Test func theOutermostOfOneIdentifierCounts() async throws {
+        let within = Comment(
+            1, [Comment(2, [Comment(1, text: "a copy within")], text: "two")], text: "itself")
+        await store.save(within)
+        let one = try await store.object(id: 1, of: Comment.self).execute()
+        #expect(one.text == "itself" && one.replies.map(\.id) == [2])
+        // In a circle what is met again has its relations empty.
+        #expect(one.replies[0].replies == [Comment(1, text: "itself")])
+        // What is given itself counts before what others hold, wherever it stands.
+        for order in [[0, 1], [1, 0]] {
+            let both = [Comment(3, [Comment(4, text: "held")]), Comment(4, text: "given")]
+            await store.save(objects: order.map { both[$0] })
+            #expect(try await store.object(id: 4, of: Comment.self).execute().text == "given")
+        }
+    }
+
+    private final class Person: Papyrus {
+        let id: Int
+        @HasMany var friends: [Person]
+        @HasOne var partner: Person?
+
+        init(_ id: Int) {
+            self.id = id
+            friends = []
+            partner = nil
+        }
+
+        static func == (left: Person, right: Person) -> Bool { left.id == right.id }
+    }
+
+    @Test func objectsThatHoldEachOtherEnd() async throws {
+        let people = (0..<20).map { Person($0) }
+        for person in people {
+            person.friends = people.filter { $0 !== person }
+            person.partner = people[person.id ^ 1]
+        }
+        defer {
+            for person in people {
+                person.friends = []
+                person.partner = nil
+            }
+        }
+        await store.save(people[0])
+        let all = await store.objects(type: Person.self).execute()
+        #expect(Set(all.map(\.id)) == Set(0..<20))
+        for person in all {
+            #expect(person.friends.map(\.id) == (0..<20).filter { $0 != person.id })
+            #expect(person.partner?.id == person.id ^ 1)
+        }
+        let one = try await store.object(id: 7, of: Person.self).execute()
+        #expect(one.friends.count == 19 && one.friends[0].friends.count == 19)
+    }
+
+    private final class Egg: Papyrus {
+        let id: Int
+        @HasOne var hen: Hen
+        init(_ id: Int, _ hen: Hen) {
+            self.id = id
+            self.hen = hen
+        }
+        static func == (left: Egg, right: Egg) -> Bool { left.id == right.id }
+    }
+
+    private final class Hen: Papyrus {
+        let id: Int
+        var egg: Egg?
+        init(_ id: Int) { self.id = id }
+
+        private enum Key: CodingKey { case id, egg }
+
+        init(from decoder: any Decoder) throws {
+            let container = try decoder.container(keyedBy: Key.self)
+            id = try container.decode(Int.self, forKey: .id)
+            egg = try container.decode(HasOne<Egg>.self, forKey: .egg).wrappedValue
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.container(keyedBy: Key.self)
+            try container.encode(id, forKey: .id)
+            if let egg { try container.encode(HasOne(wrappedValue: egg), forKey: .egg) }
+        }
+
+        static func == (left: Hen, right: Hen) -> Bool { left.id == right.id }
+    }
+
+    @Test func aCircleThatCannotBeCutIsAnError() async throws {
+        let hen = Hen(1)
+        hen.egg = Egg(2, hen)
+        defer { hen.egg = nil }
+        await store.save(hen)
+        let problem = await queryError { try await store.object(id: 2, of: Egg.self).execute() }
+        #expect(problem?.schemaProblem?.contains("make one optional") == true)
+    }
+
+    private struct Back: Papyrus {
+        let id: Int
+        @HasOne var maker: Maker
+    }
+
+    @Test func aSharedChildIsStoredOnce() async throws {
+        let backs = (0..<500).map { Back(id: $0, maker: maker()) }
+        await store.save(objects: backs)
+        #expect(await store.objects(type: Maker.self).execute() == [maker()])
+        #expect(await store.objects(type: Model.self).execute().count == 2)
+        #expect(await store.objects(type: Back.self).execute() == backs)
+    }
+
+    @Test func aParentOfTenThousand() async throws {
+        let parent = maker("big", (0..<10_000).map { "\($0)" })
+        await store.save(parent)
+        #expect(try await loaded("big") == parent)
+        #expect(await store.objects(type: Model.self).execute().count == 10_000)
+        await store.save(maker("big", ["1"]))
+        #expect(try await loaded("big").models.count == 1)
+    }
+
+    // MARK: One moment
+
+    /// A parent and its children are saved by one call with one number; whoever loads the parent finds them so.
+    @Test func aParentIsLoadedAsOfOneMoment() async throws {
+        let store = store
+        @Sendable func numbered(_ number: Int) -> Comment {
+            Comment(1, (2..<8).map { Comment($0, text: "\(number)") }, text: "\(number)")
+        }
+        await store.save(numbered(0))
+        let writer = Task {
+            var number = 1
+            while !Task.isCancelled {
+                await store.save(numbered(number))
+                number += 1
+            }
+        }
+        for look in 0..<300 {
+            let found =
+                look % 2 == 0
+                ? try await store.object(id: 1, of: Comment.self).execute()
+                : try #require(await store.objects(type: Comment.self).filter { $0.id == 1 }.execute().first)
+            #expect(Set([found.text] + found.replies.map(\.text)).count == 1)
+        }
+        writer.cancel()
+        await writer.value
+    }
+
+    // MARK: Other coders, other shapes
+
+    @Test func elsewhereARelationIsTheObjectsThemselves() throws {
+        let json = """
+            {"id": "t", "name": "Tesla", "models": [{"id": "s", "name": "S"}],
+             "address": {"id": "E621E1F8-C36C-495A-93FC-0C247A3E6E5F", "lineOne": "Deer Creek Road"}}
+            """
+        let maker = try JSONDecoder().decode(Maker.self, from: Data(json.utf8))
+        #expect(maker.models == [Model(id: "s", name: "S")] && maker.office == nil && maker.former == nil)
+        let again = try JSONDecoder().decode(Maker.self, from: JSONEncoder().encode(maker))
+        #expect(again == maker)
+        #expect(try CBORDecoder().decode(Maker.self, from: CBOREncoder().encode(maker)) == maker)
+    }
+
+    private struct Embedded: Papyrus {
+        static let papyrusTypeName = "embedding"
+        let id: String
+        var models: [Model]
+        var address: Address
+    }
+
+    private struct Related: Papyrus {
+        static let papyrusTypeName = "embedding"
+        let id: String
+        @HasMany var models: [Model]
+        @HasOne var address: Address
+        @HasOne var office: Address?
+        @HasMany var former: [Model]?
+    }
+
+    @Test func aPartThatBecameARelationIsRead() async throws {
+        let models = [Model(id: "s", name: "S"), Model(id: "3", name: "3")]
+        await store.save(Embedded(id: "t", models: models, address: address))
+        let related = try await store.object(id: "t", of: Related.self).execute()
+        #expect(related.models == models && related.address == address && related.office == nil)
+        await store.save(related)
+        #expect(await store.objects(type: Model.self).execute() == models)
+        #expect(try await store.object(id: "t", of: Related.self).execute() == related)
+    }
+
+    // MARK: What others see
+
+    @Test func vellumShowsObjectsByTheirTypes() async throws {
+        await store.save(maker())
+        func vellum(_ arguments: String...) throws -> String {
+            let outcome = try ChildProcess.run(
+                ChildProcess.program(named: "vellum"), arguments + ["--store", place.url.path])
+            #expect(outcome.status == 0, "\(arguments): \(outcome.errors)")
+            return outcome.text
+        }
+        #expect(try vellum("ls").hasPrefix("Papyrus\tcollection\tPapyrus\t4\t"))
+        #expect(try vellum("keys", "Papyrus").contains("PapyrusTests.Model/s\t"))
+        let value = try vellum("get", "Papyrus", "PapyrusTests.Maker/t", "--json")
+        #expect(value.contains(#""models":["s","3"]"#) && value.contains(#""lineOne":"Deer Creek Road""#))
+        let found = try vellum(
+            "query", "Papyrus", #"find @owner = "PapyrusTests.Model" and name = "Model 3" | select id"#,
+            "--json")
+        #expect(found == "{\"id\":\"3\"}\n")
+    }
+}

@@ -1,0 +1,366 @@
+import Foundation
+import Papyrus
+import StorageEngine
+import Synchronization
+import Testing
+
+@Suite struct StoreTests {
+    private let place = Place()
+    private var store: PapyrusStore { place.store }
+
+    private func cars() async -> [String] { await store.objects(type: Car.self).execute().map(\.id) }
+
+    // MARK: Saving and fetching
+
+    @Test func whatIsSavedComesBackFromAnyStoreOfTheFolder() async throws {
+        let car = Car(id: "a", model: "S")
+        await store.save(car)
+        #expect(try await PapyrusStore(url: place.url).object(id: "a", of: Car.self).execute() == car)
+        let inferred: Car = try await store.object(id: "a").execute()
+        #expect(inferred == car)
+        await store.save(Car(id: "a", model: "3"))
+        #expect(try await store.object(id: "a", of: Car.self).execute().model == "3")
+        #expect(await store.objects(type: Car.self).execute().count == 1)
+    }
+
+    @Test func lookingMakesNoStore() async throws {
+        #expect(await store.objects(type: Car.self).execute().isEmpty)
+        let error = await queryError { try await store.object(id: "a", of: Car.self).execute() }
+        #expect(error?.isNotFound == true)
+        await store.delete(id: "a", of: Car.self)
+        try await store.deleteAll(Car.self)
+        store.reset()
+        #expect(!FileManager.default.fileExists(atPath: place.url.path))
+    }
+
+    @Test func objectsComeInTheOrderOfTheirCreation() async {
+        let ids = (0..<300).map { "\(($0 * 7_919) % 1_000)" }
+        await store.save(objects: ids[..<200].map { Car(id: $0) })
+        for id in ids[200...] { await store.save(Car(id: id)) }
+        // To save one again is no creation, to delete it first is.
+        await store.save(Car(id: ids[0], model: "new"))
+        await store.delete(id: ids[1], of: Car.self)
+        await store.save(Car(id: ids[1]))
+        #expect(await cars() == [ids[0]] + ids[2...] + [ids[1]])
+        let sorted = await store.objects(type: Car.self).sort { $0.id < $1.id }.execute().map(\.id)
+        #expect(sorted == ids.sorted())
+    }
+
+    @Test func filtersAddUp() async {
+        await store.save(objects: (0..<50).map { Car(id: "\($0)", model: $0 % 2 == 0 ? "even" : "odd") })
+        let even = store.objects(type: Car.self).filter { $0.model == "even" }
+        let both = even.filter { $0.id.hasSuffix("4") }.sort { $0.id > $1.id }
+        #expect(await both.execute().map(\.id) == ["44", "4", "34", "24", "14"])
+        #expect(await even.execute().count == 25, "a query is a value")
+    }
+
+    @Test func ofSeveralWithOneIdentifierTheLastCounts() async {
+        await store.save(objects: [Car(id: "a", model: "1"), Car(id: "b"), Car(id: "a", model: "2")])
+        #expect(await store.objects(type: Car.self).execute().map(\.model) == ["2", ""])
+    }
+
+    private struct Fussy: Papyrus {
+        let id: Int
+        var refuses = false
+
+        func encode(to encoder: any Encoder) throws {
+            if refuses { throw EncodingError.invalidValue(id, .init(codingPath: [], debugDescription: "no")) }
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(id, forKey: .id)
+            try container.encode(refuses, forKey: .refuses)
+        }
+    }
+
+    @Test func allOfSeveralAreSavedOrNone() async {
+        await #expect(throws: EncodingError.self) {
+            try await store.throwing.save(objects: [Fussy(id: 1), Fussy(id: 2, refuses: true), Fussy(id: 3)])
+        }
+        #expect(await store.objects(type: Fussy.self).execute().isEmpty)
+        store.logLevel = .off
+        await store.save(objects: [Fussy(id: 4), Fussy(id: 5, refuses: true)])
+        #expect(await store.objects(type: Fussy.self).execute().isEmpty)
+        await #expect(throws: StorageError.self) {
+            let large = (0..<5).map { Car(id: "\($0)", model: String(repeating: "x", count: 11 << 20)) }
+            try await store.throwing.save(objects: large)
+        }
+        #expect(await cars().isEmpty)
+    }
+
+    // MARK: Deleting
+
+    @Test func everyWayToDelete() async throws {
+        let ids = (0..<10).map { "\($0)" }
+        await store.save(objects: ids.map { Car(id: $0) })
+        await store.save(Fussy(id: 1))
+        await store.delete(Car(id: "0"))
+        await store.delete(id: "1", of: Car.self)
+        await store.delete(objects: [Car(id: "2"), Car(id: "3"), Car(id: "none")])
+        await store.delete(store.object(id: "4", of: Car.self))
+        await store.delete(
+            objects: [store.object(id: "5", of: Car.self), store.object(id: "6", of: Car.self)])
+        #expect(await cars() == ["7", "8", "9"])
+        await store.delete(objects: [Car]())
+        try await store.deleteAll(Car.self)
+        #expect(await cars().isEmpty)
+        #expect(await store.objects(type: Fussy.self).execute().count == 1, "another type's stay")
+        await store.save(Car(id: "x"))
+        store.reset()
+        #expect(await cars().isEmpty)
+        #expect(await store.objects(type: Fussy.self).execute().isEmpty)
+        await store.save(Car(id: "y"))
+        #expect(await cars() == ["y"])
+    }
+
+    // MARK: Identifiers and types
+
+    @Test func anyTextIsAnIdentifier() async throws {
+        let ids = [
+            "", "\0", "a\0b", "/", "a/b", "Car/", "🚗", "👨‍👩‍👧‍👦", "e", "\u{e9}", "..", " ", "\n", "~",
+            String(repeating: "k", count: 10_240), String(repeating: "k", count: 10_241),
+            String(repeating: "é", count: 900), String(repeating: "k", count: 1_000),
+        ]
+        await store.save(objects: ids.map { Car(id: $0, model: "\($0.utf8.count)") })
+        #expect(await store.objects(type: Car.self).execute().map(\.id) == ids)
+        for id in ids {
+            #expect(try await store.object(id: id, of: Car.self).execute().id == id)
+            await store.delete(id: id, of: Car.self)
+        }
+        #expect(await cars().isEmpty)
+    }
+
+    @Test func keysThatBecomeTooLongAreNoOthers() async throws {
+        // Around the length at which a key is shortened, and the text that another's shortened key has.
+        let archive = { try Store.open(at: place.url.path).archive(named: "Papyrus") }
+        await store.save(Car(id: String(repeating: "k", count: 5_000)))
+        let key = try #require(try archive().keys().keys.first)
+        #expect(key.utf8.count == 1_024)
+        let forged = String(try #require(key.split(separator: "/", maxSplits: 1).last))
+        await store.save(Car(id: forged, model: "forged"))
+        for count in 900...1_030 { await store.save(Car(id: String(repeating: "n", count: count))) }
+        #expect(await store.objects(type: Car.self).execute().count == 133)
+        #expect(try await store.object(id: forged, of: Car.self).execute().model == "forged")
+    }
+
+    @Test func whatSwiftTakesForOneIdentifierIsOne() async throws {
+        let (one, two) = ("caf\u{e9}", "cafe\u{301}")
+        try #require(one == two)
+        await store.save(Car(id: one, model: "one"))
+        await store.save(Car(id: two, model: "two"))
+        #expect(await store.objects(type: Car.self).execute().map(\.model) == ["two"])
+        #expect(try await store.object(id: one, of: Car.self).execute().model == "two")
+    }
+
+    private struct Address: Papyrus {
+        let id: UUID
+        var line = ""
+    }
+
+    private struct Numbered: Papyrus {
+        let id: Double
+    }
+
+    @Test func identifiersOfOtherTypes() async throws {
+        let address = Address(id: UUID(), line: "1 Main Street")
+        await store.save(address)
+        #expect(try await store.object(id: address.id, of: Address.self).execute() == address)
+        #expect(try await store.object(id: address.id.uuidString, of: Address.self).execute() == address)
+        #expect(UUID("no identifier") == nil && UUID(address.id.description) == address.id)
+        let numbers = [0.1, -0.0, 1e300, .infinity].map { Numbered(id: $0) }
+        await store.save(objects: numbers)
+        #expect(await store.objects(type: Numbered.self).execute() == numbers)
+    }
+
+    enum North {
+        struct Car: Papyrus { let id: String }
+    }
+
+    enum South {
+        struct Car: Papyrus {
+            let id: String
+            var wheels = 4
+        }
+    }
+
+    private struct Renamed: Papyrus {
+        static let papyrusTypeName = "Shop/Car"
+        let id: String
+    }
+
+    private struct SameRenamed: Papyrus {
+        static let papyrusTypeName = "Shop/Car"
+        let id: String
+    }
+
+    @Test func typesOfOneNameAreApart() async throws {
+        func local() async -> Int {
+            struct Car: Papyrus { let id: String }
+            await store.save(Car(id: "local"))
+            return await store.objects(type: Car.self).execute().count
+        }
+        await store.save(Car(id: "a"))
+        await store.save(North.Car(id: "a"))
+        await store.save(South.Car(id: "a"))
+        #expect(await local() == 1)
+        #expect(await store.objects(type: Car.self).execute() == [Car(id: "a")])
+        #expect(await store.objects(type: North.Car.self).execute() == [North.Car(id: "a")])
+        try await store.deleteAll(North.Car.self)
+        #expect(try await store.object(id: "a", of: South.Car.self).execute().wheels == 4)
+        #expect(await cars() == ["a"])
+        #expect(await local() == 1, "the next time it is the same type")
+        // A name of one's own.
+        await store.save(Renamed(id: "r"))
+        #expect(await store.objects(type: SameRenamed.self).execute() == [SameRenamed(id: "r")])
+        #expect(Car.papyrusTypeName == "PapyrusTests.Car")
+        #expect(South.Car.papyrusTypeName == "PapyrusTests.StoreTests.South.Car")
+    }
+
+    private struct Box<Content: Codable & Equatable & SendableMetatype>: Papyrus {
+        let id: Int
+        var content: Content
+    }
+
+    private enum Mode: String, Papyrus {
+        case on, off
+        var id: String { rawValue }
+    }
+
+    private final class Counter: Papyrus {
+        let id: Int
+        var count: Int
+        init(id: Int, count: Int) {
+            self.id = id
+            self.count = count
+        }
+        static func == (left: Counter, right: Counter) -> Bool {
+            left.id == right.id && left.count == right.count
+        }
+    }
+
+    @Test func genericTypesEnumerationsAndClasses() async throws {
+        await store.save(Box(id: 1, content: "text"))
+        await store.save(Box(id: 1, content: [1, 2]))
+        #expect(try await store.object(id: 1, of: Box<String>.self).execute().content == "text")
+        #expect(try await store.object(id: 1, of: Box<[Int]>.self).execute().content == [1, 2])
+        await store.save(objects: [Mode.off, .on])
+        #expect(await store.objects(type: Mode.self).execute() == [.off, .on])
+        let counter = Counter(id: 1, count: 1)
+        await store.save(counter)
+        counter.count = 2
+        #expect(try await store.object(id: 1, of: Counter.self).execute().count == 1)
+    }
+
+    // MARK: Values of another shape
+
+    private enum Old {
+        struct Car: Papyrus {
+            static let papyrusTypeName = "shape"
+            let id: Int
+            var model = "S"
+        }
+    }
+
+    private enum New {
+        struct Car: Papyrus {
+            static let papyrusTypeName = "shape"
+            let id: Int
+            var year: Int
+        }
+        struct Lenient: Papyrus {
+            static let papyrusTypeName = "shape"
+            let id: Int
+            var year: Int?
+        }
+    }
+
+    @Test func whatIsNoObjectOfTheTypeAnyMoreIsSaid() async throws {
+        await store.save(Old.Car(id: 1))
+        await store.save(New.Car(id: 2, year: 2_024))
+        let problem = await queryError { try await store.object(id: 1, of: New.Car.self).execute() }
+        #expect(problem?.schemaProblem?.contains("year") == true)
+        store.logLevel = .off
+        #expect(await store.objects(type: New.Car.self).execute().map(\.id) == [2])
+        let thrown = await queryError {
+            try await store.throwing.execute(store.objects(type: New.Car.self))
+        }
+        #expect(thrown?.schemaProblem?.contains("year") == true)
+        let streamed = await queryError { for try await _ in store.objects(type: New.Car.self).stream() {} }
+        #expect(streamed?.schemaProblem != nil)
+        // What may be missing, and what nobody asks for any more, is no problem. Nothing was lost.
+        #expect(await store.objects(type: New.Lenient.self).execute().map(\.year) == [nil, 2_024])
+    }
+
+    // MARK: The folder
+
+    @Test func aFolderThatIsRemovedIsMadeAnew() async throws {
+        let store = store
+        await store.save(Car(id: "a"))
+        try FileManager.default.removeItem(at: place.url)
+        #expect(await cars().isEmpty)
+        await store.save(Car(id: "b"))
+        try FileManager.default.removeItem(at: place.url)
+        await store.save(Car(id: "c"))
+        #expect(await cars() == ["c"])
+        #expect(await PapyrusStore(url: place.url).objects(type: Car.self).execute() == [Car(id: "c")])
+    }
+
+    @Test func whatIsNoPlaceForAStoreIsAnError() async throws {
+        try Data("x".utf8).write(to: place.url)
+        await #expect(throws: StorageError.self) { try await store.throwing.save(Car(id: "a")) }
+        store.logLevel = .off
+        await store.save(Car(id: "a"))
+        #expect(await cars().isEmpty)
+        let elsewhere = PapyrusStore(url: try #require(URL(string: "https://example.org/cars")))
+        await #expect(throws: StorageError.self) { try await elsewhere.throwing.save(Car(id: "a")) }
+        #expect(!FileManager.default.fileExists(atPath: "/cars"))
+    }
+
+    @Test func anArchiveOfAnotherKindIsRefused() async throws {
+        _ = try Store.open(at: place.url.path).archive(
+            named: "Papyrus", orCreate: ArchiveConfiguration(kind: .cache))
+        await #expect(throws: StorageError.self) { try await store.throwing.save(Car(id: "a")) }
+    }
+
+    // MARK: Actors
+
+    private actor Garage {
+        let store: PapyrusStore
+        init(_ store: PapyrusStore) { self.store = store }
+
+        func fill() async -> Int {
+            await store.save(objects: [Counter(id: 1, count: 1), Counter(id: 2, count: 2)])
+            return await store.objects(type: Counter.self).filter { $0.count > 1 }.execute().count
+        }
+    }
+
+    @MainActor private func fromTheMainActor(_ store: PapyrusStore) async throws -> Int {
+        await store.save(Counter(id: 3, count: 3))
+        let counter: Counter = try await store.object(id: 3).execute()
+        return counter.count
+    }
+
+    @Test func objectsThatAreNotSendableGoToAnyActor() async throws {
+        #expect(await Garage(store).fill() == 1)
+        #expect(try await fromTheMainActor(store) == 3)
+    }
+
+    @Test func tasksSaveAndMergeAtOnce() async throws {
+        let store = store
+        let merged = (0..<200).map { Car(id: "m\($0)") }
+        await withTaskGroup(of: Void.self) { group in
+            for task in 0..<8 {
+                group.addTask {
+                    for number in 0..<40 {
+                        await store.save(Car(id: "s\(task)-\(number)"))
+                        if number % 10 == 0 { await store.delete(id: "s\(task)-\(number)", of: Car.self) }
+                    }
+                }
+            }
+            group.addTask { for _ in 0..<10 { await store.merge(with: merged) } }
+        }
+        let ids = Set(await cars())
+        #expect(ids.isSuperset(of: merged.map(\.id)))
+        #expect(ids.isDisjoint(with: (0..<8).map { "s\($0)-10" }))
+        await store.merge(with: merged)
+        #expect(await cars().sorted() == merged.map(\.id).sorted())
+    }
+}

@@ -1,0 +1,52 @@
+import Foundation
+import Papyrus
+import Synchronization
+import Testing
+
+/// A store's folder, removed with the last that has it.
+final class Place: Sendable {
+    let url = FileManager.default.temporaryDirectory.appendingPathComponent("papyrus-\(UUID().uuidString)")
+    var store: PapyrusStore { PapyrusStore(url: url) }
+
+    deinit { try? FileManager.default.removeItem(at: url) }
+}
+
+/// Waits until it holds, for a minute on a busy machine.
+func wait(until condition: () async throws -> Bool) async throws -> Bool {
+    for _ in 0..<6_000 {
+        if try await condition() { return true }
+        try await Task.sleep(for: .milliseconds(10))
+    }
+    return try await condition()
+}
+
+/// What tasks have found.
+final class Found<Value: Sendable>: Sendable {
+    private let values = Mutex<[Value]>([])
+
+    func add(_ value: Value) { values.withLock { $0.append(value) } }
+    var all: [Value] { values.withLock { $0 } }
+}
+
+struct Car: Papyrus, Sendable {
+    let id: String
+    var model = ""
+    var manufacturer = "Tesla"
+}
+
+/// What an object's error is, if it is one of a query.
+func queryError(_ body: () async throws -> Void) async -> PapyrusStore.QueryError? {
+    do {
+        try await body()
+        return nil
+    } catch {
+        return error as? PapyrusStore.QueryError
+    }
+}
+
+extension PapyrusStore.QueryError {
+    var isNotFound: Bool { if case .notFound = self { true } else { false } }
+    var schemaProblem: String? {
+        if case .invalidSchema(let details) = self { "\(details)" } else { nil }
+    }
+}
