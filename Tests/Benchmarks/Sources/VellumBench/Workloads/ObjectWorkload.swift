@@ -24,7 +24,8 @@ struct ObjectWorkload {
         for run in 0...plan.runs {
             plan.say("P16: " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
             let times = [
-                try Waiting.result { try await papyrus(cities) }, try Waiting.result { try await grdb(cities) },
+                try Waiting.result { try await papyrus(cities) },
+                try Waiting.result { try await grdb(cities) },
             ]
             guard run > 0 else { continue }
             for (system, times) in times.enumerated() {
@@ -192,7 +193,8 @@ private final class Signals: Sendable {
 
 /// What asynchronous work comes to, for a program that isn't.
 private enum Waiting {
-    static func result<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) throws -> Value {
+    static func result<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) throws -> Value
+    {
         let done = DispatchSemaphore(value: 0)
         let outcome = Mutex<Result<Value, any Error>?>(nil)
         Task.detached {
