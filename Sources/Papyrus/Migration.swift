@@ -59,7 +59,7 @@ extension Migration {
         }
         guard let first = misread.min(by: { $0.key < $1.key }) else { return }
         throw PapyrusStore.QueryError.invalidSchema(
-            details: RelationProblem(
+            details: StoredProblem(
                 description:
                     "\(misread.count) objects of \(from.name) can't be read as such and stay, among them "
                     + "\(first.key): \(first.value)"))

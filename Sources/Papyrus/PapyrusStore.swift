@@ -24,7 +24,7 @@ public struct PapyrusStore: Sendable {
 
     /// The store of the program: in `$VELLUM_STORE`, else in a folder with the program's name among the user's application data
     /// (`~/.local/share/PROGRAM/Papyrus`; on macOS in `~/Library/Application Support`).
-    public init() { self.init(url: StoreCore.defaultPlace()) }
+    public init() { core = StoreCore.ofProgram }
 
     /// What is logged: errors, unless it is set. Copies of a store share it. Messages go through swift-log, which writes them to
     /// the standard error unless the program says otherwise.

@@ -19,7 +19,7 @@ extension PapyrusStore.QueryError: CustomStringConvertible {
     }
 }
 
-/// Why an object can't be made of what is stored. One line for a person.
-struct RelationProblem: Error, CustomStringConvertible {
+/// Why nothing can be made of what is stored. One line for a person.
+struct StoredProblem: Error, CustomStringConvertible {
     let description: String
 }

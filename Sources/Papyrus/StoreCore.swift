@@ -43,8 +43,11 @@ final class StoreCore: @unchecked Sendable {
         }
     }
 
+    /// The program's own stays open.
+    static let ofProgram = at(defaultPlace())
+
     /// `$VELLUM_STORE`, else a folder with the program's name among the user's application data.
-    static func defaultPlace() -> URL {
+    private static func defaultPlace() -> URL {
         if let named = ProcessInfo.processInfo.environment["VELLUM_STORE"], !named.isEmpty {
             return URL(fileURLWithPath: named, isDirectory: true)
         }

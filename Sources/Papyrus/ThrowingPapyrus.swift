@@ -60,9 +60,8 @@ public struct ThrowingPapyrus: Sendable {
 
     /// As ``PapyrusStore/deleteAll(_:)``.
     public nonisolated(nonsending) func deleteAll<Object: Papyrus>(_ type: Object.Type) async throws {
-        let type = StoredType.of(type)
-        try await core.elsewhere { try $0.deleteAll(of: type) }
-        journal.info("deleted all objects of \(type.name)")
+        try await core.elsewhere { [journal] in try $0.deleteAll(of: type, journal: journal) }
+        journal.info("deleted all objects of \(StoredType.of(type).name)")
     }
 
     /// As ``PapyrusStore/reset()``.

@@ -2,6 +2,7 @@ import Foundation
 import Papyrus
 import StorageEngine
 import Synchronization
+import TestSupport
 import Testing
 
 @Suite struct StoreTests {
@@ -134,6 +135,7 @@ import Testing
         await store.save(Car(id: String(repeating: "k", count: 5_000)))
         let key = try #require(try archive().keys().keys.first)
         #expect(key.utf8.count == 1_024)
+        #expect(key.hasSuffix("~622b8b1d5094d382aa519349554c0ea84a43c90b4aad7ddfae8f338690c7f7ea"))
         let forged = String(try #require(key.split(separator: "/", maxSplits: 1).last))
         await store.save(Car(id: forged, model: "forged"))
         for count in 900...1_030 { await store.save(Car(id: String(repeating: "n", count: count))) }
@@ -312,6 +314,19 @@ import Testing
         let elsewhere = PapyrusStore(url: try #require(URL(string: "https://example.org/cars")))
         await #expect(throws: StorageError.self) { try await elsewhere.throwing.save(Car(id: "a")) }
         #expect(!FileManager.default.fileExists(atPath: "/cars"))
+    }
+
+    @Test func whatACallCannotDoIsLogged() throws {
+        try Data("x".utf8).write(to: place.url)
+        let worker = try ChildProcess.program(named: "PapyrusWorker")
+        let refused = try ChildProcess.run(worker, ["log", place.url.path])
+        #expect(refused.status == 0)
+        // By default, for what is grave alone, and with all the rest.
+        #expect(refused.errors.split(separator: "\n").count == 3, "\(refused.errors)")
+        #expect(refused.errors.contains("cannot save an object of PapyrusGoods.Draft: \(place.url.path)"))
+        try FileManager.default.removeItem(at: place.url)
+        let saved = try ChildProcess.run(worker, ["log", place.url.path])
+        #expect(saved.errors.split(separator: "\n").count == 1 && saved.errors.contains("saved 1 object"))
     }
 
     @Test func anArchiveOfAnotherKindIsRefused() async throws {

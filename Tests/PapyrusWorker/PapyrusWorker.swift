@@ -10,6 +10,7 @@ struct PapyrusWorker {
     /// `save STORE COUNT PAUSE`: saves moments, so many milliseconds apart.
     /// `migrate STORE`: makes drafts letters.
     /// `fill STORE BYTES`: saves until that fails, and says what with.
+    /// `log STORE`: saves where that can't be done, at several levels of the log.
     static func main() async {
         endWithParent()
         let words = CommandLine.arguments
@@ -23,6 +24,7 @@ struct PapyrusWorker {
             case ("save", 2): try await save(store, count: numbers[0], pause: numbers[1])
             case ("migrate", 0): try await store.throwing.register(migration: lettersOfDrafts)
             case ("fill", 1): try await fill(store, bytes: numbers[0])
+            case ("log", 0): await log(store)
             default: exit(2)
             }
         } catch {
@@ -78,6 +80,13 @@ struct PapyrusWorker {
                 print("\(number) saved, then: \(error)")
                 return
             }
+        }
+    }
+
+    private static func log(_ store: PapyrusStore) async {
+        for level in [store.logLevel, .off, .fault, .info] {
+            store.logLevel = level
+            await store.save(Draft(id: level.rawValue, text: ""))
         }
     }
 

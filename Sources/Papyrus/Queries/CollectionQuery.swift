@@ -85,8 +85,14 @@ extension PapyrusStore {
             let loader = ObjectLoader(entries)
             var objects: [Object] = []
             var versions: [SeenEntry] = []
+            let (numbers, unreadable) = entries.snapshot.numbersByCreation(ofPrefix: stored.prefix)
+            if unreadable > 0 {
+                journal.error(
+                    "read \(unreadable) entries",
+                    StoredProblem(description: "the store is damaged; `vellum check --repair` says where"))
+            }
             try loader.use {
-                for number in entries.numbers(of: stored) {
+                for number in numbers {
                     do {
                         let entry = try entries.entry(at: number)
                         let object = try loader.object(Object.self, of: entry)

@@ -85,13 +85,13 @@ final class ObjectLoader: @unchecked Sendable {
     private func make<Object: Papyrus>(_ type: Object.Type, _ entry: StoredEntry) throws -> Object {
         let above = path[entry.key] ?? 0
         guard above < 2 else {
-            throw RelationProblem(
+            throw StoredProblem(
                 description:
                     "the relations of \(entry.key) lead back to it, and none of them may be empty; make one optional"
             )
         }
         guard depth < ObjectLoader.maximumDepth else {
-            throw RelationProblem(
+            throw StoredProblem(
                 description: "relations are more than \(ObjectLoader.maximumDepth) deep at \(entry.key)")
         }
         let (wasBare, wasCut) = (isBare, isCut)

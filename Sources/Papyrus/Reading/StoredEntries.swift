@@ -27,7 +27,7 @@ struct SnapshotEntries: EntrySource {
         try numbers(of: type).map { try entry(at: $0) }
     }
 
-    func numbers(of type: StoredType) -> [Int] { snapshot.numbersByCreation(ofPrefix: type.prefix) }
+    func numbers(of type: StoredType) -> [Int] { snapshot.numbersByCreation(ofPrefix: type.prefix).numbers }
 
     func entry(at number: Int) throws -> StoredEntry {
         let (key, entry) = try snapshot.entry(at: number)

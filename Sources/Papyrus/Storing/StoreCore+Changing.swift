@@ -37,7 +37,7 @@ extension StoreCore {
         let stored = StoredType.of(type)
         let kept = Set(objects.map { ExactText($0.key) })
         let mark = MergeMark(type: stored.name, merged: Date())
-        try withArchive { archive in
+        _ = try withArchive(makes: !objects.isEmpty) { archive in
             for _ in 0..<StoreCore.patience {
                 let seen = SeenEntry(key: stored.mark, sequence: try archive.metadata(stored.mark)?.sequence)
                 let others = try StoreCore.keys(
@@ -79,18 +79,12 @@ extension StoreCore {
     }
 
     /// Deletes all objects of a type: at once as far as a batch goes, some hundred thousand.
-    func deleteAll(of stored: StoredType) throws {
-        _ = try withArchive(makes: false) { archive in
-            let entries = SnapshotEntries(snapshot: try archive.snapshot())
-            var batch = Batch()
-            for number in entries.numbers(of: stored) { batch.delete(try entries.snapshot.key(at: number)) }
-            guard !batch.isEmpty else { return }
-            do throws(StorageError) {
-                try archive.apply(batch)
-            } catch {
-                guard case .batchTooLarge = error else { throw error }
-                _ = try archive.deleteEntries(ofOwner: stored.name)
-            }
+    func deleteAll<Object: Papyrus>(of type: Object.Type, journal: Journal) throws {
+        do {
+            try merge([], type: type, journal: journal, into: nil)
+        } catch let error as StorageError {
+            guard case .batchTooLarge = error else { throw error }
+            _ = try withArchive(makes: false) { try $0.deleteEntries(ofOwner: StoredType.of(type).name) }
         }
     }
 

@@ -121,15 +121,17 @@ public final class ArchiveSnapshot: Sendable {
 
     /// The numbers of the entries whose keys begin with `prefix`, byte by byte, the first created first; of two that were created
     /// in the same microsecond, the one with the lower key. Looks at the beginning of each entry, some 50 ns; that its bytes are
-    /// sound is found out when it is read.
-    package func numbersByCreation(ofPrefix prefix: String) -> [Int] {
+    /// sound is found out when it is read. `unreadable`: how many are damaged so that they have no key.
+    package func numbersByCreation(ofPrefix prefix: String) -> (numbers: [Int], unreadable: Int) {
         let prefix = Array(prefix.utf8)
+        var unreadable = 0
         var found: [(created: Int64, number: Int)] = []
         for number in items.indices {
-            guard let frame = segments.uncheckedFrame(at: items[number].location),
-                frame.key.starts(with: prefix)
-            else { continue }
-            found.append((frame.created, number))
+            guard let frame = segments.uncheckedFrame(at: items[number].location) else {
+                unreadable += 1
+                continue
+            }
+            if frame.key.starts(with: prefix) { found.append((frame.created, number)) }
         }
         func key(_ number: Int) -> UnsafeRawBufferPointer? {
             segments.uncheckedFrame(at: items[number].location)?.key
@@ -139,7 +141,7 @@ public final class ArchiveSnapshot: Sendable {
             guard let first = key(left.number), let second = key(right.number) else { return false }
             return first.lexicographicallyPrecedes(second)
         }
-        return found.map(\.number)
+        return (found.map(\.number), unreadable)
     }
 
     /// Key and content of entry `number`, read once.
