@@ -28,70 +28,87 @@ extension Migration {
     }
 
     /// Each old object goes in the batch in which its new one comes, so that whoever is killed meanwhile, and begins again, finds
-    /// each once. What can't be read as an old object stays where it is.
+    /// each once. What can't be read as an old object, or encoded as a new one, stays where it is.
     private func run(in archive: Archive, _ from: StoredType, _ to: StoredType) throws {
-        let first = SnapshotEntries(snapshot: try archive.snapshot())
-        var waiting = try first.numbers(of: from).map { try first.snapshot.key(at: $0) }[...]
+        var entries = SnapshotEntries(snapshot: try archive.snapshot())
+        var waiting = try entries.numbers(of: from).map { try entries.snapshot.key(at: $0) }[...]
+        var count = Migration.objectsAtOnce
         var misread: [String: any Error] = [:]
         while !waiting.isEmpty {
-            let part = waiting.prefix(Migration.objectsAtOnce)
-            // Others may change them meanwhile; then this part is looked at again.
-            let entries = SnapshotEntries(snapshot: try archive.snapshot())
-            let loader = ObjectLoader(entries)
-            var batch = Batch()
-            var seen: [SeenEntry] = []
-            try loader.use {
-                for key in part {
-                    guard let entry = try entries.find(key) else { continue }
-                    if from == to, isMigrated(entry, loader) { continue }
-                    do {
-                        let old = try loader.object(FromObject.self, of: entry)
-                        try note(onMigrate(old), of: entry, from, to, entries, in: &batch, &seen)
-                    } catch let error as StorageError {
-                        throw error
-                    } catch {
-                        misread[key] = error
-                    }
+            let part = waiting.prefix(count)
+            let changes = try changes(of: part, from, to, entries, &misread)
+            do {
+                if try changes.batch.isEmpty || archive.apply(changes.batch, ifUnchanged: changes.seen) != nil {
+                    waiting = waiting.dropFirst(part.count)
+                } else {
+                    // Others have changed some of them meanwhile.
+                    entries = SnapshotEntries(snapshot: try archive.snapshot())
                 }
+            } catch let error as StorageError {
+                guard case .batchTooLarge = error, part.count > 1 else { throw error }
+                count = part.count / 2
             }
-            let results = batch.isEmpty ? [] : try archive.apply(batch, ifUnchanged: seen)
-            if results != nil { waiting = waiting.dropFirst(part.count) }
         }
         guard let first = misread.min(by: { $0.key < $1.key }) else { return }
         throw PapyrusStore.QueryError.invalidSchema(
             details: StoredProblem(
                 description:
-                    "\(misread.count) objects of \(from.name) can't be read as such and stay, among them "
+                    "\(misread.count) objects of \(from.name) can't be made into \(to.name) and stay, among them "
                     + "\(first.key): \(first.value)"))
     }
 
     /// Few enough that a batch holds them, and that nobody waits for long.
     private static var objectsAtOnce: Int { 500 }
 
-    private func isMigrated(_ entry: StoredEntry, _ loader: ObjectLoader) -> Bool {
-        (try? loader.object(ToObject.self, of: entry)) != nil
+    /// What is to be stored and deleted if what was seen is still there.
+    private typealias Changes = (batch: Batch, seen: [SeenEntry])
+
+    private func changes(
+        of keys: ArraySlice<String>, _ from: StoredType, _ to: StoredType, _ entries: SnapshotEntries,
+        _ misread: inout [String: any Error]
+    ) throws -> Changes {
+        let loader = ObjectLoader(entries)
+        return try loader.use {
+            var changes: Changes = (Batch(), [])
+            for key in keys {
+                guard let entry = try entries.find(key) else { continue }
+                if from == to, (try? loader.object(ToObject.self, of: entry)) != nil { continue }
+                let new: [WrittenObject]
+                do {
+                    new = try ObjectWriter.entries(
+                        of: [onMigrate(try loader.object(FromObject.self, of: entry))])
+                } catch let error as StorageError {
+                    throw error
+                } catch {
+                    misread[key] = error
+                    continue
+                }
+                try note(new, of: entry, isRenamed: from != to, entries, in: &changes)
+            }
+            return changes
+        }
     }
 
     private func note(
-        _ new: ToObject, of entry: StoredEntry, _ from: StoredType, _ to: StoredType,
-        _ entries: SnapshotEntries, in batch: inout Batch, _ seen: inout [SeenEntry]
+        _ new: [WrittenObject], of entry: StoredEntry, isRenamed: Bool, _ entries: SnapshotEntries,
+        in changes: inout Changes
     ) throws {
-        seen.append(SeenEntry(key: entry.key, sequence: entry.sequence))
-        if from != to { batch.delete(entry.key) }
-        for var object in try ObjectWriter.entries(of: [new]) {
+        changes.seen.append(SeenEntry(key: entry.key, sequence: entry.sequence))
+        if isRenamed { changes.batch.delete(entry.key) }
+        for var object in new {
+            let present = object.key == entry.key ? nil : try entries.find(object.key)
+            if object.key != entry.key {
+                changes.seen.append(SeenEntry(key: object.key, sequence: present?.sequence))
+            }
             if object.isGiven {
                 object.created = entry.created
-                let present = object.key == entry.key ? nil : try entries.find(object.key)
-                if object.key != entry.key {
-                    seen.append(SeenEntry(key: object.key, sequence: present?.sequence))
-                }
                 // One that was saved as a new object since is not replaced by an older one.
                 if let present, present.sequence > entry.sequence { continue }
-            } else if try entries.find(object.key) != nil {
+            } else if present != nil {
                 // What it holds in relations is stored as it is now.
                 continue
             }
-            batch.put(object)
+            changes.batch.put(object)
         }
     }
 }

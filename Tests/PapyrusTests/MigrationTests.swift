@@ -94,6 +94,34 @@ import Testing
         #expect(try await store.object(id: 1, of: Odd.self).execute().other)
     }
 
+    private struct Picky: Papyrus {
+        let id: Int
+        var text: String
+        func encode(to encoder: any Encoder) throws {
+            if id == 2 { throw EncodingError.invalidValue(id, .init(codingPath: [], debugDescription: "no")) }
+            var container = encoder.container(keyedBy: CodingKeys.self)
+            try container.encode(id, forKey: .id)
+            try container.encode(text, forKey: .text)
+        }
+    }
+
+    @Test func whatCannotBeANewObjectStays() async throws {
+        await store.save(objects: (1...3).map { First(id: $0, text: "t") })
+        let migration = Migration<First, Picky> { Picky(id: $0.id, text: $0.text) }
+        let problem = await queryError { try await store.throwing.register(migration: migration) }
+        #expect(problem?.schemaProblem?.contains("1 objects") == true)
+        #expect(await store.objects(type: First.self).execute().map(\.id) == [2])
+        #expect(await store.objects(type: Picky.self).execute().map(\.id) == [1, 3])
+    }
+
+    @Test func largeObjectsAreMigratedInSmallerParts() async throws {
+        let text = String(repeating: "x", count: 1 << 20)
+        for id in 0..<60 { await store.save(First(id: id, text: text)) }
+        try await store.throwing.register(migration: toSecond)
+        #expect(await store.objects(type: Second.self).execute().map(\.id) == Array(0..<60))
+        #expect(await store.objects(type: First.self).execute().isEmpty)
+    }
+
     /// The present type has the former one's name.
     @Test func aTypeOfTheSameNameIsMigratedInPlace() async throws {
         await store.save(Odd(id: 1, other: true))

@@ -96,7 +96,7 @@ final class Observation<Value>: @unchecked Sendable {
 
     /// What is read now, unless it is what was returned last.
     private func news(_ state: inout State) async throws -> Carried<Value>? {
-        try await Task.sleep(until: state.pause)
+        if state.pause > .now { try await Task.sleep(until: state.pause) }
         let start = ContinuousClock.now
         let reading = try await core.lane.read(state.archive, after: state.position, read).value
         // Of a change after another only the last matters: who reads much reads less often.

@@ -7,8 +7,13 @@ import StorageEngine
 /// An object that is met within itself, in a circle of relations, has its own left empty there: arrays, and optional ones. So
 /// every circle ends, and each object of it is made in full where it is met first.
 final class ObjectLoader: @unchecked Sendable {
-    /// More than any thread's stack can have of them is an error; a thread has 512 KB at least.
+    /// One takes some 4 KB of stack in optimised builds, and several times that in others. Where Darwin's queues run, a thread has
+    /// 512 KB.
+    #if canImport(Darwin)
+    private static let maximumDepth = 16
+    #else
     private static let maximumDepth = 64
+    #endif
 
     private let source: any EntrySource
     private var decoder = CBORDecoder()

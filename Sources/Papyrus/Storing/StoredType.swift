@@ -21,7 +21,8 @@ struct StoredType: Sendable, Hashable {
     }
 
     init(name: String) {
-        let name = name.replacingOccurrences(of: "/", with: ":")
+        // Neither a key nor an owner is empty.
+        let name = name.isEmpty ? ":" : name.replacingOccurrences(of: "/", with: ":")
         self.name = StoredType.shortened(name, to: 255)
         prefix = self.name + "/"
     }
