@@ -33,12 +33,13 @@ extension Migration {
         var entries = SnapshotEntries(snapshot: try archive.snapshot())
         var waiting = try entries.numbers(of: from).map { try entries.snapshot.key(at: $0) }[...]
         var count = Migration.objectsAtOnce
-        var misread: [String: any Error] = [:]
+        var misread = Misread()
         while !waiting.isEmpty {
             let part = waiting.prefix(count)
             let changes = try changes(of: part, from, to, entries, &misread)
             do {
-                if try changes.batch.isEmpty || archive.apply(changes.batch, ifUnchanged: changes.seen) != nil {
+                if try changes.batch.isEmpty || archive.apply(changes.batch, ifUnchanged: changes.seen) != nil
+                {
                     waiting = waiting.dropFirst(part.count)
                 } else {
                     // Others have changed some of them meanwhile.
@@ -49,12 +50,8 @@ extension Migration {
                 count = part.count / 2
             }
         }
-        guard let first = misread.min(by: { $0.key < $1.key }) else { return }
-        throw PapyrusStore.QueryError.invalidSchema(
-            details: StoredProblem(
-                description:
-                    "\(misread.count) objects of \(from.name) can't be made into \(to.name) and stay, among them "
-                    + "\(first.key): \(first.value)"))
+        guard let problem = misread.problem("can't be made into \(to.name), and stays") else { return }
+        throw PapyrusStore.QueryError.invalidSchema(details: problem)
     }
 
     /// Few enough that a batch holds them, and that nobody waits for long.
@@ -65,7 +62,7 @@ extension Migration {
 
     private func changes(
         of keys: ArraySlice<String>, _ from: StoredType, _ to: StoredType, _ entries: SnapshotEntries,
-        _ misread: inout [String: any Error]
+        _ misread: inout Misread
     ) throws -> Changes {
         let loader = ObjectLoader(entries)
         return try loader.use {
@@ -80,7 +77,7 @@ extension Migration {
                 } catch let error as StorageError {
                     throw error
                 } catch {
-                    misread[key] = error
+                    misread.note(key, error)
                     continue
                 }
                 try note(new, of: entry, isRenamed: from != to, entries, in: &changes)

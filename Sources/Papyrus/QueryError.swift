@@ -23,3 +23,22 @@ extension PapyrusStore.QueryError: CustomStringConvertible {
 struct StoredProblem: Error, CustomStringConvertible {
     let description: String
 }
+
+/// What can't be read of many, for one line about all of it.
+struct Misread {
+    private(set) var first: (key: String, error: any Error)?
+    private var count = 0
+
+    mutating func note(_ key: String, _ error: any Error) {
+        if first == nil { first = (key, error) }
+        count += 1
+    }
+
+    /// `nil`: all could be read. `fate`: what becomes of them.
+    func problem(_ fate: String) -> StoredProblem? {
+        first.map { first in
+            let objects = count == 1 ? first.key : "\(count) objects, among them \(first.key),"
+            return StoredProblem(description: "\(objects) \(fate): \(first.error)")
+        }
+    }
+}

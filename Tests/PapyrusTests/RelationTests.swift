@@ -271,7 +271,7 @@ struct Maker: Papyrus, Sendable {
                 number += 1
             }
         }
-        for look in 0..<300 {
+        for look in 0..<100 {
             let found =
                 look % 2 == 0
                 ? try await store.object(id: 1, of: Comment.self).execute()

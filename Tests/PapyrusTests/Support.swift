@@ -5,8 +5,13 @@ import Testing
 
 /// A store's folder, removed with the last that has it.
 final class Place: Sendable {
-    let url = FileManager.default.temporaryDirectory.appendingPathComponent("papyrus-\(UUID().uuidString)")
-    var store: PapyrusStore { PapyrusStore(url: url) }
+    let url: URL
+    let store: PapyrusStore
+
+    init() {
+        url = FileManager.default.temporaryDirectory.appendingPathComponent("papyrus-\(UUID().uuidString)")
+        store = PapyrusStore(url: url)
+    }
 
     deinit { try? FileManager.default.removeItem(at: url) }
 }

@@ -91,20 +91,26 @@ extension PapyrusStore {
                     "read \(unreadable) entries",
                     StoredProblem(description: "the store is damaged; `vellum check --repair` says where"))
             }
+            var misread = Misread()
             try loader.use {
                 for number in numbers {
+                    var key = stored.name
                     do {
                         let entry = try entries.entry(at: number)
+                        key = entry.key
                         let object = try loader.object(Object.self, of: entry)
                         guard try filters.allSatisfy({ try $0(object) }) else { continue }
                         objects.append(object)
-                        versions.append(SeenEntry(key: entry.key, sequence: entry.sequence))
+                        versions.append(SeenEntry(key: key, sequence: entry.sequence))
                     } catch {
                         let error = ObjectLoader.orDamaged(error)
                         guard leavingOut, error is PapyrusStore.QueryError else { throw error }
-                        journal.error("read an object of \(stored.name); it is left out", error)
+                        misread.note(key, error)
                     }
                 }
+            }
+            if let problem = misread.problem("left out") {
+                journal.error("read all objects of \(stored.name)", problem)
             }
             if let order { try objects.sort(by: order) }
             return Reading(

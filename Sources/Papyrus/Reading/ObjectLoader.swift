@@ -110,7 +110,13 @@ final class ObjectLoader: @unchecked Sendable {
             isBare = wasBare
             isCut = wasCut || isCut
         }
-        let object = try decoder.decode(type, from: entry.value)
+        let object: Object
+        do {
+            object = try decoder.decode(type, from: entry.value)
+        } catch let error as DecodingError where depth > 1 {
+            // The error's path begins here.
+            throw StoredProblem(description: "\(entry.key), which it holds: \(error)")
+        }
         guard depth > 1, !isBare else { return object }
         if isCut { cut[entry.key] = object } else { made[entry.key] = object }
         return object

@@ -65,17 +65,22 @@ extension StoreCore {
                 .filter { !kept.contains(ExactText($0)) }
         }
         let loader = ObjectLoader(entries)
-        return try loader.use {
+        var misread = Misread()
+        let keys = try loader.use {
             try entries.entries(of: stored).filter { entry in
                 guard !kept.contains(ExactText(entry.key)) else { return false }
                 do {
                     return isIncluded(try loader.object(Object.self, of: entry))
                 } catch let error as PapyrusStore.QueryError {
-                    journal.error("read \(entry.key) for a merge; it stays", error)
+                    misread.note(entry.key, error)
                     return false
                 }
             }.map(\.key)
         }
+        if let problem = misread.problem("stays") {
+            journal.error("read all objects of \(stored.name) for a merge", problem)
+        }
+        return keys
     }
 
     /// Deletes all objects of a type: at once as far as a batch goes, some hundred thousand.

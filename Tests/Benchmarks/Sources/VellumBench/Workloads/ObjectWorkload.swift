@@ -9,6 +9,7 @@ struct ObjectWorkload {
     static let title = "P16 objects"
     private static let systems = ["Papyrus", "GRDB"]
     private static let changes = 100
+    private static let streams = 200
 
     let plan: Plan
 
@@ -20,6 +21,7 @@ struct ObjectWorkload {
             "P16 fetch 1 city in 60", "P16 a change until it is observed",
         ]
         var results = titles.map { title in ObjectWorkload.systems.map { Measurement(title, $0) } }
+        var beside = Measurement(titles[0], "Papyrus, beside \(ObjectWorkload.streams) streams")
         // Run 0 warms up and is not counted.
         for run in 0...plan.runs {
             plan.say("P16: " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
@@ -29,16 +31,18 @@ struct ObjectWorkload {
             ]
             guard run > 0 else { continue }
             for (system, times) in times.enumerated() {
-                for (title, time) in times.enumerated() {
+                for (title, time) in times.prefix(titles.count).enumerated() {
                     let ops = title == 5 ? ObjectWorkload.changes : cities.count
                     results[title][system].add(nanoseconds: time, ops: ops, bytes: 0)
                 }
             }
+            beside.add(nanoseconds: times[0][titles.count], ops: cities.count, bytes: 0)
         }
         for title in results.indices {
             results[title][1].ratio = results[title][1].median / results[title][0].median
         }
-        return results.flatMap { $0 }
+        beside.ratio = beside.median / results[0][0].median
+        return results.flatMap { $0 } + [beside]
     }
 
     private func time(_ body: () async throws -> Void) async rethrows -> Double {
@@ -80,7 +84,20 @@ struct ObjectWorkload {
                 }
             })
         task.cancel()
+        times.append(try await timeSaving(cities, in: one))
         return times
+    }
+
+    /// Nanoseconds for saving them all one by one while as many streams wait for one of them each.
+    private func timeSaving(_ cities: [City], in store: PapyrusStore) async throws -> Double {
+        let tasks = cities.prefix(ObjectWorkload.streams).map { city in
+            Task { [stream = Carrier(value: store.object(id: city.geonameid, of: City.self).stream())] in
+                for try await _ in stream.value {}
+            }
+        }
+        defer { for task in tasks { task.cancel() } }
+        try await Task.sleep(for: .milliseconds(500))
+        return try await time { for city in cities { try await store.throwing.save(city) } }
     }
 
     // MARK: GRDB
