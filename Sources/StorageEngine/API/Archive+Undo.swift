@@ -1,6 +1,6 @@
 extension Archive {
     /// Does what a person planned, in a way that ``undo(_:)`` takes back. Entries that were stored anew, expired
-    /// or went since they were seen are left alone and listed. Other processes get at the archive every few
+    /// or went since they were seen, or are not idle any more, are left alone and listed with the reason. Other processes get at the archive every few
     /// hundred entries; `progress` is told then how many are done, and ends it by `false`. An entry that is named
     /// twice counts once.
     ///
@@ -25,7 +25,9 @@ extension Archive {
             } catch {
                 guard case .noSpace = error else { throw error }
                 _ = try engine.deleteAll()
-                return PlanOutcome(entries: before.entries, bytes: before.bytes, skipped: [], action: nil)
+                var outcome = PlanOutcome()
+                (outcome.entries, outcome.bytes) = (before.entries, before.bytes)
+                return outcome
             }
         }
     }

@@ -67,6 +67,17 @@ public struct ArchiveEvent: Sendable, Hashable {
     public var pid: Int32
 }
 
+extension ArchiveEvent {
+    /// One of a key that is known whole.
+    package init(
+        _ kind: EventKind, _ cause: EventCause, key: String?, bytes: Int = 0, pid: Int32 = 0, time: Timestamp
+    ) {
+        self.init(
+            sequence: 0, time: time, kind: kind, cause: cause, key: key, keyIsComplete: true, bytes: bytes,
+            pid: pid)
+    }
+}
+
 /// Events that one look at the ring found.
 public struct EventBatch: Sendable, Hashable {
     public var events: [ArchiveEvent]
@@ -74,6 +85,12 @@ public struct EventBatch: Sendable, Hashable {
     public var lost: UInt64
     /// The event to ask for next.
     public var next: UInt64
+
+    package init(events: [ArchiveEvent], lost: UInt64 = 0, next: UInt64) {
+        self.events = events
+        self.lost = lost
+        self.next = next
+    }
 }
 
 /// What is known of a key's past.
@@ -84,4 +101,10 @@ public struct KeyHistory: Sendable, Hashable {
     public var reachesBackTo: Timestamp?
     /// Whether events have been overwritten, so that more may have happened.
     public var isCutOff: Bool
+
+    package init(events: [ArchiveEvent], reachesBackTo: Timestamp? = nil, isCutOff: Bool = false) {
+        self.events = events
+        self.reachesBackTo = reachesBackTo
+        self.isCutOff = isCutOff
+    }
 }

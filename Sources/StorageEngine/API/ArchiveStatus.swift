@@ -31,6 +31,16 @@ public struct ArchiveStatus: Sendable, Hashable {
 }
 
 extension ArchiveStatus {
+    /// Of an archive in which there is nothing, and that nothing is known of.
+    package init(name: String, configuration: ArchiveConfiguration) {
+        self.init(
+            name: name, configuration: configuration, entries: 0, diskBytes: 0, memoryBytes: 0, footprint: 0,
+            undoBytes: 0,
+            undoBudget: UndoBudget(values: .max, room: .max, valuesLeft: .max, roomLeft: .max),
+            damagedPlaces: 0, hits: 0, misses: 0, records: 0, deletes: 0, evictions: 0, expirations: 0,
+            rejections: 0, latestEncoding: nil, attachedProcesses: 0)
+    }
+
     /// What ``damagedPlaces`` means, for a person; `nil`: nothing.
     public var problem: String? { ArchiveStatus.problem(damagedPlaces: damagedPlaces) }
 
@@ -52,6 +62,15 @@ public struct AttachedProcess: Sendable, Hashable {
     public var misses: UInt64
     public var memoryBytes: UInt64
     public var memoryLimit: UInt64
+}
+
+extension AttachedProcess {
+    /// One that lives and has done nothing yet.
+    package init(pid: Int32, name: String, attached: Timestamp) {
+        self.init(
+            pid: pid, name: name, attached: attached, isAlive: true, hits: 0, misses: 0, memoryBytes: 0,
+            memoryLimit: 0)
+    }
 }
 
 /// What a deletion of several entries removed.

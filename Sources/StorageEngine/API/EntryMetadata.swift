@@ -26,3 +26,12 @@ public struct EntryMetadata: Sendable, Hashable {
     public var sequence: UInt64
     public var tier: Tier
 }
+
+extension EntryMetadata {
+    /// One on disk that was never accessed.
+    package init(key: String, valueBytes: Int, recorded: Timestamp, sequence: UInt64) {
+        self.init(
+            key: key, valueBytes: valueBytes, encoding: .unknown, created: recorded, accessed: recorded,
+            expires: nil, hits: 0, owner: nil, rank: nil, recency: 0, sequence: sequence, tier: .disk)
+    }
+}

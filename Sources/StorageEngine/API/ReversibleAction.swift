@@ -28,6 +28,15 @@ public struct ReversibleAction: Sendable, Hashable, Identifiable {
     public var bytesLeft: UInt64?
 }
 
+extension ReversibleAction {
+    /// One whose process isn't known, and that ends ten minutes after it was done.
+    package init(id: UInt32, kind: Kind, time: Timestamp, entries: Int, bytes: UInt64) {
+        self.init(
+            id: id, kind: kind, time: time, entries: entries, bytes: bytes, pid: 0,
+            end: Timestamp(microseconds: time.microseconds + 600_000_000), bytesLeft: nil)
+    }
+}
+
 /// What reversible actions may take beside an archive's limit, for as long as they can be taken back. One that doesn't fit
 /// into either part beside those before it can be taken back until 5 % of the limit has been written.
 public struct UndoBudget: Sendable, Hashable {
@@ -70,7 +79,7 @@ public struct UndoOutcome: Sendable, Hashable {
     /// Whether it was done to its end; if not, the rest can be taken back by undoing the action again.
     public var isComplete = true
 
-    static var nothing: UndoOutcome {
+    package static var nothing: UndoOutcome {
         let none = Timestamp(microseconds: 0)
         return UndoOutcome(
             action: ReversibleAction(
@@ -95,17 +104,42 @@ public struct PlannedEntry: Sendable, Hashable {
 public enum PlannedAction: Sendable, Hashable {
     case delete
     case expireNow
+    /// Expires at once what was last recorded or accessed before that moment. An access since, by whichever process, spares
+    /// the entry: that is decided when it would go, under the archive's lock, with all uses applied.
+    case expireIdle(before: Timestamp)
     /// From now on they live as long as this; `nil`: they no longer expire.
     case setLifetime(Duration?)
 }
 
+/// A planned entry that was left alone.
+public struct PlanSkip: Sendable, Hashable {
+    public enum Reason: String, Sendable, Hashable, CaseIterable {
+        /// It was stored anew since it was seen.
+        case changed
+        /// It has gone, or expired.
+        case absent
+        /// It was used since, and only what is idle was to go.
+        case used
+    }
+
+    public var key: String
+    public var reason: Reason
+
+    public init(key: String, reason: Reason) {
+        self.key = key
+        self.reason = reason
+    }
+}
+
 /// What became of it.
 public struct PlanOutcome: Sendable, Hashable {
-    public var entries: Int
+    public var entries = 0
     /// Sum of the sizes of their values in bytes.
-    public var bytes: UInt64
-    /// Keys that had changed or were gone, and were left alone.
-    public var skipped: [String]
+    public var bytes: UInt64 = 0
+    /// What was left alone, in the order of the plan.
+    public var skips: [PlanSkip] = []
+    /// The keys of ``skips``.
+    public var skipped: [String] { skips.map(\.key) }
     /// Entries that were as wanted before: they were to lose their deadline and had none.
     public var unchanged = 0
     /// For ``Archive/undo(_:progress:)``; `nil` when nothing was done, or when nothing of what was before is kept
@@ -113,4 +147,6 @@ public struct PlanOutcome: Sendable, Hashable {
     public var action: ReversibleAction?
     /// Why it ended early, when some entries had been done already: `entries`, `bytes` and `action` tell of these.
     public var failure: StorageError?
+
+    public init() {}
 }

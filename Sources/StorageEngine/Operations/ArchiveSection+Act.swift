@@ -7,7 +7,7 @@ extension ArchiveEngine {
         _ action: PlannedAction, on planned: [PlannedEntry], progress: (Int) -> Bool
     ) throws(StorageError) -> PlanOutcome {
         try requireEntries(to: "delete or change entries")
-        var outcome = PlanOutcome(entries: 0, bytes: 0, skipped: [], action: nil)
+        var outcome = PlanOutcome()
         var group: UInt32 = 0
         // An entry that is named twice would be counted twice, or be found gone the second time.
         var seen = Set<PlannedEntry>(minimumCapacity: planned.count)
@@ -16,10 +16,7 @@ extension ArchiveEngine {
         var deadline = Deadline.never
         if case .setLifetime(let lifetime) = action { deadline = ArchiveEngine.deadline(in: lifetime) }
         // An action on nothing is none: it must not take the place of one that can be undone.
-        guard try isAnyPresent(entries) else {
-            outcome.skipped = entries.map(\.key)
-            return outcome
-        }
+        guard try isAnyToBeDone(action, entries, &outcome) else { return outcome }
         try clearNextLine()
         for start in stride(from: 0, to: entries.count, by: ArchiveEngine.actionBatch) {
             guard start == 0 || progress(start) else { break }
@@ -37,6 +34,8 @@ extension ArchiveEngine {
                 switch action {
                 case .delete: try section.remove(batch, .delete, group: group, &outcome)
                 case .expireNow: try section.remove(batch, .expiry, group: group, &outcome)
+                case .expireIdle(let before):
+                    try section.remove(batch, .expiry, unusedSince: before, group: group, &outcome)
                 case .setLifetime: try section.changeDeadlines(batch, to: deadline, group: group, &outcome)
                 }
                 _ = consume section
@@ -53,23 +52,59 @@ extension ArchiveEngine {
         return outcome
     }
 
-    private func isAnyPresent(_ entries: [PlannedEntry]) throws(StorageError) -> Bool {
-        for planned in entries where try number(of: planned) != nil { return true }
+    /// If there is nothing to do the outcome says why, entry by entry.
+    private func isAnyToBeDone(
+        _ action: PlannedAction, _ entries: [PlannedEntry], _ outcome: inout PlanOutcome
+    ) throws(StorageError) -> Bool {
+        var idleBefore: Timestamp?
+        if case .expireIdle(let before) = action {
+            idleBefore = before
+            // Who was used is known once the uses that wait are applied.
+            _ = try acquire().drainTouches()
+        }
+        var skips: [PlanSkip] = []
+        for planned in entries {
+            switch try fate(of: planned, unusedSince: idleBefore) {
+            case .present: return true
+            case .skipped(let reason): skips.append(PlanSkip(key: planned.key, reason: reason))
+            }
+        }
+        outcome.skips = skips
         return false
     }
 
-    /// The entry that was planned, unless it is gone, expired or changed.
-    fileprivate func number(of planned: PlannedEntry) throws(StorageError) -> UInt32? {
+    /// What a plan comes upon under a key.
+    fileprivate enum Fate {
+        case present(UInt32)
+        case skipped(PlanSkip.Reason)
+    }
+
+    /// The entry that was planned, unless it is gone, expired, changed or in use. `unusedSince`: right for who has a section
+    /// whose touches are drained.
+    fileprivate func fate(
+        of planned: PlannedEntry, unusedSince idleBefore: Timestamp? = nil
+    ) throws(StorageError) -> Fate {
         try withBytes(of: planned.key) { (key) throws(StorageError) in
             guard !key.isEmpty, key.count <= Frame.maximumKeyBytes,
                 let entry = try find(key, tag: UInt32(truncatingIfNeeded: hash(key)))
-            else { return nil }
+            else { return .skipped(.absent) }
             defer { letGo(entry) }
+            var number = entry.number
             if entry.slot.isMemoryOnly {
-                let numbers = memoryOnlyNumbers(of: key, tag: entry.slot.tag)
-                return try entries(numbers, ofSequence: planned.sequence).first(where: isHeld)
+                let held = memoryOnlyNumbers(of: key, tag: entry.slot.tag).filter(isHeld)
+                guard let meant = try entries(held, ofSequence: planned.sequence).first else {
+                    return .skipped(held.isEmpty ? .absent : .changed)
+                }
+                number = meant
+            } else if isExpired(entry) {
+                return .skipped(.absent)
+            } else if entry.frame.sequence != planned.sequence {
+                return .skipped(.changed)
             }
-            return entry.frame.sequence == planned.sequence && !isExpired(entry) ? entry.number : nil
+            if let idleBefore, let slot = index.entry(number), slot.accessed >= idleBefore.microseconds {
+                return .skipped(.used)
+            }
+            return .present(number)
         }
     }
 
@@ -82,9 +117,8 @@ extension ArchiveEngine {
     /// archive in between. What is recorded meanwhile stays.
     func deleteAllReversibly() throws(StorageError) -> PlanOutcome {
         try requireEntries(to: "delete reversibly")
-        guard index.entryCount > 0 else {
-            return PlanOutcome(entries: 0, bytes: 0, skipped: [], action: nil)
-        }
+        var outcome = PlanOutcome()
+        guard index.entryCount > 0 else { return outcome }
         try clearNextLine()
         let stamp = index.touches.taken
         let sequence = index.sequence
@@ -95,9 +129,9 @@ extension ArchiveEngine {
                 guard slot.recency >= stamp else { return true }
                 return try withFrameIfPresent(at: slot.location, { $0.sequence }) ?? 0 <= sequence
             })
-        return PlanOutcome(
-            entries: removal.entries, bytes: removal.bytes, skipped: [],
-            action: index.undo.line(of: group).map { describe($0) })
+        (outcome.entries, outcome.bytes) = (removal.entries, removal.bytes)
+        outcome.action = index.undo.line(of: group).map { describe($0) }
+        return outcome
     }
 
     /// Gives up, some at a time, what the action before has set aside whose line the next one takes.
@@ -117,14 +151,14 @@ extension ArchiveEngine {
 
 extension ArchiveSection {
     fileprivate func remove(
-        _ batch: ArraySlice<PlannedEntry>, _ kind: EventKind, group: UInt32, _ outcome: inout PlanOutcome
+        _ batch: ArraySlice<PlannedEntry>, _ kind: EventKind, unusedSince: Timestamp? = nil, group: UInt32,
+        _ outcome: inout PlanOutcome
     ) throws(StorageError) {
         var numbers: [UInt32] = []
         for planned in batch {
-            if let number = try engine.number(of: planned) {
-                numbers.append(number)
-            } else {
-                outcome.skipped.append(planned.key)
+            switch try engine.fate(of: planned, unusedSince: unusedSince) {
+            case .present(let number): numbers.append(number)
+            case .skipped(let reason): outcome.skips.append(PlanSkip(key: planned.key, reason: reason))
             }
         }
         let removal = try removeBatch(numbers, kind, .person, group: group)
@@ -136,10 +170,11 @@ extension ArchiveSection {
         _ batch: ArraySlice<PlannedEntry>, to deadline: Int64, group: UInt32, _ outcome: inout PlanOutcome
     ) throws(StorageError) {
         for planned in batch {
-            guard let number = try engine.number(of: planned), let slot = index.entry(number) else {
-                outcome.skipped.append(planned.key)
-                continue
+            let fate = try engine.fate(of: planned)
+            if case .skipped(let reason) = fate {
+                outcome.skips.append(PlanSkip(key: planned.key, reason: reason))
             }
+            guard case .present(let number) = fate, let slot = index.entry(number) else { continue }
             guard slot.deadline != deadline else {
                 outcome.unchanged += 1
                 continue

@@ -266,6 +266,74 @@ import Testing
         }
     }
 
+    /// Each has its reason, in the order of the plan.
+    @Test func whyAnEntryWasLeftAloneIsTold() throws {
+        try with(limit: 10_000) { setting in
+            let archive = setting.archive
+            for key in ["changed", "gone", "expired", "idle", "used"] {
+                try archive.put(
+                    [1], forKey: key,
+                    attributes: EntryAttributes(lifetime: key == "expired" ? .seconds(60) : nil))
+            }
+            let plan = try setting.planned(["changed", "gone", "expired", "idle", "used"])
+            setting.hand.pass(.seconds(100))
+            let before = Timestamp.now()
+            try archive.put([2], forKey: "changed")
+            try archive.delete("gone")
+            // The use waits in the ring of touches: nobody has applied it yet.
+            _ = try archive.access("used")
+            let outcome = try archive.carryOut(.expireIdle(before: before), on: plan)
+            #expect(outcome.entries == 1 && outcome.action?.entries == 1)
+            #expect(
+                outcome.skips == [
+                    PlanSkip(key: "changed", reason: .changed), PlanSkip(key: "gone", reason: .absent),
+                    PlanSkip(key: "expired", reason: .absent), PlanSkip(key: "used", reason: .used),
+                ])
+            #expect(try archive.entries().keys == ["used", "changed"])
+            #expect(try archive.undo()?.entries == 1)
+            #expect(try archive.peek("idle") == [1])
+            #expect(try archive.invariantViolations() == [])
+        }
+    }
+
+    /// An action on what is all in use is none: it takes no number.
+    @Test func whatIsAllInUseTakesNoPlace() throws {
+        try with(limit: 10_000) { setting in
+            let archive = setting.archive
+            for key in ["a", "b"] { try archive.put([1], forKey: key) }
+            let plan = try setting.planned(["a", "b"])
+            _ = try archive.access("a")
+            _ = try archive.access("b")
+            let outcome = try archive.carryOut(.expireIdle(before: Timestamp(microseconds: 0)), on: plan)
+            #expect(outcome.entries == 0 && outcome.action == nil)
+            #expect(outcome.skips.map(\.reason) == [.used, .used])
+            #expect(try archive.reversibleActions() == [])
+        }
+    }
+
+    /// Others use entries while a plan on many is carried out: whatever had been used when its turn came is there.
+    @Test func usesDuringAPlanSpareTheirEntries() throws {
+        try with(limit: 1_000_000) { setting in
+            let archive = setting.archive
+            let keys = (0..<2000).map { "key \($0)" }
+            for key in keys { try archive.put([1], forKey: key) }
+            let plan = try setting.planned(keys)
+            setting.hand.pass(.seconds(1))
+            var used: [String] = []
+            let outcome = try archive.carryOut(.expireIdle(before: .now()), on: plan) { done in
+                // Between two batches, and so after the plan began.
+                if done < keys.count, (try? archive.access(keys[keys.count - 1 - done / 7])) != nil {
+                    used.append(keys[keys.count - 1 - done / 7])
+                }
+                return true
+            }
+            #expect(!used.isEmpty)
+            #expect(Set(outcome.skips.filter { $0.reason == .used }.map(\.key)).isSubset(of: Set(used)))
+            for key in used { #expect(try archive.peek(key) == [1], "\(key)") }
+            #expect(outcome.entries == keys.count - Set(used).count)
+        }
+    }
+
     @Test func theGraceEndsWithTime() throws {
         try with(limit: 10_000) { setting in
             try setting.archive.put([1], forKey: "a")
