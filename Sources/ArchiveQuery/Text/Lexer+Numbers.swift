@@ -18,12 +18,17 @@ extension Lexer {
         }
         let number = String(decoding: bytes[start..<offset], as: UTF8.self)
         let unitStart = offset
-        while offset < bytes.count, bytes[offset].isWordPart || bytes[offset] == UInt8(ascii: ":") {
-            offset += 1
-        }
+        while offset < bytes.count,
+            bytes[offset].isWordPart || bytes[offset] == UInt8(ascii: ":") || isInnerPoint(after: unitStart)
+        { offset += 1 }
         let unit = String(decoding: bytes[unitStart..<offset], as: UTF8.self)
         if !unit.isEmpty { return Self.measure(number, unit) }
         return isInteger ? Self.integer(number) : Self.float(number)
+    }
+
+    /// Whether the point is that of another number of a duration, as in `1h2.5s`.
+    private func isInnerPoint(after start: Int) -> Bool {
+        offset > start && byte() == UInt8(ascii: ".") && bytes[offset - 1].isDigit && byte(ahead: 1).isDigit
     }
 
     private mutating func takeDigits() {
@@ -52,22 +57,22 @@ extension Lexer {
     }
 
     private static func measure(_ number: String, _ unit: String) -> Token.Kind {
-        if let length = QueryUnits.durations.first(where: { $0.name == unit }) {
-            guard let microseconds = QueryUnits.multiply(number, length.size).flatMap(Int64.init(exactly:)),
-                microseconds >= 0
-            else {
+        if SizeText.isUnit(unit) {
+            return SizeText.bytes(number + unit).map { .literal(.size(bytes: $0)) }
+                ?? .invalid("a size is a whole number of bytes, of at most 64 bits")
+        }
+        let first = String(unit.prefix { $0.isLetter })
+        if DurationText.isUnit(first) {
+            switch DurationText.read(number + unit) {
+            case .microseconds(let length): return .literal(.duration(microseconds: length))
+            case .noDuration where first != unit && !number.hasPrefix("-"):
+                return .invalid("each number of a duration has its unit, ms, s, m, h, d or w: 1h30m")
+            case .noDuration, .tooLong:
                 return .invalid("a duration is 0 or more, and less than 292,000 years")
             }
-            return .literal(.duration(microseconds: microseconds))
-        }
-        if let size = QueryUnits.sizes.first(where: { $0.name == unit.uppercased() }) {
-            guard let bytes = QueryUnits.multiply(number, size.size).flatMap(UInt64.init(exactly:)) else {
-                return .invalid("a size is a whole number of bytes, of at most 64 bits")
-            }
-            return .literal(.size(bytes: bytes))
         }
         return .invalid(
-            "\(unit) is no unit; durations have ms, s, m, h or d, sizes B, KB, MB, GB, TB, KiB, MiB, GiB or TiB"
+            "\(unit) is no unit; durations have ms, s, m, h, d or w, sizes B, KB, MB, GB, TB, KiB, MiB, GiB or TiB"
         )
     }
 

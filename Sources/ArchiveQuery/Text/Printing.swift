@@ -115,8 +115,8 @@ extension QueryLiteral: CustomStringConvertible {
         case .unsigned(let number): return String(number)
         case .number(let number): return number.description
         case .text(let text): return QueryText.quoted(text)
-        case .duration(let microseconds): return QueryText.duration(microseconds)
-        case .size(let bytes): return QueryText.size(bytes)
+        case .duration(let microseconds): return DurationText.text(microseconds: microseconds)
+        case .size(let bytes): return SizeText.text(bytes)
         case .date(let microseconds): return DateText.text(microseconds: microseconds)
         }
     }
@@ -161,19 +161,5 @@ enum QueryText {
             }
         }
         return output + "\""
-    }
-
-    static func duration(_ microseconds: Int64) -> String {
-        let unit = QueryUnits.durations.first { microseconds != 0 && Int128(microseconds) % $0.size == 0 }
-        if let unit { return "\(Int128(microseconds) / unit.size)\(unit.name)" }
-        if microseconds == 0 { return "0s" }
-        let digits = String(microseconds % 1000)
-        return "\(microseconds / 1000)." + String(repeating: "0", count: 3 - digits.count) + digits + "ms"
-    }
-
-    static func size(_ bytes: UInt64) -> String {
-        let unit = QueryUnits.sizes.first { bytes != 0 && Int128(bytes) % $0.size == 0 && $0.size > 1 }
-        guard let unit else { return "\(bytes)B" }
-        return "\(Int128(bytes) / unit.size)" + unit.name.replacing("I", with: "i")
     }
 }
