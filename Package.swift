@@ -78,12 +78,17 @@ let package = Package(
             name: "TerminalCurses", dependencies: ["TerminalKit", "CNcurses"],
             swiftSettings: strict),
         .target(
-            name: "BrowserCore", dependencies: ["StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit"],
+            name: "StoreInspection", dependencies: ["StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit"],
+            swiftSettings: strict),
+        .target(
+            name: "BrowserCore",
+            dependencies: ["StoreInspection", "StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit"],
             swiftSettings: strict),
         .executableTarget(
             name: "VellumCommand",
             dependencies: [
-                "StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit", "TerminalCurses", "BrowserCore",
+                "StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit", "TerminalCurses", "StoreInspection",
+                "BrowserCore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -148,13 +153,22 @@ let package = Package(
             dependencies: ["TerminalCurses", "TerminalKit", "TerminalProbe", "TestSupport"],
             swiftSettings: tests),
         .testTarget(
+            name: "StoreInspectionTests",
+            dependencies: ["StoreInspection", "StorageEngine", "CBOR", "TerminalKit", "TestSupport"],
+            swiftSettings: tests),
+        .testTarget(
             name: "BrowserCoreTests",
-            dependencies: ["BrowserCore", "StorageEngine", "CBOR", "TerminalKit", "TestSupport"],
+            dependencies: [
+                "BrowserCore", "StoreInspection", "StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit",
+                "TestSupport",
+            ],
             exclude: ["Golden"],
             swiftSettings: tests),
         .testTarget(
             name: "VellumCommandTests",
-            dependencies: ["VellumCommand", "StorageEngine", "CBOR", "TestSupport"],
+            dependencies: [
+                "VellumCommand", "StoreInspection", "StorageEngine", "ArchiveQuery", "CBOR", "TestSupport",
+            ],
             swiftSettings: tests),
         .target(
             name: "FuzzTargets",

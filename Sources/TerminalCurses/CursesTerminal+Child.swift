@@ -10,7 +10,7 @@ import Darwin
 extension CursesTerminal {
     /// Gives the terminal back while the body runs, for a program that draws itself, and takes it again. The next
     /// frame is drawn whole.
-    public func suspendForChild<Result, Failure: Error>(
+    package func suspendForChild<Result, Failure: Error>(
         _ body: () throws(Failure) -> Result
     ) throws(Failure) -> Result {
         leave()
@@ -30,7 +30,7 @@ extension CursesTerminal {
     ///   - arguments: appended to the command as they are, without the shell's reading them.
     /// - Returns: the exit status, 128 and the number of the signal that ended it, or 127 when there is no such
     ///   command.
-    public func run(_ command: String, arguments: [String]) throws(TerminalError) -> Int32 {
+    package func run(_ command: String, arguments: [String]) throws(TerminalError) -> Int32 {
         try suspendForChild { () throws(TerminalError) in
             try CursesTerminal.spawn(command, arguments, terminal: descriptor)
         }

@@ -13,7 +13,7 @@ extension CursesTerminal {
 
     /// The next event; waits for one as long as the timeout says, or forever without one. Nil when the time has
     /// passed. After ``TerminalKit/InputEvent/hangUp`` every call gives it again at once.
-    public func nextEvent(timeoutMilliseconds: Int? = nil) -> InputEvent? {
+    package func nextEvent(timeoutMilliseconds: Int? = nil) -> InputEvent? {
         let deadline = timeoutMilliseconds.map { CursesTerminal.milliseconds() + UInt64(max(0, $0)) }
         while true {
             if !queue.isEmpty { return queue.removeFirst() }
@@ -78,7 +78,7 @@ extension CursesTerminal {
 
     /// Suspends the process as Control-Z does: gives the terminal back, stops the process group, and takes the
     /// terminal again when it is continued. An event ``TerminalKit/InputEvent/resumed`` follows.
-    public func suspend() {
+    package func suspend() {
         leave()
         cnc_stop_group()
         enter()

@@ -12,17 +12,17 @@ import Darwin
 ///
 /// However the process ends (``close()``, `exit`, SIGTERM, SIGHUP, SIGINT, SIGQUIT or a crash), the terminal is
 /// restored; only SIGKILL can't be caught.
-public final class CursesTerminal {
+package final class CursesTerminal {
     /// The colors that frames are reduced to.
-    public let depth: ColorDepth
+    package let depth: ColorDepth
     /// Whether the locale's encoding is UTF-8; otherwise use ``TerminalKit/Glyphs/ascii``.
-    public let isUTF8: Bool
+    package let isUTF8: Bool
     /// Ends a wait for input from any thread.
-    public let waker: Waker
+    package let waker: Waker
     /// The size as of the last ``TerminalKit/InputEvent/resize(_:)``.
-    public internal(set) var size: Size
+    package internal(set) var size: Size
     /// All bytes sent to the terminal since it was opened.
-    public private(set) var bytesSent = 0
+    package private(set) var bytesSent = 0
 
     let descriptor: Int32
     let ownsDescriptor: Bool
@@ -42,7 +42,7 @@ public final class CursesTerminal {
 
     /// Opens the terminal of standard input, or `/dev/tty` when that isn't one, and enters its alternate screen.
     /// Call it on the main thread before others use the locale.
-    public init(environment: [String: String]) throws(TerminalError) {
+    package init(environment: [String: String]) throws(TerminalError) {
         guard !CursesTerminal.isOpen else { throw TerminalError.alreadyOpen }
         ownsDescriptor = isatty(STDIN_FILENO) == 0 || isatty(STDOUT_FILENO) == 0
         descriptor = ownsDescriptor ? open("/dev/tty", O_RDWR | O_NOCTTY | O_CLOEXEC) : STDIN_FILENO
@@ -75,7 +75,7 @@ public final class CursesTerminal {
     deinit { close() }
 
     /// Restores the terminal. Further calls do nothing.
-    public func close() {
+    package func close() {
         guard !isClosed else { return }
         isClosed = true
         leave()
@@ -86,7 +86,7 @@ public final class CursesTerminal {
     }
 
     /// Shows a frame: sends what differs from the last one, in one write, and nothing when nothing differs.
-    public func present(_ frame: Frame) {
+    package func present(_ frame: Frame) {
         guard isActive else { return }
         let diff = FrameDiff(from: shown, to: frame)
         guard !diff.isEmpty else { return }
@@ -102,7 +102,7 @@ public final class CursesTerminal {
     }
 
     /// Draws everything anew with the next frame, for when something else wrote to the terminal.
-    public func invalidate() {
+    package func invalidate() {
         shown = nil
         cnc_invalidate()
     }
@@ -110,7 +110,7 @@ public final class CursesTerminal {
     /// Sends a sequence that isn't part of the screen, such as one for the clipboard (OSC 52).
     ///
     /// This is the one door for bytes that a terminal obeys; never pass it stored text.
-    public func send(_ bytes: [UInt8]) {
+    package func send(_ bytes: [UInt8]) {
         guard isActive else { return }
         write(bytes)
     }

@@ -1,5 +1,5 @@
 /// Why a terminal can't be used.
-public enum TerminalError: Error, Sendable, Hashable, CustomStringConvertible {
+package enum TerminalError: Error, Sendable, Hashable, CustomStringConvertible {
     /// Neither standard input nor `/dev/tty` is a terminal.
     case notATerminal
     /// The terminal type (`TERM`) isn't known to terminfo or can't address its cursor.
@@ -9,7 +9,7 @@ public enum TerminalError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A call to the system failed with this `errno`.
     case system(call: String, code: Int32)
 
-    public var description: String {
+    package var description: String {
         switch self {
         case .notATerminal: "there is no terminal to draw on"
         case .unknownType(let type):

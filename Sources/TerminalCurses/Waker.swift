@@ -5,7 +5,7 @@ import Darwin
 #endif
 
 /// Lets any thread wake the one that waits for input. Thread-safe: its descriptors never change.
-public final class Waker: Sendable {
+package final class Waker: Sendable {
     let readEnd: Int32
     let writeEnd: Int32
 
@@ -26,7 +26,7 @@ public final class Waker: Sendable {
     }
 
     /// Makes the terminal's wait end with ``TerminalKit/InputEvent/wake``. Any number of calls before that are one.
-    public func wake() {
+    package func wake() {
         var byte = UInt8(ascii: "w")
         _ = write(writeEnd, &byte, 1)
     }

@@ -50,7 +50,9 @@ enum ImportRules {
         -> [Violation]
     {
         file.imports.compactMap { statement in
-            let rule = table.objection(to: statement.module, in: module)
+            let rule =
+                table.objection(to: statement.module, in: module)
+                ?? table.confinement(of: statement.module, in: module, at: file.path)
             return rule.map { Violation(path: file.path, line: statement.line, rule: $0) }
         }
     }

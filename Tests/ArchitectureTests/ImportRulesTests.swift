@@ -94,8 +94,15 @@ import Testing
         #expect(violations("Tests/CBORTests/a.swift", "import CBOR\nimport Testing\n// @testable\n") == [])
     }
 
+    @Test func theCommandTakesTheBrowserInOneFolder() {
+        let text = "import StoreInspection\nimport BrowserCore\n"
+        #expect(violations("Sources/VellumCommand/Commands/a.swift", text).map(\.line) == [2])
+        #expect(violations("Sources/VellumCommand/Browse/a.swift", text) == [])
+    }
+
     @Test func aCycleInATableIsFound() {
-        let table = ModuleTable(allowed: ["A": ["B"], "B": ["C"], "C": ["A"]], restricted: [:], curses: [])
+        let table = ModuleTable(
+            allowed: ["A": ["B"], "B": ["C"], "C": ["A"]], restricted: [:], curses: [], confined: [:])
         #expect(table.cycle() == ["A", "B", "C", "A"])
     }
 }

@@ -73,6 +73,15 @@ enum ManifestRules {
         return targets
     }
 
+    /// The targets that products are made of, libraries alone: what is public in others nobody outside can reach.
+    static func libraries(in manifest: SourceFile) -> Set<String> {
+        let product = /\.library\s*\(\s*name:\s*"[^"]+"\s*,\s*targets:\s*\[([^\]]*)\]/
+        return Set(
+            manifest.uncommented.matches(of: product).flatMap {
+                elements(of: $0.output.1).map { String($0.output.1) }
+            })
+    }
+
     private static func elements(of list: Substring) -> [Regex<(Substring, Substring)>.Match] {
         list.matches(of: /(?:\.\w+\s*\(\s*name:\s*)?"([^"]+)"(?:\s*,\s*package:\s*"[^"]*")?/)
     }

@@ -46,6 +46,12 @@ import Testing
         report(ManifestRules.violations(in: tree.manifest, table: table))
     }
 
+    @Test func whatIsNoProductHasNothingPublic() {
+        let libraries = ManifestRules.libraries(in: tree.manifest)
+        #expect(libraries.contains("StorageEngine") && !libraries.contains("BrowserCore"))
+        report(TextRules.publicSymbols(in: tree.files, libraries: libraries))
+    }
+
     @Test func filesAreShortFinishedAndDoNotTrap() {
         report(TextRules.violations(in: tree.files))
     }

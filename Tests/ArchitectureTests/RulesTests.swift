@@ -22,6 +22,16 @@ import Testing
         #expect(TextRules.violations(in: [SourceFile(path: "Tests/a/a.swift", text: "try! b()\n")]) == [])
     }
 
+    @Test func findsWhatIsPublicForNobody() {
+        let text = "public struct A {}\npackage struct B {}\n// public\n"
+        func lines(_ libraries: Set<String>) -> [Int?] {
+            let file = SourceFile(path: "Sources/CBOR/a.swift", text: text)
+            return TextRules.publicSymbols(in: [file], libraries: libraries).map(\.line)
+        }
+        #expect(lines([]) == [1])
+        #expect(lines(["CBOR"]) == [])
+    }
+
     @Test func findsProcessesOfFoundation() {
         let text = "let a = Process()\nlet b = MyProcess()\n// Process()\n"
         #expect(

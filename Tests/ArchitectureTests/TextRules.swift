@@ -17,6 +17,18 @@ enum TextRules {
         ]
     }
 
+    /// What is public in a module that is no product could be reached by nobody outside.
+    static func publicSymbols(in files: [SourceFile], libraries: Set<String>) -> [Violation] {
+        files.filter { $0.isUnder("Sources") && $0.path.hasSuffix(".swift") }.flatMap { file -> [Violation] in
+            guard let module = file.module, !libraries.contains(module) else { return [] }
+            return file.code.numberedLines.filter { $0.line.contains(/\bpublic\b/) }.map {
+                Violation(
+                    path: file.path, line: $0.number,
+                    rule: "\(module) is no product: package instead of public")
+            }
+        }
+    }
+
     /// What isn't done is said in the documents or not at all.
     private static func markers(_ file: SourceFile) -> [Violation] {
         let marker = /\b(?:TODO|FIXME|XXX|HACK)\b/

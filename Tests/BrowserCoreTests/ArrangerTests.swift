@@ -1,11 +1,12 @@
 import BrowserCore
+import StorageEngine
 import Testing
 
 /// Sorting and filtering against the plain way of doing it.
 struct ArrangerTests {
-    private static let column: [(EntryColumn, @Sendable (Entry, Entry) -> Bool)] = [
+    private static let column: [(EntryColumn, @Sendable (EntryMetadata, EntryMetadata) -> Bool)] = [
         (.key, { Array($0.key.utf8).lexicographicallyPrecedes(Array($1.key.utf8)) }),
-        (.size, { $0.size < $1.size }),
+        (.size, { $0.valueBytes < $1.valueBytes }),
         (.hits, { $0.hits < $1.hits }),
         (.idle, { $0.accessed > $1.accessed }),
         (.age, { $0.created > $1.created }),
@@ -65,7 +66,7 @@ struct ArrangerTests {
     func victimsAreTheOldest(room: UInt64, count: Int) throws {
         let source = Fixture.source()
         source.with { state in
-            let bytes = state.archives["City"]?.reduce(0) { $0 + UInt64($1.entry.size) } ?? 0
+            let bytes = state.archives["City"]?.reduce(0) { $0 + UInt64($1.entry.valueBytes) } ?? 0
             state.summaries["City"]?.diskLimit = bytes + room
         }
         let request = ArrangementRequest(archive: "City", store: "/")

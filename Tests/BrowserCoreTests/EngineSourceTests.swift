@@ -34,8 +34,8 @@ struct EngineSourceTests {
         var browser = HeadlessBrowser(
             Model(
                 size: Size(columns: 100, rows: 30), look: Fixture.ascii, folder: folder.path, store: store,
-                isReadOnly: isReadOnly, now: Moment.now()),
-            source: EngineSource(folder: folder.path), clock: { Moment.now() })
+                isReadOnly: isReadOnly, now: Timestamp.now()),
+            source: EngineSource(folder: folder.path), clock: { Timestamp.now() })
         browser.press(try Key.script(keys))
         return browser
     }
@@ -147,14 +147,14 @@ struct EngineSourceTests {
         let listing = try source.listing(archive: "City", store: path)
         let targets = (0..<listing.count).compactMap { listing.entry(at: $0)?.target }
         let outcome = try source.carryOut(.delete, on: targets, archive: "City", store: path) { $0 < 500 }
-        #expect(outcome.entries == 512)
+        #expect(outcome.outcome.entries == 512)
         #expect(outcome.stopped == "Stopped after 512 of 700.")
         #expect(try archive.status().entries == 188)
         let actions = try source.reversible(archive: "City", store: path)
         #expect(actions.map(\.entries) == [512])
         let report = try source.undo(try #require(actions.first).id, archive: "City", store: path) { _ in true
         }
-        #expect(report?.entries == 512)
+        #expect(report?.outcome.entries == 512)
         #expect(try archive.status().entries == 700)
         #expect(try source.undo(actions[0].id, archive: "City", store: path) { _ in true } == nil)
     }
@@ -169,16 +169,33 @@ struct EngineSourceTests {
         let listing = try source.listing(archive: "City", store: path)
         let targets = (0..<listing.count).compactMap { listing.entry(at: $0)?.target }
         // The engine's clock ticks some milliseconds at a time.
-        var before = Moment.now()
-        for _ in 0..<100_000_000 where before <= listing.accessed(at: 0) { before = Moment.now() }
+        var before = Timestamp.now()
+        for _ in 0..<100_000_000 where before <= listing.accessed(at: 0) { before = Timestamp.now() }
         _ = try archive.access("city 3")
         let outcome = try source.carryOut(
             .expireIdle(before: before), on: targets, archive: "City", store: path
         ) { _ in true }
-        #expect(outcome.used == ["city 3"])
-        #expect(outcome.entries == 19)
+        #expect(outcome.outcome.skips == [PlanSkip(key: "city 3", reason: .used)])
+        #expect(outcome.outcome.entries == 19)
         #expect(try archive.peek("city 3") != nil)
         #expect(try archive.status().entries == 1)
+    }
+
+    /// What broke: whether it was used was looked at before the change and not when it was made.
+    @Test func anAccessWhileThePlanIsOpenSparesTheEntry() throws {
+        let folder = try Folder()
+        let path = folder.path + "/store"
+        let (store, archive) = try fill(path, count: 20)
+        defer { store.close() }
+        let latest = try #require(try archive.entries().first?.accessed)
+        for _ in 0..<100_000_000 where Timestamp.now().microseconds <= latest.microseconds + 1000 {}
+        var browser = try browser(folder, store: path, keys: "<enter>x<up><ctrl+u>1ms<enter>")
+        #expect(browser.frame.plainText.contains("Expire 20 entries idle over 1ms?"))
+        _ = try archive.access("city 3")
+        browser.press([.character("y")])
+        #expect(browser.frame.plainText.contains("19 entries expired"))
+        #expect(browser.frame.plainText.contains("they were used after the plan was made"))
+        #expect(try archive.entries().count == 1 && archive.peek("city 3") != nil)
     }
 
     @Test func expiresAndShowsWhen() throws {

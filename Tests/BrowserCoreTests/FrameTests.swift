@@ -1,4 +1,5 @@
 import BrowserCore
+import StoreInspection
 import TerminalKit
 import Testing
 
@@ -63,7 +64,7 @@ struct FrameTests {
                 Fixture.record(
                     "key \(number)", number: number, bytes: Array("{\"a\":[1,2,{}],\"b\":null}".utf8))
             }
-            state.summaries["City"] = ArchiveSummary(name: "City")
+            state.summaries["City"] = ArchiveSample(name: "City")
         }
         for keys in [
             "", "<enter>", "<enter>/1", "<enter>mmD", "<enter>?", "<enter>:", "<enter>c", "<enter><enter>",

@@ -1,4 +1,6 @@
 import BrowserCore
+import StorageEngine
+import StoreInspection
 import Synchronization
 import TerminalKit
 import Testing
@@ -31,12 +33,14 @@ struct MillionTests {
             return "user:\(index)"
         }
 
-        func entry(at index: Int) -> Entry? {
+        func entry(at index: Int) -> EntryMetadata? {
             calls.withLock { $0.entries += 1 }
-            return Entry(
-                key: "user:\(index)", size: index % 1000, created: Fixture.start,
-                accessed: Fixture.start.adding(seconds: -Double(index)), hits: UInt32(index % 77),
+            var entry = EntryMetadata(
+                key: "user:\(index)", valueBytes: index % 1000, recorded: Fixture.start,
                 sequence: UInt64(index))
+            entry.accessed = Fixture.start.adding(seconds: -Double(index))
+            entry.hits = UInt32(index % 77)
+            return entry
         }
 
         func index(ofKey key: String) -> Int? { knowsPlaces ? Int(key.dropFirst(5)) : nil }
@@ -44,7 +48,7 @@ struct MillionTests {
         func stores() throws(SourceError) -> [StoreSummary] { [] }
 
         func figures(store: String) throws(SourceError) -> StoreFigures {
-            var archive = ArchiveSummary(name: "Users")
+            var archive = ArchiveSample(name: "Users")
             archive.entries = count
             archive.diskBytes = valueBytes
             archive.diskLimit = valueBytes
@@ -52,28 +56,33 @@ struct MillionTests {
         }
 
         func listing(archive: String, store: String) throws(SourceError) -> any EntryListing { self }
-        func entry(_ key: String, archive: String, store: String) throws(SourceError) -> Entry? { nil }
+        func entry(_ key: String, archive: String, store: String) throws(SourceError) -> EntryMetadata? {
+            nil
+        }
         func bytes(
             _ key: String, range: Range<Int>, archive: String, store: String
         ) throws(SourceError) -> [UInt8]? { nil }
-        func accessed(at index: Int) -> Moment { Fixture.start.adding(seconds: -Double(index)) }
-        func events(archive: String, store: String, from: UInt64?) throws(SourceError) -> EventPage {
-            EventPage(archive: archive, events: [], next: 0)
+        func accessed(at index: Int) -> Timestamp { Fixture.start.adding(seconds: -Double(index)) }
+        func events(archive: String, store: String, from: UInt64?) throws(SourceError) -> EventBatch {
+            EventBatch(events: [], next: 0)
         }
-        func biography(of key: String, archive: String, store: String) throws(SourceError) -> Biography {
-            Biography(events: [])
+        func biography(of key: String, archive: String, store: String) throws(SourceError) -> KeyHistory {
+            KeyHistory(events: [])
         }
         func messages(
             count: Int, behind: Int, nextEvent: UInt64, archive: String, store: String
         ) throws(SourceError) -> [LogLine] { [] }
-        func reversible(archive: String, store: String) throws(SourceError) -> [Reversible] { [] }
+        func reversible(archive: String, store: String) throws(SourceError) -> [ReversibleAction] { [] }
         func carryOut(
-            _ change: Change, on targets: [Target], archive: String, store: String, checkpoint: (Int) -> Bool
-        ) throws(SourceError) -> ChangeOutcome { ChangeOutcome() }
+            _ action: PlannedAction, on targets: [Target], archive: String, store: String,
+            checkpoint: (Int) -> Bool
+        ) throws(SourceError) -> Carried<PlanOutcome> { Carried(PlanOutcome()) }
         func undo(
             _ id: UInt32, archive: String, store: String, checkpoint: (Double) -> Bool
-        ) throws(SourceError) -> UndoReport? { nil }
-        func clearLog(archive: String, store: String) throws(SourceError) -> ChangeOutcome { ChangeOutcome() }
+        ) throws(SourceError) -> Carried<UndoOutcome>? { nil }
+        func clearLog(archive: String, store: String) throws(SourceError) -> Carried<Removal> {
+            Carried(Removal(entries: 0, bytes: 0))
+        }
 
         func reset() { calls.withLock { $0 = (0, 0, 0) } }
     }

@@ -30,8 +30,8 @@ struct QueryScreenTests {
         var browser = HeadlessBrowser(
             Model(
                 size: Size(columns: columns, rows: rows), look: Fixture.ascii, folder: folder.path,
-                store: folder.path + "/store", now: Moment.now()),
-            source: EngineSource(folder: folder.path), clock: { Moment.now() })
+                store: folder.path + "/store", now: Timestamp.now()),
+            source: EngineSource(folder: folder.path), clock: { Timestamp.now() })
         browser.press(try Key.script(keys))
         return browser
     }
@@ -48,7 +48,7 @@ struct QueryScreenTests {
     @Test func asksAndOpensAValueAndComesBack() throws {
         var browser = try browser("Qfind number > 56 | sort number desc<enter>")
         #expect(browser.frame.plainText.contains("3 rows  read 60 entries"))
-        #expect(lines(browser)[3].split(separator: " ") == ["key", "number"])
+        #expect(lines(browser)[3].split(separator: " ") == ["key", "number", "address"])
         #expect(lines(browser)[4].split(separator: " ") == ["place", "59", "59"])
         browser.press(try Key.script("j<enter>"))
         #expect(browser.frame.plainText.contains("number 58"))
@@ -154,7 +154,8 @@ struct QueryScreenTests {
                 """)
         browser.press(try Key.script("w<ctrl+u>\(path).csv<enter>"))
         #expect(
-            try String(contentsOfFile: path + ".csv", encoding: .utf8) == "key,number\nplace 0,0\nplace 1,1\n"
+            try String(contentsOfFile: path + ".csv", encoding: .utf8)
+                == "key,number,address\nplace 0,0,\"{\"\"city\"\":\"\"東京\"\"}\"\nplace 1,1,\n"
         )
         browser.press(try Key.script("w<ctrl+u>\(path).csv<enter>"))
         #expect(words(browser).contains("there is a file of that name already"))
@@ -182,21 +183,22 @@ struct QueryScreenTests {
         let file = try String(contentsOfFile: path + ".csv", encoding: .utf8)
         let lines = file.utf8.split(separator: UInt8(ascii: "\n")).map { String($0) ?? "" }
         #expect(lines.count == 1 + 302)
-        #expect(lines[0] == "key,text,number,long")
-        #expect(lines[1].utf8.elementsEqual("a,\"a\"\"\u{301}\",,\(long)".utf8))
-        #expect(lines[2].utf8.elementsEqual("b,\"b,\u{301}\",,\(long)".utf8))
-        #expect(lines[3] == "place 0,,0," && lines[302] == "place 99,,99,")
+        #expect(lines[0] == "key,text,long,number,address")
+        #expect(lines[1].utf8.elementsEqual("a,\"a\"\"\u{301}\",\(long),,".utf8))
+        #expect(lines[2].utf8.elementsEqual("b,\"b,\u{301}\",\(long),,".utf8))
+        #expect(lines[3] == #"place 0,,,0,"{""city"":""東京""}""# && lines[302] == "place 99,,,99,")
         browser.press(try Key.script("w<ctrl+u>\(path).tsv<enter>"))
         let tabs = try String(contentsOfFile: path + ".tsv", encoding: .utf8)
         #expect(
             tabs.hasPrefix(
-                "key\ttext\tnumber\tlong\na\t\"a\"\"\u{301}\"\t\t\(long)\nb\tb,\u{301}\t\t\(long)\n"))
+                "key\ttext\tlong\tnumber\taddress\na\t\"a\"\"\u{301}\"\t\(long)\t\t\nb\tb,\u{301}\t\(long)\t\t\n"
+            ))
     }
 
     @Test func explainsAndSpeaksSwift() throws {
         var browser = try browser("Qfind number > 50 | sort number | limit 3<enter>e", columns: 160)
         let text = browser.frame.plainText
-        #expect(text.contains("Goes through all entries as they are stored."))
+        #expect(words(browser).contains("source all entries, in the order in which they are stored"))
         #expect(text.contains("60 > 9 rows  find number > 50"))
         #expect(text.contains("9 > 3 rows  sort number"))
         browser.press(try Key.script("<enter>S"))

@@ -1,7 +1,8 @@
-import TestSupport
 import BrowserCore
 import Foundation
+import StorageEngine
 import TerminalKit
+import TestSupport
 import Testing
 
 /// Anything that a person, a terminal and other processes may do, in any order: the browser goes on, and its
@@ -55,7 +56,7 @@ struct RandomTests {
     }
 
     /// What another process, or the disk, may do meanwhile.
-    private func change(_ source: MockSource, _ numbers: inout SeededGenerator, at now: Moment) {
+    private func change(_ source: MockSource, _ numbers: inout SeededGenerator, at now: Timestamp) {
         let key = Fixture.keys.randomElement(using: &numbers) ?? ""
         switch Int.random(in: 0..<13, using: &numbers) {
         case 10: source.happen(.eviction, key, archive: "City", cause: .limit, at: now)

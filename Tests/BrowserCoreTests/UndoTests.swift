@@ -1,5 +1,6 @@
 import BrowserCore
 import Foundation
+import StorageEngine
 import TerminalKit
 import Testing
 
@@ -91,8 +92,8 @@ struct UndoTests {
     }
 
     /// Deadlines come back in parts, so that can be stopped as a plan can; what was removed comes back in one step.
-    @Test(arguments: [(kind: Reversible.Kind.lifetime, isStoppable: true), (.delete, false)])
-    func escapeStopsAnUndo(kind: Reversible.Kind, isStoppable: Bool) throws {
+    @Test(arguments: [(kind: ReversibleAction.Kind.deadline, isStoppable: true), (.delete, false)])
+    func escapeStopsAnUndo(kind: ReversibleAction.Kind, isStoppable: Bool) throws {
         let source = Fixture.source()
         Fixture.addUndoable(source)
         source.with { $0.undoable["City"]?[0].action.kind = kind }

@@ -16,11 +16,14 @@ let package = Package(
             path: ".package/Sources/ArchiveQuery"),
         .target(name: "TerminalKit", path: ".package/Sources/TerminalKit"),
         .target(
+            name: "StoreInspection", dependencies: ["StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit"],
+            path: ".package/Sources/StoreInspection"),
+        .target(
             name: "FuzzTargets",
             dependencies: ["StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit", "CPlatform"],
             path: ".package/Tests/FuzzTargets"),
         .executableTarget(
-            name: "vellum-fuzz", dependencies: ["FuzzTargets", "CBOR", "TerminalKit"],
+            name: "vellum-fuzz", dependencies: ["FuzzTargets", "StoreInspection", "CBOR", "TerminalKit"],
             path: "Sources"),
     ]
 )

@@ -12,7 +12,7 @@ struct CitiesTests {
             String.init)
         let result = try store.done("import", "City", Vellum.cities, "--key", "geonameid")
         #expect(result.output.isEmpty)
-        #expect(result.errors.hasPrefix("imported 6204 entries, "))
+        #expect(result.errors.hasPrefix("imported 6,204 entries, "))
     }
 
     @Test func everyEntryIsThereAndTheSumOfBytesIsExact() throws {

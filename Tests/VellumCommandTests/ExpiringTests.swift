@@ -1,4 +1,5 @@
 import Foundation
+import StorageEngine
 import Testing
 
 @Suite("Lifetimes, owners, expire and undo")
@@ -20,6 +21,7 @@ struct ExpiringTests {
 
     @Test(arguments: [
         ("500ms", 0.5), ("90s", 90), ("5m", 300), ("2h", 7200), ("3d", 259_200), ("1.5h", 5400),
+        ("1h30m", 5400), ("1W", 604_800),
         ("36500d", 3_153_600_000),
     ])
     func aLifetimeIsUnderstood(text: String, seconds: Double) throws {
@@ -30,7 +32,7 @@ struct ExpiringTests {
     }
 
     @Test(arguments: [
-        "5", "x", "0s", "-1m", "1.5.2h", "5 m", "36501d", "m", "", "5M", "1e3s", "٥s", ".s", "5w",
+        "5", "x", "0s", "-1m", "1.5.2h", "1h30", "36501d", "m", "", "1e3s", "٥s", ".s",
         "99999999999999999999d",
     ])
     func anythingElseIsNoLifetime(text: String) throws {
@@ -67,7 +69,7 @@ struct ExpiringTests {
         let undo = try store.done("undo", "A", "--json")
         let report = try JSON.object(undo.text)
         #expect(report["entries"] as? Int == 1 && report["expired"] as? Int == 1, "\(undo.text)")
-        #expect(undo.errors.contains("1 entry has expired") && undo.errors.contains("brought back 1 entry"))
+        #expect(undo.errors.contains("1 entry has expired") && undo.errors.contains("restored 1 entry"))
         #expect(try store.keys("A") == ["long"])
     }
 
@@ -121,7 +123,7 @@ struct ExpiringTests {
         let later = try store.done("expire", "A", "--owner", "me", "--in", "2h", "--yes")
         #expect(
             later.errors == "let 2 entries, 4 bytes expire in 2h\n"
-                + "to undo it, until 4.2 MB more have been written: vellum --store \(store.path) undo A 1\n")
+                + "to undo it, until 4.19 MB more have been written: vellum --store \(store.path) undo A 1\n")
         #expect(try abs(#require(try lifetime("b")) - 7200) < 600)
         let never = try store.done("expire", "A", "a", "nothing", "--never", "--yes")
         #expect(
@@ -169,7 +171,7 @@ struct ExpiringTests {
         #expect(
             outcome.text == "{\"id\":1,\"action\":\"expire\",\"entries\":3,\"bytes\":6,\"skipped\":[],"
                 + "\"skippedCount\":0,\"expired\":0,\"displaced\":0,\"evicted\":0}\n")
-        #expect(outcome.errors.hasPrefix("brought back 3 entries, 6 bytes (expired "))
+        #expect(outcome.errors.hasPrefix("restored 3 entries, 6 bytes (expired "))
         let after = try entries()
         #expect(after.count == 3)
         for (old, new) in zip(before, after) {
@@ -203,6 +205,24 @@ struct ExpiringTests {
         #expect(try store.keys("A") == ["new"])
         try store.done("undo", "A")
         #expect(try store.keys("A") == ["new", "older", "old"])
+    }
+
+    /// What broke: an entry that was used while the question stood was expired all the same.
+    @Test func anAccessDuringTheQuestionSparesTheEntry() async throws {
+        for key in ["a", "b"] { try store.done("put", "A", key, input: "[1]") }
+        try await Poll.until("both idle") {
+            try store.run("expire", "A", "--idle-longer-than", "1ms", "--dry-run").text.contains("2 entries")
+        }
+        let asking = try PseudoTerminal.start("expire A --idle-longer-than 1ms --store '\(store.path)'")
+        try await asking.until("question") { asking.text.contains("[y/N]") }
+        let opened = try Store.open(at: store.path)
+        defer { opened.close() }
+        #expect(try opened.archive(named: "A").access("a") != nil)
+        asking.type("y\n")
+        #expect(try await asking.finish() == 0)
+        #expect(asking.text.contains("\"a\" was used after the plan was made, and was left alone"))
+        #expect(asking.text.contains("expired 1 entry, 2 bytes"))
+        #expect(try store.keys("A") == ["a"])
     }
 
     @Test func expiringAsksOnATerminal() throws {
@@ -264,7 +284,7 @@ struct ExpiringTests {
         #expect(text.contains("  10m  ") || text.contains("  9m 5"))
         // What is set aside is kept whatever is written; what deadlines were before is in the log alone.
         let lines = text.split(whereSeparator: \.isNewline)
-        #expect(lines[1].hasSuffix("  4.2 MB") && lines[2].hasSuffix("  -"))
+        #expect(lines[1].hasSuffix("  4.19 MB") && lines[2].hasSuffix("  -"))
         #expect(try store.run("undo", "A", "1", "--list").status == 2)
         #expect(try store.run("undo", "A", "x").status == 2)
         let wrong = try store.run("undo", "A", "7")
@@ -294,7 +314,7 @@ struct ExpiringTests {
         try store.done("rm", "A", "--all", "--yes")
         try store.done("put", "A", "c", input: value)
         let outcome = try store.done("undo", "A")
-        #expect(outcome.errors.contains("brought back 2 entries, 80 bytes"))
+        #expect(outcome.errors.contains("restored 2 entries, 80 bytes"))
         #expect(outcome.errors.contains("; 1 entry evicted"))
         #expect(try store.keys("A") == ["b", "a"])
     }

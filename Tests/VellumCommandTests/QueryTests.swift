@@ -96,7 +96,7 @@ struct QueryTests {
             #"find countrycode = "ID" and population > 1000000 | sort population desc, name | limit 10"#
         let text = try lines(query, "--explain").joined(separator: "\n")
         for part in [
-            "in the order in which they are stored", "looked at   6204 entries; read 6204 values",
+            "in the order in which they are stored", "looked at   6,204 entries; read 6,204 values",
             "10 rows in ",
         ] {
             #expect(text.contains(part), "\(part)")

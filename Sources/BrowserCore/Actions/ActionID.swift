@@ -1,12 +1,12 @@
 import TerminalKit
 
 /// The screens, from the widest view to the closest.
-public enum Screen: String, Sendable, Hashable, CaseIterable {
+package enum Screen: String, Sendable, Hashable, CaseIterable {
     case stores, archives, entries, value, query, messages, monitor
 }
 
 /// Every action by the name that key assignments and documents use.
-public enum ActionID: String, Sendable, Hashable, CaseIterable {
+package enum ActionID: String, Sendable, Hashable, CaseIterable {
     case open, back, quit
     case up, down, pageUp = "page-up", pageDown = "page-down", first, last
     case halfPageUp = "half-page-up", halfPageDown = "half-page-down"
@@ -40,5 +40,5 @@ public enum ActionID: String, Sendable, Hashable, CaseIterable {
     }
 }
 
-public typealias BrowserAction = Action<ActionID, Screen>
-public typealias BrowserKeyMap = KeyMap<ActionID, Screen>
+package typealias BrowserAction = Action<ActionID, Screen>
+package typealias BrowserKeyMap = KeyMap<ActionID, Screen>

@@ -1,14 +1,14 @@
 import TerminalKit
 
 /// The one table of all actions: footer, help, palette and the documents' lists of keys come from it. Immutable.
-public enum ActionTable {
+package enum ActionTable {
     private static let all = Set(Screen.allCases)
     private static let live: Set<Screen> = [.stores, .archives, .entries, .messages, .monitor]
     private static let opening: Set<Screen> = live.union([.query])
     private static let inArchive: Set<Screen> = [.archives, .entries, .value, .query]
 
     /// The key map as it is shipped. In a store that is only read the actions that change it are absent.
-    public static func keyMap(readOnly: Bool = false) -> BrowserKeyMap {
+    package static func keyMap(readOnly: Bool = false) -> BrowserKeyMap {
         KeyMap(
             (looking + asking + arranging + acting + watching + general + moving).filter {
                 !readOnly || !$0.flags.contains(.destructive)

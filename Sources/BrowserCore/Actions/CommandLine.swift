@@ -1,3 +1,5 @@
+import StoreInspection
+
 /// The command line that gives what a screen shows. Stateless; safe to call from any thread.
 package enum CommandLine {
     /// Marked keys that are spelled out; a shell takes no longer line anyway.

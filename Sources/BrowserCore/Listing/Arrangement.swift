@@ -1,42 +1,44 @@
+import StorageEngine
+
 /// A listing as a table shows it: sorted and filtered. Immutable; safe to share between threads.
-public struct Arrangement: Sendable {
-    public let listing: any EntryListing
-    public let order: EntryOrder
-    public let filter: String
+package struct Arrangement: Sendable {
+    package let listing: any EntryListing
+    package let order: EntryOrder
+    package let filter: String
     /// All entries in `order`.
     let sorted: Positions
     /// Those of `sorted` whose key matches the filter: the rows.
-    public let rows: Positions
+    package let rows: Positions
     /// Sum of the sizes of the rows.
-    public let rowBytes: UInt64
+    package let rowBytes: UInt64
     let keys: KeyIndex?
     /// The listing's indices of the entries that are evicted next; empty when there is room.
-    public let victims: Range<Int>
+    package let victims: Range<Int>
     /// When the listing was taken.
-    public let made: Moment
+    package let made: Timestamp
 
-    public var count: Int { rows.count }
+    package var count: Int { rows.count }
 }
 
 /// What an arrangement is to be made of. A value; safe to share between threads.
-public struct ArrangementRequest: Sendable {
-    public var archive: String
-    public var store: String
-    public var order: EntryOrder
-    public var filter: String
+package struct ArrangementRequest: Sendable {
+    package var archive: String
+    package var store: String
+    package var order: EntryOrder
+    package var filter: String
     /// The arrangement whose listing is used again; nil takes a new listing.
-    public var base: Arrangement?
+    package var base: Arrangement?
     /// The key whose row is looked for.
-    public var anchor: String?
+    package var anchor: String?
     /// Where the anchor was, to look there first and to stay there when it is gone.
-    public var anchorRow: Int
+    package var anchorRow: Int
     /// Rows in view, and how far below the top one the anchor is.
-    public var visible: Int
-    public var anchorOffset: Int
+    package var visible: Int
+    package var anchorOffset: Int
     /// Keys in view, of which those that went are wanted.
-    public var shown: [String] = []
+    package var shown: [String] = []
 
-    public init(archive: String, store: String, order: EntryOrder = .recency, filter: String = "") {
+    package init(archive: String, store: String, order: EntryOrder = .recency, filter: String = "") {
         self.archive = archive
         self.store = store
         self.order = order
@@ -48,16 +50,16 @@ public struct ArrangementRequest: Sendable {
 }
 
 /// An arrangement with the rows that are in view first. A value; safe to share between threads.
-public struct Arranged: Sendable {
-    public var arrangement: Arrangement
+package struct Arranged: Sendable {
+    package var arrangement: Arrangement
     /// Where the anchor stands now; nil when it is gone or filtered out.
-    public var anchorRow: Int?
+    package var anchorRow: Int?
     /// Metadata of the rows around the anchor.
-    public var entries: [Int: Entry]
+    package var entries: [Int: EntryMetadata]
     /// The rows that were looked at; one of them without metadata is gone.
-    public var range: Range<Int>
+    package var range: Range<Int>
     /// The keys of ``ArrangementRequest/shown`` that are no entries any more.
-    public var vanished: Set<String>
+    package var vanished: Set<String>
     /// What it cost, in seconds, so that refreshing takes a bounded share of the time.
-    public var cost: Double
+    package var cost: Double
 }

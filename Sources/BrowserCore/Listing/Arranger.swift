@@ -1,15 +1,18 @@
+import StorageEngine
+import StoreInspection
+
 /// Thrown through a job that a person stopped.
 struct Stopped: Error {}
 
 /// Makes arrangements. Stateless; safe to call from any thread.
 package struct Arranger {
     private let source: any StoreSource
-    private let clock: @Sendable () -> Moment
+    private let clock: @Sendable () -> Timestamp
     private let progress: (Double) -> Bool
 
     /// - Parameter progress: hears the share done, 0 to 1, now and then, and says whether to go on.
     package init(
-        source: any StoreSource, clock: @escaping @Sendable () -> Moment,
+        source: any StoreSource, clock: @escaping @Sendable () -> Timestamp,
         progress: @escaping (Double) -> Bool = { _ in true }
     ) {
         self.source = source
@@ -46,7 +49,8 @@ package struct Arranger {
     }
 
     /// The keys that were in view and are gone; one that can't be asked about counts as there.
-    private func vanished(_ request: ArrangementRequest, beside entries: [Int: Entry]) -> Set<String> {
+    private func vanished(_ request: ArrangementRequest, beside entries: [Int: EntryMetadata]) -> Set<String>
+    {
         guard !request.shown.isEmpty else { return [] }
         let present = Set(entries.values.map(\.key))
         return Set(
@@ -64,7 +68,7 @@ package struct Arranger {
     }
 
     private func arrange(
-        _ listing: any EntryListing, _ request: ArrangementRequest, limit: UInt64?, made: Moment
+        _ listing: any EntryListing, _ request: ArrangementRequest, limit: UInt64?, made: Timestamp
     ) throws(Stopped) -> Arrangement {
         let pattern = KeyPattern(request.filter)
         var keys = request.base?.keys
@@ -159,8 +163,8 @@ package struct Arranger {
     }
 
     /// The metadata of some rows. Rows that are gone have none.
-    package static func entries(of arrangement: Arrangement, rows: Range<Int>) -> [Int: Entry] {
-        var entries: [Int: Entry] = [:]
+    package static func entries(of arrangement: Arrangement, rows: Range<Int>) -> [Int: EntryMetadata] {
+        var entries: [Int: EntryMetadata] = [:]
         for row in rows.clamped(to: 0..<arrangement.count) {
             entries[row] = arrangement.listing.entry(at: arrangement.rows.index(atRow: row))
         }

@@ -1,5 +1,5 @@
 /// The columns of the entry table, in the order in which they stand.
-public enum EntryColumn: String, Sendable, Hashable, CaseIterable {
+package enum EntryColumn: String, Sendable, Hashable, CaseIterable {
     case key, size, tier, idle, age, expires, hits, owner
 
     /// Which end a person wants first when choosing the column.
@@ -7,17 +7,17 @@ public enum EntryColumn: String, Sendable, Hashable, CaseIterable {
 }
 
 /// How entries are sorted. A value; safe to share between threads.
-public struct EntryOrder: Sendable, Hashable {
-    public var column: EntryColumn
-    public var descending: Bool
+package struct EntryOrder: Sendable, Hashable {
+    package var column: EntryColumn
+    package var descending: Bool
 
-    public init(_ column: EntryColumn, descending: Bool? = nil) {
+    package init(_ column: EntryColumn, descending: Bool? = nil) {
         self.column = column
         self.descending = descending ?? column.beginsDescending
     }
 
     /// LRU order, the most recent first: idle time is what recency is.
-    public static let recency = EntryOrder(.idle, descending: false)
+    package static let recency = EntryOrder(.idle, descending: false)
 
-    public var reversed: EntryOrder { EntryOrder(column, descending: !descending) }
+    package var reversed: EntryOrder { EntryOrder(column, descending: !descending) }
 }

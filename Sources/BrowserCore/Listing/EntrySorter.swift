@@ -1,3 +1,5 @@
+import StorageEngine
+
 /// Puts a listing's entries in order of a column. For one thread.
 ///
 /// Equal entries keep LRU order. Recency costs nothing; sizes and hits are in the list; keys are compared in one
@@ -61,5 +63,15 @@ struct EntrySorter {
             },
             checkpoint: { share throws(Stopped) in try checkpoint(0.5 + 0.5 * share) })
         return .some(indices)
+    }
+}
+
+extension Tier {
+    fileprivate var order: Int64 {
+        switch self {
+        case .memory: 0
+        case .both: 1
+        case .disk: 2
+        }
     }
 }

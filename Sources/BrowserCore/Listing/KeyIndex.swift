@@ -1,6 +1,6 @@
 /// All keys of a listing in one piece of memory, to be searched and compared without making strings. Immutable
 /// once built; safe to share between threads.
-public final class KeyIndex: Sendable {
+package final class KeyIndex: Sendable {
     private let bytes: [UInt8]
     /// Where each key begins, and where the last one ends. A key that couldn't be read is empty.
     private let starts: [Int]
@@ -21,7 +21,7 @@ public final class KeyIndex: Sendable {
         self.starts = starts
     }
 
-    public var count: Int { starts.count - 1 }
+    package var count: Int { starts.count - 1 }
 
     func key(at index: Int) -> ArraySlice<UInt8> { bytes[starts[index]..<starts[index + 1]] }
 
@@ -56,13 +56,13 @@ public final class KeyIndex: Sendable {
 }
 
 /// Text to find in keys, whatever its case. A value; safe to share between threads.
-public struct KeyPattern: Sendable, Hashable {
-    public let text: String
+package struct KeyPattern: Sendable, Hashable {
+    package let text: String
     private let folded: [UInt8]
     private let isASCII: Bool
 
     /// Nil for an empty text, which everything matches.
-    public init?(_ text: String) {
+    package init?(_ text: String) {
         guard !text.isEmpty else { return nil }
         self.text = text
         folded = Array(text.lowercased().utf8)
@@ -78,7 +78,7 @@ public struct KeyPattern: Sendable, Hashable {
         return lowered.withUTF8 { KeyPattern.holds($0, folded, folding: false) }
     }
 
-    public func matches(_ key: String) -> Bool {
+    package func matches(_ key: String) -> Bool {
         var key = key
         return key.withUTF8 { matches($0) }
     }

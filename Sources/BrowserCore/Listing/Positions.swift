@@ -1,12 +1,12 @@
 /// Which entries of a listing the rows of a table show. A value; safe to share between threads.
-public enum Positions: Sendable, Equatable {
+package enum Positions: Sendable, Equatable {
     /// All, in the listing's own order; costs no memory.
     case all(Int)
     /// All, the oldest first.
     case reversed(Int)
     case some([Int32])
 
-    public var count: Int {
+    package var count: Int {
         switch self {
         case .all(let count), .reversed(let count): count
         case .some(let indices): indices.count
@@ -14,7 +14,7 @@ public enum Positions: Sendable, Equatable {
     }
 
     /// The listing's index of a row, which must exist.
-    public func index(atRow row: Int) -> Int {
+    package func index(atRow row: Int) -> Int {
         switch self {
         case .all: row
         case .reversed(let count): count - 1 - row
@@ -23,7 +23,7 @@ public enum Positions: Sendable, Equatable {
     }
 
     /// The row of a listing's index. O(1) for the orders of the list itself, else O(rows).
-    public func row(ofIndex index: Int) -> Int? {
+    package func row(ofIndex index: Int) -> Int? {
         switch self {
         case .all(let count): index < count ? index : nil
         case .reversed(let count): index < count ? count - 1 - index : nil

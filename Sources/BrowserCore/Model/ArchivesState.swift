@@ -1,4 +1,5 @@
 import StorageEngine
+import StoreInspection
 
 /// The screen of stores.
 struct StoresState: Sendable {
@@ -9,7 +10,7 @@ struct StoresState: Sendable {
     var top = 0
     var isPending = false
     /// When the folder was read last.
-    var loaded: Moment?
+    var loaded: Timestamp?
 
     /// Seconds between two looks at the folder: each opens every store in it.
     static let interval = 1.0
@@ -33,27 +34,24 @@ struct ArchivesState: Sendable {
     var histories: [String: ArchiveHistory] = [:]
     var showsEvents = true
 
-    var archives: [ArchiveSummary] { figures?.archives ?? [] }
+    var archives: [ArchiveSample] { figures?.archives ?? [] }
     var cursor: Int { archives.firstIndex { ExactText($0.name) == selected.map(ExactText.init) } ?? 0 }
 
-    func summary(_ name: String) -> ArchiveSummary? {
+    func summary(_ name: String) -> ArchiveSample? {
         archives.first { ExactText($0.name) == ExactText(name) }
     }
 }
 
 /// What an archive did over the last minutes, from its counters at each refresh.
 package struct ArchiveHistory: Sendable {
-    package struct Sample: Sendable {
-        package var time: Moment
-        package var counters: Counters
-    }
+    private struct Sample: Sendable {
+        var time: Timestamp
+        var status: ArchiveStatus
 
-    /// One point of the graphs.
-    package struct Point: Sendable, Hashable {
-        /// Nil when nothing was accessed.
-        package var hitRatio: Double?
-        package var operations: Double
-        package var evictions: Double
+        func rates(since start: Sample) -> ArchiveRates {
+            ArchiveRates(
+                from: start.status, to: status, seconds: max(0.001, time.seconds(since: start.time)))
+        }
     }
 
     /// Seconds that a point of the graphs stands for.
@@ -62,14 +60,14 @@ package struct ArchiveHistory: Sendable {
     private static let window = 2.0
     private static let maximumPoints = 600
 
-    package private(set) var points: [Point] = []
+    package private(set) var points: [ArchiveRates] = []
     private var recent: [Sample] = []
     private var pointStart: Sample?
 
     package init() {}
 
-    package mutating func add(_ counters: Counters, at time: Moment) {
-        let sample = Sample(time: time, counters: counters)
+    package mutating func add(_ status: ArchiveStatus, at time: Timestamp) {
+        let sample = Sample(time: time, status: status)
         recent.append(sample)
         // One sample at or beyond the window's edge is kept, so that the window is filled.
         while recent.count > 2, time.seconds(since: recent[1].time) >= ArchiveHistory.window {
@@ -80,28 +78,14 @@ package struct ArchiveHistory: Sendable {
             return
         }
         guard time.seconds(since: start.time) >= ArchiveHistory.step * 0.95 else { return }
-        points.append(ArchiveHistory.point(from: start, to: sample))
+        points.append(sample.rates(since: start))
         if points.count > ArchiveHistory.maximumPoints { points.removeFirst() }
         pointStart = sample
     }
 
     /// Rates over the last seconds; nil until two refreshes were seen.
-    package var now: Point? {
+    package var now: ArchiveRates? {
         guard let first = recent.first, let last = recent.last, last.time > first.time else { return nil }
-        return ArchiveHistory.point(from: first, to: last)
-    }
-
-    private static func point(from start: Sample, to end: Sample) -> Point {
-        let seconds = max(0.001, end.time.seconds(since: start.time))
-        // A counter that went back belongs to an archive that was made anew.
-        func difference(_ counter: (Counters) -> UInt64) -> Double {
-            let (from, to) = (counter(start.counters), counter(end.counters))
-            return to >= from ? Double(to - from) : 0
-        }
-        let hits = difference(\.hits)
-        let accesses = hits + difference(\.misses)
-        return Point(
-            hitRatio: accesses > 0 ? hits / accesses : nil, operations: difference(\.operations) / seconds,
-            evictions: difference(\.evictions) / seconds)
+        return last.rates(since: first)
     }
 }

@@ -1,3 +1,5 @@
+import StorageEngine
+import StoreInspection
 import TerminalKit
 
 /// The screen of an archive's entries.
@@ -8,7 +10,7 @@ struct EntriesState: Sendable {
     /// What the rows show; nil until the archive was read.
     var arrangement: Arrangement?
     /// Metadata of the rows in `loaded`; a row without any is gone.
-    var rows: [Int: Entry] = [:]
+    var rows: [Int: EntryMetadata] = [:]
     var loaded = 0..<0
     /// A request for rows that is under way.
     var rowsTicket: Int?
@@ -36,9 +38,9 @@ struct EntriesState: Sendable {
     var ticket: Int?
     var isStale = false
     /// The archive's figures when the listing was asked for: while they are the same, so is the listing.
-    var listedFigures: ArchiveSummary?
+    var listedFigures: ArchiveSample?
     /// When the next listing may be taken.
-    var notBefore: Moment?
+    var notBefore: Timestamp?
     var problem: String?
 
     /// Seconds that a row stays after its entry went.
@@ -54,7 +56,7 @@ struct EntriesState: Sendable {
         return arrangement.victims.contains(arrangement.rows.index(atRow: row))
     }
 
-    mutating func replaceRows(_ entries: [Int: Entry], in range: Range<Int>) {
+    mutating func replaceRows(_ entries: [Int: EntryMetadata], in range: Range<Int>) {
         rows = entries
         loaded = range
         for entry in entries.values { seen.add(entry) }
@@ -74,11 +76,11 @@ struct SeenRows: Sendable, Hashable {
     private(set) var keyColumns = 0
     private(set) var hasExpiry = false
     private(set) var hasOwner = false
-    private(set) var tiers: Set<EntryTier> = []
+    private(set) var tiers: Set<Tier> = []
 
     private static let widest = 40
 
-    mutating func add(_ entry: Entry) {
+    mutating func add(_ entry: EntryMetadata) {
         if keyColumns < SeenRows.widest {
             keyColumns = max(keyColumns, min(SeenRows.widest, TextWidth.width(of: entry.key)))
         }
@@ -91,7 +93,7 @@ struct SeenRows: Sendable, Hashable {
 /// A row that is highlighted for a moment.
 struct Flash: Sendable, Hashable {
     var role: Role
-    var until: Moment
+    var until: Timestamp
 
     static let seconds = 1.5
 }

@@ -1,4 +1,5 @@
 import StorageEngine
+import StoreInspection
 
 /// The events that were read since the store was opened, of all archives that were looked at; bounded.
 ///
@@ -24,9 +25,9 @@ struct EventLog: Sendable {
     mutating func add(_ pages: [EventPage]) -> Int {
         var new: [StoreEvent] = []
         for page in pages {
-            next[page.archive] = page.next
-            if page.lost > 0 { lost[page.archive, default: 0] &+= page.lost }
-            new += page.events
+            next[page.archive] = page.batch.next
+            if page.batch.lost > 0 { lost[page.archive, default: 0] &+= page.batch.lost }
+            new += page.batch.events.map { StoreEvent(archive: page.archive, $0) }
         }
         guard let earliest = new.map(\.time).min() else { return numbers.upperBound }
         // Archives are read one after the other, so some events come a little late.

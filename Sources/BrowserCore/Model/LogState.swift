@@ -1,3 +1,5 @@
+import StoreInspection
+
 /// The screen of a log's messages. Messages are numbered from the first that was ever appended, so that a number
 /// stays right while messages come at one end and go at the other.
 struct LogState: Sendable {
@@ -28,10 +30,10 @@ struct LogState: Sendable {
     var row: Int { max(0, cursor - (available?.lowerBound ?? 0)) }
 
     /// Takes the archive's figures: which messages there are now.
-    mutating func update(_ archive: ArchiveSummary) {
+    mutating func update(_ archive: ArchiveSample) {
         archiveProblem = archive.problem
         guard archive.problem == nil else { return }
-        let counted = Int(clamping: archive.counters.records)
+        let counted = Int(clamping: archive.records)
         // An archive or an index that was made anew counts from nothing.
         if let known = available, counted + uncounted < known.upperBound {
             forget()

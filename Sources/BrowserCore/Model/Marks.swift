@@ -1,17 +1,18 @@
 import StorageEngine
+import StoreInspection
 
 /// The entries that a person marked, as they were when they were marked. A value; safe to share between threads.
-public struct Marks: Sendable, Equatable {
+package struct Marks: Sendable, Equatable {
     private var targets: [ExactText: Target] = [:]
     /// Sum of the sizes of the marked values.
-    public private(set) var bytes: UInt64 = 0
+    package private(set) var bytes: UInt64 = 0
 
-    public init() {}
+    package init() {}
 
-    public var isEmpty: Bool { targets.isEmpty }
-    public var count: Int { targets.count }
+    package var isEmpty: Bool { targets.isEmpty }
+    package var count: Int { targets.count }
 
-    public func contains(_ key: String) -> Bool { targets[ExactText(key)] != nil }
+    package func contains(_ key: String) -> Bool { targets[ExactText(key)] != nil }
 
     mutating func add(_ target: Target) {
         remove(target.key)

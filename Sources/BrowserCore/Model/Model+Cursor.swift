@@ -1,3 +1,5 @@
+import StoreInspection
+
 extension Model {
     /// The key that the cursor of the entries or the value screen holds to.
     package var cursorKey: String? { screen == .value ? value?.key : entries?.key }

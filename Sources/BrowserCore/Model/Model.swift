@@ -1,20 +1,21 @@
+import StorageEngine
 import TerminalKit
 
 /// All that the browser knows: what it shows follows from this alone. A value; one thread changes it, any may read
 /// a copy.
-public struct Model: Sendable {
-    public var size: Size
-    public var look: Look
-    public let isReadOnly: Bool
-    public let keyMap: BrowserKeyMap
+package struct Model: Sendable {
+    package var size: Size
+    package var look: Look
+    package let isReadOnly: Bool
+    package let keyMap: BrowserKeyMap
     /// The last moment that a message brought.
-    public var now: Moment
+    package var now: Timestamp
 
-    public internal(set) var screen: Screen
+    package internal(set) var screen: Screen
     /// The folder that the stores screen lists.
-    public let folder: String
+    package let folder: String
     /// The store that is open; nil on the stores screen.
-    public internal(set) var store: String?
+    package internal(set) var store: String?
     /// Whether the browser was started on a store: it then has no list of stores to go back to.
     let startedOnStore: Bool
     var stores = StoresState()
@@ -36,18 +37,18 @@ public struct Model: Sendable {
     /// Idle entries that are looked for, for a plan.
     var pendingIdle: PendingIdle?
     /// Since when the screen is paused.
-    var pausedSince: Moment?
+    var pausedSince: Timestamp?
     /// The last time that a person moved or typed: the order of rows is frozen for a while after it.
-    var touched: Moment?
+    var touched: Timestamp?
     var cost = StoreCost()
     private var lastTicket = 0
 
     /// - Parameters:
     ///   - store: the folder of a store; nil lists the stores of `folder`.
     ///   - now: the moment that the first frame shows.
-    public init(
+    package init(
         size: Size, look: Look, folder: String = "", store: String? = nil, isReadOnly: Bool = false,
-        now: Moment, remap: String = ""
+        now: Timestamp, remap: String = ""
     ) {
         self.size = size
         self.look = look
@@ -76,7 +77,7 @@ public struct Model: Sendable {
     }
 
     /// How the screen stands to the store.
-    public enum Pace: Sendable, Hashable {
+    package enum Pace: Sendable, Hashable {
         case live
         /// The order of rows stays while a person types or moves; seconds since it was taken.
         case frozen(Double)
@@ -87,7 +88,7 @@ public struct Model: Sendable {
     /// How long the order stays frozen after a key, in seconds.
     static let freeze = 3.0
 
-    public var pace: Pace {
+    package var pace: Pace {
         if let pausedSince { return .paused(max(0, now.seconds(since: pausedSince))) }
         guard screen == .entries, let made = entries?.arrangement?.made, isHeld else { return .live }
         return .frozen(max(0, now.seconds(since: made)))
@@ -100,7 +101,7 @@ public struct Model: Sendable {
     }
 
     /// The moment that ages are counted to: a paused screen stands still.
-    var shownNow: Moment { pausedSince ?? now }
+    var shownNow: Timestamp { pausedSince ?? now }
 }
 
 /// What the browser has cost the store since it was opened. A value; safe to share between threads.
@@ -109,9 +110,15 @@ struct StoreCost: Sendable, Hashable {
     private(set) var touches: UInt64 = 0
     /// Those that it had booked before the browser looked.
     private var earlierAccesses: UInt64?
-    var writes = 0
+    private(set) var writes = 0
     /// The longest that a write took, in seconds: an upper bound of the time a lock was held.
-    var longestLock = 0.0
+    private(set) var longestLock = 0.0
+
+    /// What a person did.
+    mutating func note(writes count: Int, longestCall: Double) {
+        writes += count
+        longestLock = max(longestLock, longestCall)
+    }
 
     mutating func note(accesses: UInt64) {
         let earlier = earlierAccesses ?? accesses
@@ -125,9 +132,9 @@ struct StoreCost: Sendable, Hashable {
 struct Notice: Sendable, Hashable {
     var text: String
     var role: Role
-    var until: Moment
+    var until: Timestamp
 
-    init(_ text: String, role: Role, until: Moment) {
+    init(_ text: String, role: Role, until: Timestamp) {
         self.text = text
         self.role = role
         self.until = until
@@ -138,7 +145,7 @@ struct Notice: Sendable, Hashable {
 struct Job: Sendable, Hashable {
     var ticket: Int
     var title: String
-    var since: Moment
+    var since: Timestamp
     /// 0 to 1.
     var share = 0.0
     /// Whether it has become part of something that can no longer be stopped.
@@ -152,9 +159,9 @@ struct Job: Sendable, Hashable {
 struct PendingIdle: Sendable, Hashable {
     var ticket: Int
     var archive: String
-    var seconds: Double
+    var idle: Duration
     /// The last access is before this moment.
-    var before: Moment
+    var before: Timestamp
 }
 
 /// The line in which text is typed.

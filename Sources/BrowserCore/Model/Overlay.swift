@@ -1,3 +1,5 @@
+import StorageEngine
+import StoreInspection
 import TerminalKit
 
 /// What stands over a screen and has the keyboard.
@@ -22,8 +24,8 @@ struct ActionList: Sendable {
 /// to their rows meanwhile.
 struct Plan: Sendable {
     enum Act: Sendable, Hashable {
-        case change(Change)
-        case undo(Reversible)
+        case change(PlannedAction)
+        case undo(ReversibleAction)
         /// Deletes so many messages of a log.
         case clearLog(Int)
     }
@@ -33,14 +35,14 @@ struct Plan: Sendable {
     var targets: [Target] = []
     /// Of the targets' values, of what comes back, or of the messages.
     var bytes: UInt64
-    /// What chose the targets, if not a person one by one: seconds that they are idle for longer.
-    var idle: Double?
+    /// What chose the targets, if not a person one by one: they are idle for longer than this.
+    var idle: Duration?
     /// 0 is Cancel.
     var button = 0
     /// The first line in view: on a small screen not all fit.
     var first = 0
 
-    init(_ change: Change, archive: String, targets: [Target], idle: Double? = nil) {
+    init(_ change: PlannedAction, archive: String, targets: [Target], idle: Duration? = nil) {
         act = .change(change)
         self.archive = archive
         self.targets = targets
@@ -48,13 +50,13 @@ struct Plan: Sendable {
         bytes = targets.reduce(0) { $0 + UInt64($1.size) }
     }
 
-    init(undoing action: Reversible, archive: String) {
+    init(undoing action: ReversibleAction, archive: String) {
         act = .undo(action)
         self.archive = archive
         bytes = action.bytes
     }
 
-    init(clearing log: ArchiveSummary) {
+    init(clearing log: ArchiveSample) {
         act = .clearLog(log.entries)
         archive = log.name
         bytes = log.diskBytes
@@ -86,7 +88,7 @@ struct ExpireForm: Sendable {
 struct UndoList: Sendable {
     var archive: String
     /// Latest first.
-    var actions: [Reversible]
+    var actions: [ReversibleAction]
     var selected = 0
     var first = 0
 }

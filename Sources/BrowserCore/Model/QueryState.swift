@@ -1,4 +1,5 @@
 import ArchiveQuery
+import StorageEngine
 import TerminalKit
 
 /// The screen of queries of one archive: a line to write them in, and what came of the last one.
@@ -72,7 +73,7 @@ struct PastQuery: Sendable, Hashable {
     var text: String
     /// `12 rows  read …`, or the problem.
     var outcome: String
-    var time: Moment
+    var time: Timestamp
 
     static let most = 200
 }

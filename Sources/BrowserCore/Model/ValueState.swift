@@ -1,3 +1,5 @@
+import StorageEngine
+import StoreInspection
 import TerminalKit
 
 /// The screen of one value.
@@ -33,7 +35,7 @@ struct ValueState: Sendable {
     var isStale = false
     var problem: String?
     /// What the events tell of the key; nil until they were read.
-    var biography: Biography?
+    var biography: KeyHistory?
     var isBiographyPending = false
 
     init(archive: String, key: String, origin: Screen = .entries) {
@@ -65,7 +67,7 @@ struct ValueState: Sendable {
         for start in stride(from: 0, to: load.head.count, by: ValueState.chunk) {
             let end = min(start + ValueState.chunk, load.head.count)
             // A chunk that is cut isn't kept: it would look like the value's end.
-            if end - start == ValueState.chunk || end == load.entry.size {
+            if end - start == ValueState.chunk || end == load.entry.valueBytes {
                 chunks[start / ValueState.chunk] = Array(load.head[start..<end])
             }
         }

@@ -1,37 +1,35 @@
 import ArchiveQuery
 import CBOR
+import Foundation
 import StorageEngine
+import StoreInspection
 
 extension EngineSource {
     /// Most bytes of rows that a query may keep in memory.
     private static let queryMemory = 64 << 20
 
-    public func query(
+    package func query(
         _ request: QueryRequest, progress: (Double) -> Bool
     ) throws(SourceError) -> QueryAnswer? {
         let plan = QueryPlan(request.pipeline)
-        var table = QueryTabulator(plan, now: .now())
-        guard let report = try run(plan, request, progress, { table.add($0) }) else { return nil }
-        return table.finish(report)
+        var answer = QueryAnswer.Builder(plan)
+        return try run(plan, request, progress, { answer.add($0) }).map { answer.finish($0) }
     }
 
-    public func export(
+    package func export(
         _ request: QueryRequest, to path: String, progress: (Double) -> Bool
     ) throws(SourceError) -> Int? {
         let plan = QueryPlan(request.pipeline)
-        var file = try ResultFile(at: path, of: plan)
-        do throws(SourceError) {
-            let report = try run(plan, request, progress) { try file.add($0) }
-            guard let report else {
-                file.remove()
-                return nil
-            }
-            try file.finish()
-            return report.rows
-        } catch {
-            file.remove()
-            throw error
-        }
+        let path = NSString(string: path).expandingTildeInPath
+        let file = try WholeFile(at: path, replaces: false)
+        // What was begun and not finished is not left behind.
+        defer { file.discard() }
+        var writer = QueryFormat(fileName: path)
+            .writer(plan, file.output, memoryLimit: QueryOptions().memoryLimit)
+        guard let report = try run(plan, request, progress, { try writer.write($0) }) else { return nil }
+        do { try writer.finish() } catch { throw SourceError("\(error)") }
+        try file.finish()
+        return report.rows
     }
 
     /// Nil when it was stopped.
@@ -58,7 +56,7 @@ extension EngineSource {
         }
     }
 
-    public func properties(archive: String, store: String) throws(SourceError) -> [String] {
+    package func properties(archive: String, store: String) throws(SourceError) -> [String] {
         let sample = QueryPipeline([.limit(PropertyNames.sample)])
         var names = PropertyNames()
         _ = try run(

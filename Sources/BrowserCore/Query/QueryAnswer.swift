@@ -1,12 +1,15 @@
 import ArchiveQuery
+import StorageEngine
+import StoreInspection
+import TerminalKit
 
 /// What is asked of an archive. A value; safe to share between threads.
-public struct QueryRequest: Sendable, Hashable {
-    public var archive: String
-    public var store: String
-    public var pipeline: QueryPipeline
+package struct QueryRequest: Sendable, Hashable {
+    package var archive: String
+    package var store: String
+    package var pipeline: QueryPipeline
 
-    public init(_ pipeline: QueryPipeline, archive: String, store: String) {
+    package init(_ pipeline: QueryPipeline, archive: String, store: String) {
         self.pipeline = pipeline
         self.archive = archive
         self.store = store
@@ -14,85 +17,97 @@ public struct QueryRequest: Sendable, Hashable {
 }
 
 /// What came of a query, as a table. A value; safe to share between threads.
-public struct QueryAnswer: Sendable {
-    public struct Column: Sendable, Hashable {
-        public var title: String
+package struct QueryAnswer: Sendable {
+    package struct Column: Sendable, Hashable {
+        package var title: String
         /// Its values are numbers.
-        public var isNumeric: Bool
+        package var isNumeric: Bool
         /// Columns that the widest value in the first rows takes on a screen.
-        public var width: Int
+        package var width: Int
     }
 
-    public struct Row: Sendable, Hashable {
+    package struct Row: Sendable, Hashable {
         /// The key of its entry; nil for a row that is made of several.
-        public var key: String?
+        package var key: String?
         /// One for each column.
-        public var cells: [String]
+        package var cells: [String]
     }
 
     /// Rows that are kept to be shown; all are counted, and all entries can be acted upon.
-    public static let maximumRows = 10_000
+    package static let maximumRows = 10_000
     /// Characters of a cell that are kept.
-    static let maximumCell = 200
+    private static let maximumCell = 200
+    private static let widest = 40
 
-    public let columns: [Column]
-    public let rows: [Row]
+    package private(set) var columns: [Column] = []
+    package private(set) var rows: [Row] = []
     /// All rows that there are.
-    public let count: Int
+    package private(set) var count = 0
     /// The entries behind all rows, as they were when they were read.
-    public let targets: [Target]
-    public let report: QueryReport
-    /// Which entries were gone through, and in which order.
-    let way: String
-    public let made: Moment
+    package private(set) var targets: [Target] = []
+    let report: QueryReport
+    let explanation: QueryExplanation
+
+    /// Rows while they come. For one thread.
+    struct Builder {
+        private let plan: QueryPlan
+        private var cells: QueryColumns
+        private var columns: [Column] = []
+        private var rows: [Row] = []
+        private var count = 0
+        private var targets: [Target] = []
+
+        init(_ plan: QueryPlan) {
+            self.plan = plan
+            cells = QueryColumns(plan, now: .now())
+        }
+
+        mutating func add(_ row: QueryRow) {
+            count += 1
+            if let entry = row.entry, entry.sequence != 0 {
+                targets.append(Target(key: entry.key, sequence: entry.sequence, size: entry.valueBytes))
+            }
+            if rows.count < QueryAnswer.maximumRows { append(cells.add(row)) }
+        }
+
+        mutating func finish(_ report: QueryReport) -> QueryAnswer {
+            append(cells.finish())
+            if columns.isEmpty { measure([]) }
+            var answer = QueryAnswer(report: report, explanation: QueryExplanation(plan, report))
+            (answer.columns, answer.rows, answer.count, answer.targets) = (columns, rows, count, targets)
+            return answer
+        }
+
+        private mutating func append(_ ready: [QueryColumns.Row]) {
+            rows += ready.map { row in
+                Row(key: row.key, cells: row.cells.map { String($0.inUTC.prefix(QueryAnswer.maximumCell)) })
+            }
+            if columns.isEmpty, !ready.isEmpty { measure(ready) }
+        }
+
+        /// Makes columns that are wide enough for the rows that there are.
+        private mutating func measure(_ ready: [QueryColumns.Row]) {
+            columns = cells.titles.enumerated().map { index, title in
+                let width = rows.reduce(TextWidth.width(of: title)) {
+                    max($0, TextWidth.width(of: $1.cells[index]))
+                }
+                let present = ready.map { $0.cells[index] }.filter { !$0.isAbsent }
+                return Column(
+                    title: title, isNumeric: !present.isEmpty && present.allSatisfy(\.isNumber),
+                    width: min(QueryAnswer.widest, width))
+            }
+        }
+    }
+
+    private init(report: QueryReport, explanation: QueryExplanation) {
+        self.report = report
+        self.explanation = explanation
+    }
 
     /// `12 rows  read 6,204 entries, 1.2 MB in 8 ms`
     var summary: String {
         var text = Figures.count(count, "row", "rows")
         if count > rows.count { text += ", the first \(Figures.count(rows.count)) shown" }
-        let read =
-            report.valuesRead == 0
-            ? "looked at \(Figures.count(report.visited, "entry", "entries"))"
-            : "read \(Figures.count(report.valuesRead, "entry", "entries")), "
-                + Figures.bytes(UInt64(report.bytesRead))
-        text += "  \(read) in \(QueryAnswer.text(report.duration))"
-        if report.unreadable > 0 { text += "  \(Figures.count(report.unreadable)) unreadable" }
-        return text
-    }
-
-    /// How the query was carried out, stage by stage.
-    var explanation: [String] {
-        var lines = ["Goes through \(way).", ""]
-        func line(_ time: Duration?, _ rows: String, _ stage: String) {
-            let time = time.map { QueryAnswer.text($0) } ?? ""
-            lines.append(TextPad.start(time, 9) + "  " + TextPad.start(rows, 21) + "  " + stage)
-        }
-        line(report.preparation, "", "(list of the entries)")
-        for stage in report.stages {
-            line(
-                stage.duration, "\(Figures.count(stage.rowsIn)) > \(Figures.count(stage.rowsOut)) rows",
-                stage.text)
-        }
-        lines += ["", summary + "."]
-        if report.transcoded > 0 {
-            lines.append("Made CBOR of \(Figures.count(report.transcoded, "value", "values")) first.")
-        }
-        lines.append("At most \(Figures.bytes(UInt64(report.memory))) of rows in memory at a time.")
-        return lines + report.warnings
-    }
-
-    private static func text(_ duration: Duration) -> String {
-        let (seconds, attoseconds) = duration.components
-        let milliseconds = Double(seconds) * 1000 + Double(attoseconds) / 1e15
-        if milliseconds >= 10_000 { return Figures.decimal(milliseconds / 1000, digits: 1) + " s" }
-        return Figures.decimal(milliseconds, digits: milliseconds < 10 ? 2 : 0) + " ms"
-    }
-}
-
-/// Stateless.
-enum TextPad {
-    /// ASCII text with spaces before it, up to that many characters.
-    static func start(_ text: String, _ count: Int) -> String {
-        String(repeating: " ", count: max(0, count - text.count)) + text
+        return "\(text)  \(explanation.summary)"
     }
 }

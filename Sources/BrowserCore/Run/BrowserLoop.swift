@@ -1,7 +1,8 @@
+import StorageEngine
 import TerminalKit
 
 /// What the browser needs of a terminal. Used by one thread, but for ``waker``.
-public protocol BrowserTerminal {
+package protocol BrowserTerminal {
     /// The screen's size now.
     var size: Size { get }
     /// Shows a frame; sends the terminal only what changed.
@@ -13,23 +14,23 @@ public protocol BrowserTerminal {
 }
 
 /// Why the browser ended.
-public enum BrowserExit: Sendable, Hashable {
+package enum BrowserExit: Sendable, Hashable {
     case quit
     /// The person asked for the demo.
     case startDemo
 }
 
 /// Drives the browser with a terminal until it ends.
-public enum BrowserLoop {
+package enum BrowserLoop {
     /// Seconds between two refreshes.
-    public static let refreshInterval = 0.2
+    package static let refreshInterval = 0.2
     /// Keys that are handled before the screen is drawn, so that a held key can't keep it from being drawn.
     private static let burst = 32
 
     /// Runs until a person leaves or the terminal goes away. Draws only when the picture changed.
-    public static func run<Terminal: BrowserTerminal>(
+    package static func run<Terminal: BrowserTerminal>(
         _ start: Model, source: any StoreSource, terminal: inout Terminal,
-        clock: @escaping @Sendable () -> Moment
+        clock: @escaping @Sendable () -> Timestamp
     ) -> BrowserExit {
         var model = start
         model.size = terminal.size

@@ -1,12 +1,15 @@
+import StorageEngine
+import StoreInspection
+
 /// Carries out one effect and says what came of it. Safe from any thread, as far as the source is.
 package struct EffectPerformer: Sendable {
     let source: any StoreSource
-    let clock: @Sendable () -> Moment
+    let clock: @Sendable () -> Timestamp
 
     /// Seconds between two reports of progress.
     private static let reportInterval = 0.05
 
-    package init(source: any StoreSource, clock: @escaping @Sendable () -> Moment) {
+    package init(source: any StoreSource, clock: @escaping @Sendable () -> Timestamp) {
         self.source = source
         self.clock = clock
     }
@@ -54,7 +57,9 @@ package struct EffectPerformer: Sendable {
             send(.idle(ticket: ticket, result))
         case .loadEvents(let store, let requests):
             let pages = requests.compactMap { request in
-                try? source.events(archive: request.archive, store: store, from: request.from)
+                (try? source.events(archive: request.archive, store: store, from: request.from)).map {
+                    EventPage(archive: request.archive, $0)
+                }
             }
             send(.events(store: store, pages))
         case .loadBiography(let key, let archive, let store):
@@ -127,7 +132,7 @@ package struct EffectPerformer: Sendable {
     /// The entries of a listing that were last accessed before a moment: its end, as it is in LRU order.
     /// - Returns: nil when it was stopped.
     private func idle(
-        in listing: any EntryListing, before: Moment, _ report: (Double) -> Bool
+        in listing: any EntryListing, before: Timestamp, _ report: (Double) -> Bool
     ) -> [Target]? {
         var first = 0
         var end = listing.count

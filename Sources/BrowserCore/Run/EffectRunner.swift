@@ -1,11 +1,12 @@
 import Dispatch
+import StorageEngine
 import Synchronization
 
 /// Runs effects off the drawing thread. Safe from any thread.
 ///
 /// Long work (sorting, filtering, marking, what changes the store) and quick reads have a queue each, so that a value is shown
 /// while a million keys are sorted. Effects of one queue run in the order in which they came.
-public final class EffectRunner: Sendable {
+package final class EffectRunner: Sendable {
     private let performer: EffectPerformer
     private let deliver: @Sendable (Message) -> Void
     private let quick = DispatchQueue(label: "vellum.browser.quick", qos: .userInitiated)
@@ -14,15 +15,15 @@ public final class EffectRunner: Sendable {
     private let stopped = Mutex<Set<Int>>([])
 
     /// - Parameter deliver: called from any thread with what effects have to say.
-    public init(
-        source: any StoreSource, clock: @escaping @Sendable () -> Moment,
+    package init(
+        source: any StoreSource, clock: @escaping @Sendable () -> Timestamp,
         deliver: @escaping @Sendable (Message) -> Void
     ) {
         performer = EffectPerformer(source: source, clock: clock)
         self.deliver = deliver
     }
 
-    public func run(_ effect: Effect) {
+    package func run(_ effect: Effect) {
         switch effect {
         case .stop(let ticket): stopped.withLock { _ = $0.insert(ticket) }
         case .arrange(let ticket, _), .collect(let ticket, _), .collectIdle(let ticket, _, _, _),

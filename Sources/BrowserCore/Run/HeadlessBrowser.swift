@@ -1,21 +1,22 @@
+import StorageEngine
 import TerminalKit
 
 /// The browser without a terminal, for scripts, pictures and tests. A value; for one thread at a time.
 ///
 /// Every key is followed by all the work that it causes, to the end, before the next one: the frame after the last
 /// key depends on the keys and on the store alone. Nothing is refreshed by itself.
-public struct HeadlessBrowser: Sendable {
-    public private(set) var model: Model
+package struct HeadlessBrowser: Sendable {
+    package private(set) var model: Model
     /// What ended the browser; nil while it runs. Further keys change nothing then.
-    public private(set) var exit: BrowserExit?
+    package private(set) var exit: BrowserExit?
     private let performer: EffectPerformer
-    private let clock: @Sendable () -> Moment
+    private let clock: @Sendable () -> Timestamp
     /// Hears every effect before it is carried out.
     private let trace: (@Sendable (Effect) -> Void)?
 
     /// Starts the browser and waits until its first screen is complete.
-    public init(
-        _ model: Model, source: any StoreSource, clock: @escaping @Sendable () -> Moment,
+    package init(
+        _ model: Model, source: any StoreSource, clock: @escaping @Sendable () -> Timestamp,
         trace: (@Sendable (Effect) -> Void)? = nil
     ) {
         self.model = model
@@ -27,24 +28,24 @@ public struct HeadlessBrowser: Sendable {
     }
 
     /// Presses keys one after the other, each after all that the one before it caused is done.
-    public mutating func press(_ keys: [Key]) {
+    package mutating func press(_ keys: [Key]) {
         for key in keys { send(.input(.key(key))) }
     }
 
     /// Refreshes once, as a live screen does five times a second.
-    public mutating func refresh() {
+    package mutating func refresh() {
         guard exit == nil else { return }
         settle(.tick(clock()))
     }
 
-    public mutating func send(_ message: Message) {
+    package mutating func send(_ message: Message) {
         guard exit == nil else { return }
         settle(.clock(clock()))
         settle(message)
     }
 
     /// The screen as it is now.
-    public var frame: Frame { Browser.frame(model) }
+    package var frame: Frame { Browser.frame(model) }
 
     private mutating func settle(_ message: Message) {
         carryOut(Browser.update(&model, message))

@@ -1,4 +1,5 @@
 import StorageEngine
+import StoreInspection
 import Synchronization
 
 #if canImport(Glibc)
@@ -13,17 +14,16 @@ import Darwin
 ///
 /// A store is opened for reading only, which takes no lock and leaves no trace, and stays open while it is looked
 /// at. For what a person confirmed it is opened for writing, and closed again at once (EngineSource+Changes.swift).
-public final class EngineSource: StoreSource {
-    public let folder: String
+package final class EngineSource: StoreSource {
+    package let folder: String
     private let open = Mutex<[ExactText: Store]>([:])
 
     /// - Parameter folder: where ``stores()`` looks.
-    public init(folder: String = CachesFolder.path()) { self.folder = folder }
+    package init(folder: String = CachesFolder.path()) { self.folder = folder }
 
-    public func stores() throws(SourceError) -> [StoreSummary] {
+    package func stores() throws(SourceError) -> [StoreSummary] {
         var summaries: [StoreSummary] = []
-        for name in try FolderContents.names(in: folder) {
-            let path = folder.hasSuffix("/") ? folder + name : "\(folder)/\(name)"
+        for (name, path) in try StoresFolder.contents(of: folder) {
             var summary = StoreSummary(name: name, path: path)
             do throws(SourceError) {
                 guard
@@ -41,37 +41,32 @@ public final class EngineSource: StoreSource {
         return summaries
     }
 
-    public func figures(store path: String) throws(SourceError) -> StoreFigures {
+    package func figures(store path: String) throws(SourceError) -> StoreFigures {
         let store = try store(path)
-        var figures = StoreFigures(archives: [])
-        figures.ownPid = getpid()
-        var processes: [Int32: ProcessSummary] = [:]
+        var figures = StoreFigures(archives: [], ownPid: getpid())
+        var processes: [Int32: AttachedProcess] = [:]
         let names = try EngineSource.translating { () throws(StorageError) in try store.archiveNames() }
         for name in names {
             do throws(StorageError) {
                 // Looked at again in a moment.
-                let summary = try store.withArchive(named: name, staysOpen: true) {
-                    (archive) throws(StorageError) in
-                    var summary = ArchiveSummary(try archive.status())
-                    summary.nextEvent = try archive.nextEvent()
-                    summary.processes = try archive.processes().map { ProcessSummary($0) }
-                    return summary
+                let sample = try store.withArchive(named: name, staysOpen: true) {
+                    (archive) throws(StorageError) in try ArchiveSample(archive)
                 }
-                figures.archives.append(summary)
+                figures.archives.append(sample)
                 // A process has a slot in every archive that it uses.
-                for process in summary.processes {
+                for process in sample.processes {
                     if process.pid == getpid() { figures.ownAccesses &+= process.hits &+ process.misses }
                     if processes[process.pid]?.add(process) == nil { processes[process.pid] = process }
                 }
             } catch {
-                var archive = ArchiveSummary(name: name)
+                var archive = ArchiveSample(name: name)
                 archive.problem = error.description
                 figures.archives.append(archive)
             }
         }
         let empty = try EngineSource.translating { () throws(StorageError) in try store.emptyArchiveNames() }
         for name in empty {
-            var archive = ArchiveSummary(name: name)
+            var archive = ArchiveSample(name: name)
             archive.problem = store.emptyArchiveProblem(named: name)
             figures.archives.append(archive)
         }
@@ -80,7 +75,7 @@ public final class EngineSource: StoreSource {
         return figures
     }
 
-    public func listing(archive: String, store: String) throws(SourceError) -> any EntryListing {
+    package func listing(archive: String, store: String) throws(SourceError) -> any EntryListing {
         let store = try self.store(store)
         return try EngineSource.translating { () throws(StorageError) in
             let archive = try store.archive(named: archive)
@@ -88,13 +83,13 @@ public final class EngineSource: StoreSource {
         }
     }
 
-    public func entry(_ key: String, archive: String, store: String) throws(SourceError) -> Entry? {
+    package func entry(_ key: String, archive: String, store: String) throws(SourceError) -> EntryMetadata? {
         try looking(at: archive, of: store) { (archive) throws(StorageError) in
-            try archive.metadata(key).map(Entry.init)
+            try archive.metadata(key)
         }
     }
 
-    public func bytes(
+    package func bytes(
         _ key: String, range: Range<Int>, archive: String, store: String
     ) throws(SourceError) -> [UInt8]? {
         try looking(at: archive, of: store) { (archive) throws(StorageError) in
@@ -102,27 +97,21 @@ public final class EngineSource: StoreSource {
         }
     }
 
-    public func events(archive: String, store: String, from: UInt64?) throws(SourceError) -> EventPage {
-        let batch = try looking(at: archive, of: store) { (archive) throws(StorageError) in
+    package func events(archive: String, store: String, from: UInt64?) throws(SourceError) -> EventBatch {
+        try looking(at: archive, of: store) { (archive) throws(StorageError) in
             try archive.events(from: from)
         }
-        return EventPage(
-            archive: archive, events: batch.events.map { StoreEvent($0, archive: archive) },
-            lost: batch.lost, next: batch.next)
     }
 
-    public func biography(
+    package func biography(
         of key: String, archive: String, store: String
-    ) throws(SourceError) -> Biography {
-        let history = try looking(at: archive, of: store) { (archive) throws(StorageError) in
+    ) throws(SourceError) -> KeyHistory {
+        try looking(at: archive, of: store) { (archive) throws(StorageError) in
             try archive.history(of: key)
         }
-        return Biography(
-            events: history.events.map { StoreEvent($0, archive: archive) },
-            reachesBackTo: history.reachesBackTo.map(Moment.init), isCutOff: history.isCutOff)
     }
 
-    public func messages(
+    package func messages(
         count: Int, behind: Int, nextEvent: UInt64, archive: String, store: String
     ) throws(SourceError) -> [LogLine] {
         try looking(at: archive, of: store) { (archive) throws(StorageError) in
@@ -130,13 +119,15 @@ public final class EngineSource: StoreSource {
             let now = try archive.nextEvent()
             let appended = now > nextEvent ? Int(clamping: now - nextEvent) : 0
             let cursor = try archive.cursor(beforeLast: behind + 1 + appended)
-            return try archive.messages(after: cursor, most: count).messages.map(LogLine.init)
+            return try archive.messages(after: cursor, most: count).messages.map {
+                LogLine($0.bytes, sequence: $0.sequence, time: $0.time)
+            }
         }
     }
 
-    public func reversible(archive: String, store: String) throws(SourceError) -> [Reversible] {
+    package func reversible(archive: String, store: String) throws(SourceError) -> [ReversibleAction] {
         try looking(at: archive, of: store) { (archive) throws(StorageError) in
-            try archive.reversibleActions().map { Reversible($0, ownPid: getpid()) }
+            try archive.reversibleActions()
         }
     }
 
@@ -178,6 +169,17 @@ public final class EngineSource: StoreSource {
     }
 }
 
+extension AttachedProcess {
+    /// The same process' figures of another archive come to these.
+    fileprivate mutating func add(_ other: AttachedProcess) {
+        attached = min(attached, other.attached)
+        hits &+= other.hits
+        misses &+= other.misses
+        memoryBytes &+= other.memoryBytes
+        memoryLimit &+= other.memoryLimit
+    }
+}
+
 /// The engine's list of entries. Safe from any thread.
 private struct EngineListing: EntryListing {
     let archive: Archive
@@ -191,15 +193,13 @@ private struct EngineListing: EntryListing {
         return (reference.valueBytes, reference.hits)
     }
 
-    func accessed(at index: Int) -> Moment { Moment(list[index].accessed) }
+    func accessed(at index: Int) -> Timestamp { list[index].accessed }
 
     // What can't be read now is drawn like what has gone; the next look shows it.
     func key(at index: Int) -> String? { try? list.presentKey(at: index) }
 
     // Replaced since the list was made, the row shows what the key holds by now.
-    func entry(at index: Int) -> Entry? {
-        (try? list.presentMetadata(at: index)).flatMap { $0 }.map(Entry.init)
-    }
+    func entry(at index: Int) -> EntryMetadata? { (try? list.presentMetadata(at: index)).flatMap { $0 } }
 
     /// The list is in order of recency stamps, which no two entries share. An entry that was used since the list
     /// was made has another stamp by now and isn't found.

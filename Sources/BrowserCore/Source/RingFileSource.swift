@@ -1,9 +1,10 @@
 import StorageEngine
+import StoreInspection
 import Synchronization
 
 /// Shows a ring file as a store that has one log. Safe from any thread. Nothing of the file changes.
-public final class RingFileSource: StoreSource {
-    public let path: String
+package final class RingFileSource: StoreSource {
+    package let path: String
     private let ring: RingFile
     private let state: Mutex<State>
 
@@ -16,23 +17,23 @@ public final class RingFileSource: StoreSource {
     }
 
     /// - Throws: where there is no ring file, or it can't be read.
-    public init(path: String) throws(StorageError) {
+    package init(path: String) throws(StorageError) {
         self.path = path
         ring = try RingFile(path: path, maximumBytes: 0, overwritesOldMessages: false, mode: .readOnly)
         _ = try ring.isEmpty()
         state = Mutex(State())
     }
 
-    public var folder: String { path }
+    package var folder: String { path }
     private var name: String { path.split(separator: "/").last.map(String.init) ?? path }
 
-    public func stores() throws(SourceError) -> [StoreSummary] { [StoreSummary(name: name, path: path)] }
+    package func stores() throws(SourceError) -> [StoreSummary] { [StoreSummary(name: name, path: path)] }
 
-    public func figures(store: String) throws(SourceError) -> StoreFigures {
-        var summary = ArchiveSummary(name: name, kind: .log)
+    package func figures(store: String) throws(SourceError) -> StoreFigures {
+        var summary = ArchiveSample(name: name, kind: .log)
         do throws(StorageError) {
-            summary.counters.records = try count()
-            summary.nextEvent = summary.counters.records
+            summary.records = try count()
+            summary.nextEvent = summary.records
             let outline = try outline()
             summary.entries = outline.messages
             summary.diskBytes = outline.messageBytes
@@ -44,7 +45,7 @@ public final class RingFileSource: StoreSource {
         return StoreFigures(archives: [summary])
     }
 
-    public func messages(
+    package func messages(
         count: Int, behind: Int, nextEvent: UInt64, archive: String, store: String
     ) throws(SourceError) -> [LogLine] {
         do throws(StorageError) {
@@ -83,48 +84,51 @@ public final class RingFileSource: StoreSource {
 
     // MARK: What a ring file doesn't have
 
-    public func events(archive: String, store: String, from: UInt64?) throws(SourceError) -> EventPage {
-        EventPage(archive: archive, events: [], next: from ?? 0)
+    package func events(archive: String, store: String, from: UInt64?) throws(SourceError) -> EventBatch {
+        EventBatch(events: [], next: from ?? 0)
     }
 
-    public func entry(_ key: String, archive: String, store: String) throws(SourceError) -> Entry? { nil }
+    package func entry(_ key: String, archive: String, store: String) throws(SourceError) -> EntryMetadata? {
+        nil
+    }
 
-    public func bytes(
+    package func bytes(
         _ key: String, range: Range<Int>, archive: String, store: String
     ) throws(SourceError) -> [UInt8]? { nil }
 
-    public func biography(of key: String, archive: String, store: String) throws(SourceError) -> Biography {
-        Biography(events: [])
+    package func biography(of key: String, archive: String, store: String) throws(SourceError) -> KeyHistory {
+        KeyHistory(events: [])
     }
 
-    public func reversible(archive: String, store: String) throws(SourceError) -> [Reversible] { [] }
-    public func properties(archive: String, store: String) throws(SourceError) -> [String] { [] }
+    package func reversible(archive: String, store: String) throws(SourceError) -> [ReversibleAction] { [] }
+    package func properties(archive: String, store: String) throws(SourceError) -> [String] { [] }
 
     private static let hasNoEntries = SourceError("A ring file has messages and no entries.")
     private static let isLookedAt = SourceError(
         "A ring file is only looked at here; vellum append adds to it.")
 
-    public func listing(archive: String, store: String) throws(SourceError) -> any EntryListing {
+    package func listing(archive: String, store: String) throws(SourceError) -> any EntryListing {
         throw Self.hasNoEntries
     }
 
-    public func query(
+    package func query(
         _ request: QueryRequest, progress: (Double) -> Bool
     ) throws(SourceError) -> QueryAnswer? { throw Self.hasNoEntries }
 
-    public func export(
+    package func export(
         _ request: QueryRequest, to path: String, progress: (Double) -> Bool
     ) throws(SourceError) -> Int? { throw Self.hasNoEntries }
 
-    public func carryOut(
-        _ change: Change, on targets: [Target], archive: String, store: String, checkpoint: (Int) -> Bool
-    ) throws(SourceError) -> ChangeOutcome { throw Self.isLookedAt }
+    package func carryOut(
+        _ action: PlannedAction, on targets: [Target], archive: String, store: String,
+        checkpoint: (Int) -> Bool
+    ) throws(SourceError) -> Carried<PlanOutcome> { throw Self.isLookedAt }
 
-    public func undo(
+    package func undo(
         _ id: UInt32, archive: String, store: String, checkpoint: (Double) -> Bool
-    ) throws(SourceError) -> UndoReport? { throw Self.isLookedAt }
+    ) throws(SourceError) -> Carried<UndoOutcome>? { throw Self.isLookedAt }
 
-    public func clearLog(archive: String, store: String) throws(SourceError) -> ChangeOutcome {
+    package func clearLog(archive: String, store: String) throws(SourceError) -> Carried<Removal> {
         throw Self.isLookedAt
     }
 }

@@ -1,17 +1,12 @@
-/// Why a store, an archive or a value can't be shown: one line for a person. A value; safe to share between
-/// threads.
-public struct SourceError: Error, Sendable, Hashable, CustomStringConvertible {
-    public let description: String
-
-    public init(_ description: String) { self.description = description }
-}
+import StorageEngine
+import StoreInspection
 
 /// Where the browser's effects read from. Safe from any thread; its calls may take long and are never made by the
 /// thread that draws.
 ///
 /// Looking leaves no trace: everything but ``carryOut(_:on:archive:store:checkpoint:)``, ``undo(_:archive:store:)`` and
 /// ``clearLog(archive:store:)`` only peeks.
-public protocol StoreSource: Sendable {
+package protocol StoreSource: Sendable {
     /// The folder whose stores ``stores()`` lists, for the screen that explains an empty list.
     var folder: String { get }
 
@@ -25,17 +20,17 @@ public protocol StoreSource: Sendable {
     func listing(archive: String, store: String) throws(SourceError) -> any EntryListing
 
     /// The metadata of a key; nil when there is no such entry.
-    func entry(_ key: String, archive: String, store: String) throws(SourceError) -> Entry?
+    func entry(_ key: String, archive: String, store: String) throws(SourceError) -> EntryMetadata?
 
     /// The bytes of a value within a range, cut to the value's length; nil when there is no such entry.
     func bytes(_ key: String, range: Range<Int>, archive: String, store: String) throws(SourceError)
         -> [UInt8]?
 
     /// Events of an archive from a number on; nil: all that are still known.
-    func events(archive: String, store: String, from: UInt64?) throws(SourceError) -> EventPage
+    func events(archive: String, store: String, from: UInt64?) throws(SourceError) -> EventBatch
 
     /// What the events tell of a key.
-    func biography(of key: String, archive: String, store: String) throws(SourceError) -> Biography
+    func biography(of key: String, archive: String, store: String) throws(SourceError) -> KeyHistory
 
     /// Messages of a log, oldest first, at most `count`, beginning with the one that `behind` others followed when
     /// `nextEvent` was the number of the event to come.
@@ -44,7 +39,7 @@ public protocol StoreSource: Sendable {
     ) throws(SourceError) -> [LogLine]
 
     /// What can be taken back, latest first.
-    func reversible(archive: String, store: String) throws(SourceError) -> [Reversible]
+    func reversible(archive: String, store: String) throws(SourceError) -> [ReversibleAction]
 
     /// Carries a query out; nil when it was stopped. `progress` is told how far it is, 0 to 1, and says whether to go on.
     func query(
@@ -64,23 +59,24 @@ public protocol StoreSource: Sendable {
     /// Does it to the targets that are still what the plan saw, in one action that can be taken back. `checkpoint` is
     /// told how many are done and says whether to go on.
     func carryOut(
-        _ change: Change, on targets: [Target], archive: String, store: String, checkpoint: (Int) -> Bool
-    ) throws(SourceError) -> ChangeOutcome
+        _ action: PlannedAction, on targets: [Target], archive: String, store: String,
+        checkpoint: (Int) -> Bool
+    ) throws(SourceError) -> Carried<PlanOutcome>
 
     /// Takes an action back; nil when it no longer can be. Deadlines come back in parts: between them `checkpoint` is
     /// told how much is done, 0 to 1, and says whether to go on.
     func undo(
         _ id: UInt32, archive: String, store: String, checkpoint: (Double) -> Bool
-    ) throws(SourceError) -> UndoReport?
+    ) throws(SourceError) -> Carried<UndoOutcome>?
 
     /// Deletes every message of a log, for good.
-    func clearLog(archive: String, store: String) throws(SourceError) -> ChangeOutcome
+    func clearLog(archive: String, store: String) throws(SourceError) -> Carried<Removal>
 }
 
 /// A list of entries in LRU order as it was at one moment: index 0 is the most recent. Safe from any thread.
 ///
 /// Asking for an entry's metadata reads the store; the list itself doesn't, so that a million entries cost little.
-public protocol EntryListing: Sendable {
+package protocol EntryListing: Sendable {
     var count: Int { get }
     /// Sum of the sizes of all values.
     var valueBytes: UInt64 { get }
@@ -89,13 +85,13 @@ public protocol EntryListing: Sendable {
     func figures(at index: Int) -> (size: UInt32, hits: UInt32)
 
     /// When an entry was last accessed, without reading the store.
-    func accessed(at index: Int) -> Moment
+    func accessed(at index: Int) -> Timestamp
 
     /// The key; nil when the entry is gone and its place was used again.
     func key(at index: Int) -> String?
 
     /// The metadata of the entry's key as they are now; nil when the entry is gone.
-    func entry(at index: Int) -> Entry?
+    func entry(at index: Int) -> EntryMetadata?
 
     /// Where the entry with that key stands, if that can be told without looking at all of them.
     func index(ofKey key: String) -> Int?

@@ -1,3 +1,6 @@
+import ArchiveQuery
+import StorageEngine
+import StoreInspection
 import TerminalKit
 
 /// Deleting and expiring: from the key to what is said when it is done.
@@ -90,28 +93,25 @@ extension Browser {
     }
 
     /// Makes the plan that the form asks for; that of idle entries has to look for them first.
-    private static func plan(_ model: inout Model, _ form: ExpireForm) -> [Effect] {
-        let change: Change
+    private static func plan(_ model: inout Model, _ old: ExpireForm) -> [Effect] {
+        var form = old
+        let change: PlannedAction
         switch form.choice {
         case .now: change = .expireNow
         case .never: return planNever(&model, form)
         case .after:
-            guard let seconds = DurationText.seconds(form.after.text) else { return refuse(&model, form) }
-            change = .lifetime(seconds)
+            guard let lifetime = duration(form.after.text, &form) else { return refuse(&model, form) }
+            change = .setLifetime(lifetime)
         case .idle:
-            guard let seconds = DurationText.seconds(form.idle.text) else { return refuse(&model, form) }
+            guard let idle = duration(form.idle.text, &form) else { return refuse(&model, form) }
             guard let store = model.store else { return [] }
+            let before = model.now.adding(seconds: -(idle / .seconds(1)))
             let ticket = model.ticket()
             model.overlay = nil
             model.job = Job(ticket: ticket, title: "looking for idle entries", since: model.now)
             model.pendingIdle = PendingIdle(
-                ticket: ticket, archive: form.archive, seconds: seconds,
-                before: model.now.adding(seconds: -seconds))
-            return [
-                .collectIdle(
-                    ticket: ticket, before: model.now.adding(seconds: -seconds), archive: form.archive,
-                    store: store)
-            ]
+                ticket: ticket, archive: form.archive, idle: idle, before: before)
+            return [.collectIdle(ticket: ticket, before: before, archive: form.archive, store: store)]
         }
         model.overlay = .plan(Plan(change, archive: form.archive, targets: form.targets))
         return []
@@ -126,13 +126,21 @@ extension Browser {
             model.say("\(which) deadline; nothing was changed.")
             return []
         }
-        model.overlay = .plan(Plan(.lifetime(nil), archive: form.archive, targets: targets))
+        model.overlay = .plan(Plan(.setLifetime(nil), archive: form.archive, targets: targets))
         return []
     }
 
-    private static func refuse(_ model: inout Model, _ old: ExpireForm) -> [Effect] {
-        var form = old
-        form.problem = "A time has a unit: 90s, 5m, 2h, 3d, 1h30m."
+    /// What was typed; otherwise the form has the problem.
+    private static func duration(_ text: String, _ form: inout ExpireForm) -> Duration? {
+        do throws(DurationFault) {
+            return try DurationText.interval(text)
+        } catch {
+            form.problem = "\(error)."
+            return nil
+        }
+    }
+
+    private static func refuse(_ model: inout Model, _ form: ExpireForm) -> [Effect] {
         model.overlay = .expire(form)
         return []
     }
@@ -147,7 +155,7 @@ extension Browser {
         case .failure(let error): model.say(error.description, role: .error)
         case .success(nil): break
         case .success(let targets?):
-            let duration = DurationText.text(pending.seconds)
+            let duration = DurationText.text(pending.idle)
             guard !targets.isEmpty else {
                 model.say("No entry of \(pending.archive) is idle longer than \(duration).")
                 return []
@@ -155,7 +163,7 @@ extension Browser {
             model.overlay = .plan(
                 Plan(
                     .expireIdle(before: pending.before), archive: pending.archive, targets: targets,
-                    idle: pending.seconds))
+                    idle: pending.idle))
         }
         return []
     }
@@ -175,7 +183,7 @@ extension Browser {
         case .undo(let action):
             job.title = "undoing"
             // What was removed comes back by one word, at once.
-            job.isStoppable = action.kind == .lifetime
+            job.isStoppable = action.kind == .deadline
             return [.undo(ticket: ticket, action, archive: plan.archive, store: store)]
         case .clearLog:
             job.title = "deleting"
@@ -185,22 +193,23 @@ extension Browser {
     }
 
     static func changed(
-        _ model: inout Model, _ ticket: Int, _ change: Change, _ archive: String,
-        _ result: Result<ChangeOutcome, SourceError>
+        _ model: inout Model, _ ticket: Int, _ change: PlannedAction, _ archive: String,
+        _ result: Result<Carried<PlanOutcome>, SourceError>
     ) -> [Effect] {
         if model.job?.ticket == ticket { model.job = nil }
         switch result {
         case .failure(let error):
             model.overlay = .message(MessageBox(title: nothing(change), lines: [error.description]))
             return []
-        case .success(let outcome):
-            note(&model, outcome)
+        case .success(let carried):
+            let outcome = carried.outcome
+            model.cost.note(writes: outcome.entries, longestCall: carried.longestCall)
             var figures =
                 outcome.entries == 0
                 ? nothing(change) : "\(done(change, outcome.entries)), \(Figures.bytes(outcome.bytes))"
-            if outcome.isReversible { figures += "; \(keyName(model, .undo)) undoes" }
+            if outcome.action != nil { figures += "; \(keyName(model, .undo)) undoes" }
             model.entries?.marks = Marks()
-            let report = lines(of: outcome)
+            let report = lines(of: outcome, carried.stopped)
             if report.isEmpty {
                 model.say("\(figures).", role: .good, seconds: 10)
             } else {
@@ -208,69 +217,65 @@ extension Browser {
                     MessageBox(title: "Plan carried out", lines: [figures + "."] + report))
             }
             var effects: [Effect] = []
-            let isGone = if case .lifetime = change { false } else { true }
+            let isGone = if case .setLifetime = change { false } else { true }
             if model.screen == .value, outcome.entries > 0, isGone { effects += leaveValue(&model) }
             return effects + refresh(&model, isForced: true)
         }
     }
 
-    /// What a change cost the store is counted where the header shows it.
-    private static func note(_ model: inout Model, _ outcome: ChangeOutcome) {
-        model.cost.writes += outcome.entries
-        model.cost.longestLock = max(model.cost.longestLock, outcome.longestCall)
-    }
-
     /// `3 entries deleted`
-    private static func done(_ change: Change, _ count: Int) -> String {
+    private static func done(_ change: PlannedAction, _ count: Int) -> String {
         let entries = Figures.count(count, "entry", "entries")
         switch change {
         case .delete: return "\(entries) deleted"
         case .expireNow, .expireIdle: return "\(entries) expired"
-        case .lifetime(let seconds?):
-            return "\(entries) \(count == 1 ? "expires" : "expire") in \(DurationText.text(seconds))"
-        case .lifetime(nil): return "\(entries) \(count == 1 ? "expires" : "expire") no more"
+        case .setLifetime(let lifetime?):
+            return "\(entries) \(count == 1 ? "expires" : "expire") in \(DurationText.text(lifetime))"
+        case .setLifetime(nil): return "\(entries) \(count == 1 ? "expires" : "expire") no more"
         }
     }
 
-    static func nothing(_ change: Change) -> String {
+    static func nothing(_ change: PlannedAction) -> String {
         change == .delete ? "Nothing was deleted" : "Nothing was changed"
     }
 
     /// What was planned and didn't happen.
-    private static func lines(of outcome: ChangeOutcome) -> [String] {
+    private static func lines(of outcome: PlanOutcome, _ stopped: String?) -> [String] {
         var lines: [String] = []
-        func list(_ title: String, _ keys: [String]) {
+        func list(_ reason: PlanSkip.Reason) {
+            let keys = outcome.skips.filter { $0.reason == reason }.map(\.key)
             guard !keys.isEmpty else { return }
-            lines.append(title)
+            lines.append("Left alone, because they \(reason.past.many):")
             lines += keys.prefix(100).map { "- \(TerminalText.sanitized($0))" }
             if keys.count > 100 { lines.append("and \(Figures.count(keys.count - 100)) more") }
         }
-        list("Left alone, because they changed after the plan was made:", outcome.changed)
-        list("Left alone, because they were used after the plan was made:", outcome.used)
-        if !outcome.absent.isEmpty {
-            lines.append("Gone already: \(Figures.count(outcome.absent.count, "entry", "entries")).")
-        }
-        if outcome.entries > 0, !outcome.isReversible {
+        list(.changed)
+        list(.used)
+        let absent = outcome.skips.count { $0.reason == .absent }
+        if absent > 0 { lines.append("Gone already: \(Figures.count(absent, "entry", "entries")).") }
+        if outcome.entries > 0, outcome.action == nil {
             lines.append("This can't be undone: what was before is not kept.")
         }
         if outcome.unchanged > 0 {
             let entries = Figures.count(outcome.unchanged, "entry", "entries")
             lines.append("Left alone, because there was no deadline to take away: \(entries).")
         }
-        if let stopped = outcome.stopped { lines.append(stopped) }
+        if let stopped { lines.append(stopped) }
         return lines
     }
 
     static func cleared(
-        _ model: inout Model, _ ticket: Int, _ archive: String, _ result: Result<ChangeOutcome, SourceError>
+        _ model: inout Model, _ ticket: Int, _ archive: String,
+        _ result: Result<Carried<Removal>, SourceError>
     ) -> [Effect] {
         if model.job?.ticket == ticket { model.job = nil }
         switch result {
         case .failure(let error):
             model.overlay = .message(MessageBox(title: "Nothing was deleted", lines: [error.description]))
             return []
-        case .success(let outcome):
-            note(&model, outcome)
+        case .success(let carried):
+            let outcome = carried.outcome
+            model.cost.note(writes: outcome.entries, longestCall: carried.longestCall)
             let messages = Figures.count(outcome.entries, "message", "messages")
             model.say("\(messages) deleted, \(Figures.bytes(outcome.bytes)).", role: .good)
             model.log?.forget()

@@ -1,3 +1,5 @@
+import StorageEngine
+import StoreInspection
 import TerminalKit
 
 extension Browser {
@@ -120,7 +122,7 @@ extension Browser {
         return []
     }
 
-    private static func show(_ arranged: Arranged, in entries: inout EntriesState, now: Moment) {
+    private static func show(_ arranged: Arranged, in entries: inout EntriesState, now: Timestamp) {
         let old = entries.arrangement
         let isSameFilter = old?.filter == arranged.arrangement.filter
         flash(arranged.entries.values, in: &entries, isFirst: old == nil, now: now)
@@ -148,7 +150,7 @@ extension Browser {
 
     /// Highlights rows that appeared or were replaced since the last listing.
     private static func flash(
-        _ shown: some Sequence<Entry>, in entries: inout EntriesState, isFirst: Bool, now: Moment
+        _ shown: some Sequence<EntryMetadata>, in entries: inout EntriesState, isFirst: Bool, now: Timestamp
     ) {
         guard !isFirst else { return }
         let before = Dictionary(
@@ -168,7 +170,7 @@ extension Browser {
     // MARK: Rows in view
 
     static func loaded(
-        _ model: inout Model, _ ticket: Int, _ rows: [Int: Entry], _ range: Range<Int>
+        _ model: inout Model, _ ticket: Int, _ rows: [Int: EntryMetadata], _ range: Range<Int>
     ) -> [Effect] {
         guard model.entries?.rowsTicket == ticket else { return [] }
         model.entries?.rowsTicket = nil

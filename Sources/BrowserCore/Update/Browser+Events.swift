@@ -1,11 +1,12 @@
 import StorageEngine
+import StoreInspection
 import TerminalKit
 
 /// Events, and the screen that shows them and the processes.
 extension Browser {
     /// The archives whose events are in view.
-    private static func watched(_ model: Model) -> [ArchiveSummary] {
-        let isWatched: (ArchiveSummary) -> Bool
+    private static func watched(_ model: Model) -> [ArchiveSample] {
+        let isWatched: (ArchiveSample) -> Bool
         switch model.screen {
         case .archives:
             guard model.archives.showsEvents else { return [] }
@@ -136,12 +137,12 @@ extension Browser {
         let event = model.events[monitor.number(row: monitor.row(model.events), model.events)]
         var lines = ["\(Figures.date(event.time)) UTC, in \(event.archive)"]
         if let key = event.key {
-            lines.append("key \(TerminalText.sanitized(key))\(event.isWholeKey ? "" : " (cut)")")
+            lines.append("key \(TerminalText.sanitized(key))\(event.keyIsComplete ? "" : " (cut)")")
         }
         if event.bytes > 0 { lines.append("\(Figures.count(event.bytes)) bytes") }
-        if let cause = EventText.cause(event) { lines.append("because: \(cause)") }
+        if let cause = event.cause.label(of: event.kind) { lines.append("because: \(cause)") }
         if event.pid != 0 { lines.append("by \(model.processName(event.pid))") }
-        model.overlay = .message(MessageBox(title: EventText.kind(event.kind), lines: lines))
+        model.overlay = .message(MessageBox(title: event.kind.label, lines: lines))
     }
 
     static func settleMonitor(_ model: inout Model, page: Int) {
@@ -167,7 +168,7 @@ extension Browser {
     }
 
     static func loaded(
-        _ model: inout Model, key: String, archive: String, biography result: Result<Biography, SourceError>
+        _ model: inout Model, key: String, archive: String, biography result: Result<KeyHistory, SourceError>
     ) -> [Effect] {
         guard model.value?.archive == archive, model.value?.key == key else { return [] }
         model.value?.isBiographyPending = false

@@ -1,8 +1,9 @@
+import StoreInspection
 import TerminalKit
 
 /// The messages of a log.
 extension Browser {
-    static func openLog(_ model: inout Model, _ archive: ArchiveSummary) {
+    static func openLog(_ model: inout Model, _ archive: ArchiveSample) {
         var log = LogState(archive: archive.name)
         log.update(archive)
         model.log = log

@@ -1,4 +1,5 @@
 import ArchiveQuery
+import StoreInspection
 import TerminalKit
 
 /// Asking queries: opening the screen, carrying a query out, and what can be done with its result.
@@ -191,7 +192,7 @@ extension Browser {
             return
         }
         model.overlay = .message(
-            MessageBox(title: "How it was carried out", lines: answer.explanation.map(\.keepingIndent)))
+            MessageBox(title: "How it was carried out", lines: answer.explanation.lines.map(\.keepingIndent)))
     }
 
     private static func showSwift(_ model: inout Model) {

@@ -1,3 +1,5 @@
+import StorageEngine
+import StoreInspection
 import TerminalKit
 
 extension Browser {
@@ -17,7 +19,8 @@ extension Browser {
     }
 
     static func loaded(
-        _ model: inout Model, _ store: String, _ result: Result<StoreFigures, SourceError>, at moment: Moment
+        _ model: inout Model, _ store: String, _ result: Result<StoreFigures, SourceError>,
+        at moment: Timestamp
     ) -> [Effect] {
         guard store == model.store else { return [] }
         model.archives.isPending = false
@@ -29,7 +32,7 @@ extension Browser {
             model.cost.note(accesses: figures.ownAccesses)
             for archive in figures.archives where archive.problem == nil {
                 model.archives.histories[archive.name, default: ArchiveHistory()].add(
-                    archive.counters, at: moment)
+                    archive.status, at: moment)
             }
             model.archives.histories = model.archives.histories.filter { name, _ in
                 figures.archives.contains { $0.name == name }
@@ -60,7 +63,7 @@ extension Browser {
     }
 
     /// Whether the deadline of a row passed since the listing was taken: the store's figures don't show it.
-    private static func hasExpired(_ entries: EntriesState, _ now: Moment) -> Bool {
+    private static func hasExpired(_ entries: EntriesState, _ now: Timestamp) -> Bool {
         guard let made = entries.arrangement?.made else { return false }
         return entries.rows.values.contains { entry in
             entry.expires.map { $0 <= now && $0 > made } ?? false
@@ -139,7 +142,7 @@ extension Browser {
 
     /// Whether the value on the screen is still the store's.
     static func checked(
-        _ model: inout Model, key: String, archive: String, _ result: Result<Entry?, SourceError>
+        _ model: inout Model, key: String, archive: String, _ result: Result<EntryMetadata?, SourceError>
     ) -> [Effect] {
         guard model.value?.archive == archive, model.value?.key == key, let shown = model.value?.load?.entry
         else { return [] }

@@ -1,3 +1,5 @@
+import StorageEngine
+import StoreInspection
 import TerminalKit
 
 /// Taking back what was deleted or expired, by whichever process.
@@ -9,7 +11,7 @@ extension Browser {
 
     static func loaded(
         _ model: inout Model, _ purpose: UndoPurpose, archive: String,
-        reversible result: Result<[Reversible], SourceError>
+        reversible result: Result<[ReversibleAction], SourceError>
     ) -> [Effect] {
         // Something else was opened while the answer was under way.
         guard model.overlay == nil, model.prompt == nil, archive == model.archiveInView else { return [] }
@@ -54,7 +56,7 @@ extension Browser {
     }
 
     static func undone(
-        _ model: inout Model, _ ticket: Int, _ result: Result<UndoReport?, SourceError>
+        _ model: inout Model, _ ticket: Int, _ result: Result<Carried<UndoOutcome>?, SourceError>
     ) -> [Effect] {
         if model.job?.ticket == ticket { model.job = nil }
         switch result {
@@ -66,9 +68,9 @@ extension Browser {
                 "That can no longer be undone: its time is over, too much was written since, or the disk was full.",
                 role: .warning)
             return []
-        case .success(let report?):
-            model.cost.writes += report.entries
-            model.cost.longestLock = max(model.cost.longestLock, report.longestCall)
+        case .success(let carried?):
+            let report = carried.outcome
+            model.cost.note(writes: report.entries, longestCall: carried.longestCall)
             var words = "Nothing was restored"
             if report.entries > 0 {
                 words = "\(Figures.count(report.entries, "entry", "entries")) restored"

@@ -1,3 +1,4 @@
+import StoreInspection
 import TerminalKit
 
 extension ValueState {
@@ -9,7 +10,8 @@ extension ValueState {
         switch mode {
         case .tree: visible.count
         case .text: lines.count
-        case .hex: HexDump(count: load?.entry.size ?? 0) { _ in [] }.rowCount(columns: max(1, columns - 1))
+        case .hex:
+            HexDump(count: load?.entry.valueBytes ?? 0) { _ in [] }.rowCount(columns: max(1, columns - 1))
         }
     }
 
@@ -35,6 +37,13 @@ extension ValueState {
         }
         unfold()
         cursor = visible.firstIndex(of: node) ?? 0
+    }
+}
+
+extension ValueTree {
+    /// Whether a node's name or value holds a text, whatever its case.
+    func matches(_ index: Int, _ pattern: KeyPattern) -> Bool {
+        pattern.matches(nodes[index].name) || !nodes[index].isContainer && pattern.matches(nodes[index].value)
     }
 }
 
@@ -146,7 +155,7 @@ extension Browser {
             return []
         }
         value.top = max(0, min(value.top, count - page))
-        guard value.mode == .hex, value.pendingChunk == nil, let size = value.load?.entry.size,
+        guard value.mode == .hex, value.pendingChunk == nil, let size = value.load?.entry.valueBytes,
             let store = model.store, size > 0
         else { return [] }
         let dump = HexDump(count: size) { _ in [] }

@@ -1,10 +1,11 @@
+import StorageEngine
 import TerminalKit
 
 /// The browser as three pure functions: how it starts, what a message changes, how the model looks. Stateless;
 /// safe to call from any thread.
-public enum Browser {
+package enum Browser {
     /// What is to be read before anything can be shown.
-    public static func start(_ model: inout Model) -> [Effect] {
+    package static func start(_ model: inout Model) -> [Effect] {
         if let store = model.store {
             model.archives.isPending = true
             return [.loadFigures(store: store)]
@@ -13,7 +14,7 @@ public enum Browser {
         return [.loadStores]
     }
 
-    public static func update(_ model: inout Model, _ message: Message) -> [Effect] {
+    package static func update(_ model: inout Model, _ message: Message) -> [Effect] {
         var effects: [Effect]
         switch message {
         case .clock(let now):
@@ -63,7 +64,7 @@ public enum Browser {
     }
 
     /// Time passes: what was shown for a while goes.
-    private static func advance(_ model: inout Model, to now: Moment) {
+    private static func advance(_ model: inout Model, to now: Timestamp) {
         model.now = now
         if let notice = model.notice, notice.until <= now { model.notice = nil }
         if let flashes = model.entries?.flashes, !flashes.isEmpty {

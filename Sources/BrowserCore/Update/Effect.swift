@@ -1,5 +1,9 @@
+import ArchiveQuery
+import StorageEngine
+import StoreInspection
+
 /// What the model wants done outside of itself. A value; safe to share between threads.
-public enum Effect: Sendable {
+package enum Effect: Sendable {
     case loadStores
     case loadFigures(store: String)
     case arrange(ticket: Int, ArrangementRequest)
@@ -10,7 +14,7 @@ public enum Effect: Sendable {
     /// Looks up key and sequence of every row.
     case collect(ticket: Int, Arrangement)
     /// The entries that were last accessed before a moment.
-    case collectIdle(ticket: Int, before: Moment, archive: String, store: String)
+    case collectIdle(ticket: Int, before: Timestamp, archive: String, store: String)
     case loadEvents(store: String, [EventRequest])
     case loadBiography(key: String, archive: String, store: String)
     /// The messages of a range, of a log that ends at a number.
@@ -22,8 +26,8 @@ public enum Effect: Sendable {
     case export(ticket: Int, QueryRequest, path: String)
     case loadReversible(UndoPurpose, archive: String, store: String)
     // The effects that change a store: a person confirmed them.
-    case change(ticket: Int, Change, [Target], archive: String, store: String)
-    case undo(ticket: Int, Reversible, archive: String, store: String)
+    case change(ticket: Int, PlannedAction, [Target], archive: String, store: String)
+    case undo(ticket: Int, ReversibleAction, archive: String, store: String)
     case clearLog(ticket: Int, archive: String, store: String)
     /// Stops the job with that ticket; nothing is heard of it any more.
     case stop(ticket: Int)
@@ -32,24 +36,24 @@ public enum Effect: Sendable {
 }
 
 /// Where a value is wanted.
-public enum ValuePurpose: Sendable, Hashable {
+package enum ValuePurpose: Sendable, Hashable {
     case preview, screen
 }
 
 /// What reversible actions are asked for: to plan the undoing of the latest, or to choose.
-public enum UndoPurpose: Sendable, Hashable {
+package enum UndoPurpose: Sendable, Hashable {
     case latest, list
 }
 
 /// The archive whose events are wanted, from a number on; nil: all that are still known.
-public struct EventRequest: Sendable, Hashable {
-    public var archive: String
-    public var from: UInt64?
+package struct EventRequest: Sendable, Hashable {
+    package var archive: String
+    package var from: UInt64?
 }
 
 extension Effect: CustomStringConvertible {
     /// One line, for tests and for traces.
-    public var description: String {
+    package var description: String {
         switch self {
         case .loadStores: "load stores"
         case .loadFigures(let store): "load figures of \(store)"
@@ -74,13 +78,25 @@ extension Effect: CustomStringConvertible {
         case .query(_, let request): "query \(request.archive): \(request.pipeline)"
         case .export(_, let request, let path): "export \(request.archive): \(request.pipeline) to \(path)"
         case .loadReversible(let purpose, let archive, _): "load reversible of \(archive) for \(purpose)"
-        case .change(_, let change, let targets, let archive, _):
-            "\(change) \(targets.count) of \(archive)"
+        case .change(_, let action, let targets, let archive, _):
+            "\(action.trace) \(targets.count) of \(archive)"
         case .undo(_, let action, let archive, _): "undo \(action.id) of \(archive)"
         case .clearLog(_, let archive, _): "clear \(archive)"
         case .stop: "stop"
         case .quit: "quit"
         case .startDemo: "start demo"
+        }
+    }
+}
+
+extension PlannedAction {
+    fileprivate var trace: String {
+        switch self {
+        case .delete: "delete"
+        case .expireNow: "expire now"
+        case .expireIdle: "expire idle"
+        case .setLifetime(let lifetime?): "expire in \(DurationText.text(lifetime))"
+        case .setLifetime(nil): "expire never"
         }
     }
 }

@@ -1,12 +1,15 @@
+import StorageEngine
+import StoreInspection
+
 /// What reading a value gave. Immutable; safe to share between threads.
-public struct ValueLoad: Sendable {
-    public var entry: Entry
-    public var content: ValueContent
+package struct ValueLoad: Sendable {
+    package var entry: EntryMetadata
+    package var content: ValueContent
     /// The value's first bytes, all of them when it is short.
-    public var head: [UInt8]
+    package var head: [UInt8]
 
     /// The bytes that are read for the pane beside the list.
-    public static let previewLimit = 256 << 10
+    package static let previewLimit = 256 << 10
 
     /// Reads and decodes a value; of one longer than `limit` only a beginning.
     /// - Returns: nil when there is no such entry.
@@ -14,11 +17,11 @@ public struct ValueLoad: Sendable {
         _ key: String, limit: Int, archive: String, store: String, from source: any StoreSource
     ) throws(SourceError) -> ValueLoad? {
         guard let entry = try source.entry(key, archive: archive, store: store) else { return nil }
-        let wanted = entry.size <= limit ? entry.size : min(limit, ValueContent.textLimit)
+        let wanted = entry.valueBytes <= limit ? entry.valueBytes : min(limit, ValueContent.textLimit)
         guard let head = try source.bytes(key, range: 0..<wanted, archive: archive, store: store) else {
             return nil
         }
-        let content = ValueContent(head, total: entry.size, notation: entry.notation)
+        let content = ValueContent(head, total: entry.valueBytes, encoding: entry.encoding)
         return ValueLoad(entry: entry, content: content, head: head)
     }
 }

@@ -1,8 +1,9 @@
+import StoreInspection
 import TerminalKit
 
 /// The archive under the cursor in full: gauges and counters, and graphs of the last minutes where there is room.
 struct ArchivePane {
-    let archive: ArchiveSummary
+    let archive: ArchiveSample
     let history: ArchiveHistory?
 
     private static let figuresColumns = 56
@@ -14,7 +15,7 @@ struct ArchivePane {
     func draw(into frame: inout Frame, in rect: Rect, look: Look) {
         let box = rect.split(top: min(rect.rows, ArchivePane.mostRows)).top
         frame.border(box, style: look[.border], glyphs: look.glyphs)
-        let content = [archive.typeName, archive.notation.name ?? ""].filter { !$0.isEmpty }
+        let content = [archive.typeName, archive.latestEncoding?.label ?? ""].filter { !$0.isEmpty }
         let title = archive.name + (content.isEmpty ? "" : ": ") + content.joined(separator: ", ")
         frame.write(
             TextWidth.truncate(" \(title) ", to: max(0, box.columns - 4), ellipsis: look.glyphs.ellipsis),
@@ -40,7 +41,7 @@ struct ArchivePane {
         drawGauge(
             "memory", archive.memoryBytes, archive.memoryLimit, archive.memoryShare, &frame, rect.line(1),
             look)
-        let counters = archive.counters
+        let counters = archive.status
         let accesses = counters.hits &+ counters.misses
         let rows: [(String, String)] = [
             ("footprint", footprintText),

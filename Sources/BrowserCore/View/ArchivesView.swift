@@ -1,3 +1,4 @@
+import StoreInspection
 import TerminalKit
 
 /// The archives of a store with what they hold and do.
@@ -29,21 +30,21 @@ enum ArchivesView {
         }
     }
 
-    private static func row(_ archive: ArchiveSummary, _ history: ArchiveHistory?) -> Table.Row {
+    private static func row(_ archive: ArchiveSample, _ history: ArchiveHistory?) -> Table.Row {
         guard archive.problem == nil else {
-            let cells = [archive.name, archive.kind.rawValue, "-", "unreadable"]
+            let cells = [archive.name, "\(archive.kind)", "-", "unreadable"]
             return Table.Row(cells.map { Table.Cell($0) }, role: .danger)
         }
         let now = history?.now
         return Table.Row([
-            Table.Cell(archive.name), Table.Cell(archive.kind.rawValue, role: .dim),
+            Table.Cell(archive.name), Table.Cell("\(archive.kind)", role: .dim),
             Table.Cell(Figures.count(archive.entries)),
             Table.Cell(share(archive.diskBytes, of: archive.diskLimit)),
             archive.diskShare.map { Table.Cell("", gauge: $0) } ?? Table.Cell("no limit", role: .dim),
             footprint(archive),
             Table.Cell(share(archive.memoryBytes, of: archive.memoryLimit)),
             archive.memoryShare.map { Table.Cell("", gauge: $0) } ?? Table.Cell("no limit", role: .dim),
-            Table.Cell(archive.counters.hitRatio.map(Figures.percent) ?? "-"),
+            Table.Cell(archive.hitRatio.map(Figures.percent) ?? "-"),
             Table.Cell("", spark: history?.points.compactMap(\.hitRatio) ?? []),
             Table.Cell(now.map { Figures.rate($0.operations) } ?? "-"),
             Table.Cell(
@@ -53,7 +54,7 @@ enum ArchivesView {
     }
 
     /// What the files take; if that is more than they should, as a multiple of it too.
-    private static func footprint(_ archive: ArchiveSummary) -> Table.Cell {
+    private static func footprint(_ archive: ArchiveSample) -> Table.Cell {
         let bytes = Figures.bytes(archive.footprint)
         guard archive.footprint > archive.footprintBound else { return Table.Cell(bytes) }
         let ratio = Double(archive.footprint) / Double(archive.footprintBound)
@@ -91,7 +92,7 @@ enum ArchivesView {
         _ figures: StoreFigures, into frame: inout Frame, in rect: Rect, look: Look
     ) {
         guard !rect.isEmpty else { return }
-        func sum(_ value: (ArchiveSummary) -> UInt64) -> String {
+        func sum(_ value: (ArchiveSample) -> UInt64) -> String {
             Figures.bytes(figures.archives.reduce(0) { $0 &+ value($1) })
         }
         let entries = figures.archives.reduce(0) { $0 &+ $1.entries }

@@ -3,7 +3,7 @@ import TerminalKit
 extension Browser {
     /// Draws the model. It reads nothing but the model, so that the same model always looks the same; only rows in
     /// view are looked at.
-    public static func view(_ model: Model, into frame: inout Frame) {
+    package static func view(_ model: Model, into frame: inout Frame) {
         let layout = model.layout
         frame.fill(frame.bounds, style: model.look[.text])
         TitleView.draw(model, into: &frame, in: layout.title)
@@ -22,7 +22,7 @@ extension Browser {
     }
 
     /// The model's picture at its own size.
-    public static func frame(_ model: Model) -> Frame {
+    package static func frame(_ model: Model) -> Frame {
         var frame = Frame(size: model.size)
         view(model, into: &frame)
         return frame

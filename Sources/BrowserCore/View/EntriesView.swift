@@ -1,3 +1,5 @@
+import StorageEngine
+import StoreInspection
 import TerminalKit
 
 /// The entries of an archive.
@@ -67,7 +69,7 @@ enum EntriesView {
         return "No entries."
     }
 
-    private static func row(_ row: Int, _ entries: EntriesState, now: Moment, look: Look) -> Table.Row {
+    private static func row(_ row: Int, _ entries: EntriesState, now: Timestamp, look: Look) -> Table.Row {
         guard let entry = entries.rows[row] else {
             // Not read yet, or gone since the list was made.
             let isGone = entries.loaded.contains(row)
@@ -83,7 +85,7 @@ enum EntriesView {
         return Table.Row(
             [
                 Table.Cell(isGhost ? "x" : isVictim ? String(look.glyphs.descending) : "", role: .dying),
-                Table.Cell(entry.key), Table.Cell(Figures.bytes(UInt64(entry.size))),
+                Table.Cell(entry.key), Table.Cell(Figures.bytes(UInt64(entry.valueBytes))),
                 Table.Cell(entry.tier.rawValue, role: .dim),
                 Table.Cell(Figures.duration(now.seconds(since: entry.accessed), separator: "")),
                 Table.Cell(Figures.duration(now.seconds(since: entry.created), separator: "")),
@@ -92,7 +94,7 @@ enum EntriesView {
             ], role: role, isMarked: isMarked)
     }
 
-    static func expires(_ entry: Entry, now: Moment) -> (text: String, role: Role?) {
+    static func expires(_ entry: EntryMetadata, now: Timestamp) -> (text: String, role: Role?) {
         guard let deadline = entry.expires else { return ("-", .dim) }
         let left = deadline.seconds(since: now)
         if left <= 0 { return ("expired", .danger) }

@@ -1,43 +1,9 @@
 import StorageEngine
+import StoreInspection
 import TerminalKit
 
 /// Events in words. Stateless; safe to call from any thread.
 enum EventText {
-    static func kind(_ kind: EventKind) -> String {
-        switch kind {
-        case .record: "recorded"
-        case .update: "updated"
-        case .promotion: "promoted"
-        case .eviction: "evicted"
-        case .expiry: "expired"
-        case .delete: "deleted"
-        case .rejection: "rejected"
-        case .deadline: "deadline"
-        case .restore: "restored"
-        case .append: "appended"
-        case .resize: "resized"
-        }
-    }
-
-    /// Nil when the event says it all.
-    static func cause(_ event: StoreEvent) -> String? {
-        switch event.cause {
-        case .none, .request: nil
-        case .limit: "disk limit"
-        case .deadline: event.kind == .expiry ? "its time was over" : nil
-        case .idle: "idle"
-        case .owner: "with its owner"
-        case .person: "by a person"
-        case .tooLarge: "over the limit"
-        case .damage: "damaged"
-        case .processEnded: "process ended"
-        case .undo: event.kind == .restore ? nil : "undo"
-        case .unencodable: "not encodable"
-        case .undecodable: "not decodable"
-        case .noSpace: "disk full"
-        }
-    }
-
     static func role(_ kind: EventKind) -> Role {
         switch kind {
         case .record, .append, .restore: .good
@@ -55,11 +21,11 @@ enum EventText {
             default: return "(unknown)"
             }
         }
-        return event.isWholeKey ? key : key + look.glyphs.ellipsis
+        return event.keyIsComplete ? key : key + look.glyphs.ellipsis
     }
 
     /// `recorded 12:01:07 by api (4121), hit 41 times, evicted 12:09:30: disk limit`
-    static func line(_ biography: Biography, _ entry: Entry, _ model: Model) -> String {
+    static func line(_ biography: KeyHistory, _ entry: EntryMetadata, _ model: Model) -> String {
         var parts = biography.events.map { sentence($0, model) }
         if parts.isEmpty { parts.append("recorded before the oldest event that is known") }
         // Hits are counted up to its end.
@@ -69,14 +35,14 @@ enum EventText {
         return parts.joined(separator: ", ")
     }
 
-    private static func sentence(_ event: StoreEvent, _ model: Model) -> String {
-        var text = "\(kind(event.kind)) \(Figures.time(event.time))"
+    private static func sentence(_ event: ArchiveEvent, _ model: Model) -> String {
+        var text = "\(event.kind.label) \(Figures.time(event.time))"
         if event.kind == .promotion {
             text = "promoted \(Figures.time(event.time)) to memory"
             if event.pid != 0 { text += " of \(model.processName(event.pid))" }
             return text
         }
-        if let cause = cause(event) {
+        if let cause = event.cause.label(of: event.kind) {
             text += event.cause == .person ? " \(cause)" : ": \(cause)"
         } else if event.pid != 0 {
             text += " by \(model.processName(event.pid))"
@@ -92,9 +58,9 @@ enum EventText {
             lines.append("Events are known since \(Figures.date(since)) UTC; what was before is not.")
         }
         for event in biography.events {
-            var line = "\(Figures.date(event.time))  \(kind(event.kind))"
+            var line = "\(Figures.date(event.time))  \(event.kind.label)"
             if event.bytes > 0 { line += ", \(Figures.bytes(UInt64(event.bytes)))" }
-            if let cause = cause(event) { line += ", \(cause)" }
+            if let cause = event.cause.label(of: event.kind) { line += ", \(cause)" }
             if event.pid != 0 { line += ", by \(model.processName(event.pid))" }
             lines.append(line)
         }

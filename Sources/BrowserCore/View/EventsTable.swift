@@ -1,3 +1,4 @@
+import StoreInspection
 import TerminalKit
 
 /// Events as rows of a table: the screen's, and the tail below archives and entries.
@@ -35,10 +36,11 @@ enum EventsTable {
             let process = event.pid == 0 ? "" : "\(event.pid) \(processes[event.pid] ?? "")"
             var cells = [
                 Table.Cell(Figures.time(event.time), role: .dim), Table.Cell(event.archive, role: .dim),
-                Table.Cell(EventText.kind(event.kind), role: EventText.role(event.kind)),
+                Table.Cell(event.kind.label, role: EventText.role(event.kind)),
                 Table.Cell(EventText.key(event, look: look), role: event.key == nil ? .dim : nil),
                 Table.Cell(event.bytes == 0 ? "" : Figures.bytes(UInt64(event.bytes))),
-                Table.Cell(EventText.cause(event) ?? "", role: .dim), Table.Cell(process, role: .dim),
+                Table.Cell(event.cause.label(of: event.kind) ?? "", role: .dim),
+                Table.Cell(process, role: .dim),
             ]
             if !showsArchive { cells.remove(at: 1) }
             return Table.Row(cells)

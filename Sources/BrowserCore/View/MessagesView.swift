@@ -1,3 +1,4 @@
+import StoreInspection
 import TerminalKit
 
 /// The messages of a log, the newest at the bottom.
@@ -49,9 +50,9 @@ enum MessagesView {
         var left = [Span(" "), Span(Figures.count(log.count, "message", "messages"))]
         if let summary = model.archives.summary(log.archive) {
             left.append(Span("  " + ArchivesView.share(summary.diskBytes, of: summary.diskLimit)))
-            if summary.counters.evictions > 0 {
+            if summary.evictions > 0 {
                 left.append(
-                    Span("  \(Figures.count(summary.counters.evictions)) older ones dropped", look[.dim]))
+                    Span("  \(Figures.count(summary.evictions)) older ones dropped", look[.dim]))
             }
         }
         Bar(left: left, right: log.follows ? [Span(" newest ", look[.good])] : [], role: .text)

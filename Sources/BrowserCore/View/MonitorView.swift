@@ -1,3 +1,5 @@
+import StorageEngine
+import StoreInspection
 import TerminalKit
 
 /// What happens in the store: all events with filters, and the processes that have it open.
@@ -5,7 +7,7 @@ enum MonitorView {
     /// A process and one archive that it has open.
     struct Attachment: Sendable {
         let archive: String
-        let process: ProcessSummary
+        let process: AttachedProcess
     }
 
     /// Of the archive that the screen is about, or of all.
@@ -92,7 +94,7 @@ enum MonitorView {
             left.append(
                 Span(filter.isEmpty ? all : "\(Figures.count(monitor.count(model.events))) of \(all)"))
             if let archive = filter.archive { left.append(Span("  of \(archive)", look[.accent])) }
-            if let kind = filter.kind { left.append(Span("  \(EventText.kind(kind))", look[.accent])) }
+            if let kind = filter.kind { left.append(Span("  \(kind.label)", look[.accent])) }
             if !filter.text.isEmpty { left.append(Span("  key \"\(filter.text)\"", look[.accent])) }
             let lost = model.events.lost(of: filter.archive)
             if lost > 0 { right.append(Span(" \(Figures.count(lost)) lost ", look[.warning])) }

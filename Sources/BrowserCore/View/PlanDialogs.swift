@@ -1,4 +1,6 @@
+import ArchiveQuery
 import StorageEngine
+import StoreInspection
 import TerminalKit
 
 /// The dialogs before something is written: where their parts stand, for drawing and for the mouse, and what they say.
@@ -20,14 +22,14 @@ extension OverlayPlaces {
         case .undo(let action):
             words = ("Undo this?", "Undo")
             body = [
-                action.kind == .lifetime
+                action.kind == .deadline
                     ? "\(Figures.count(action.entries, "entry", "entries")) of \(plan.archive) "
                         + "\(action.entries == 1 ? "gets its" : "get their") former expiry, \(Figures.bytes(action.bytes))"
                     : "\(Figures.count(action.entries, "entry", "entries")) \(action.entries == 1 ? "comes" : "come") "
                         + "back to \(plan.archive), \(Figures.bytes(action.bytes))",
                 UndoText.story(action, model),
             ]
-            if isTall, action.kind == .lifetime {
+            if isTall, action.kind == .deadline {
                 body.append("Entries that changed or expired meanwhile stay as they are.")
             } else if isTall {
                 body.append(
@@ -52,23 +54,26 @@ extension OverlayPlaces {
     }
 
     /// How long it can be undone.
-    private static func grace(_ plan: Plan, _ change: Change, _ model: Model) -> String {
+    private static func grace(_ plan: Plan, _ change: PlannedAction, _ model: Model) -> String {
         let undoes = "\(Browser.keyName(model, .undo)) undoes it for ten minutes, or until "
-        if case .lifetime = change { return undoes + "megabytes are written, or a put finds the disk full." }
+        if case .setLifetime = change {
+            return undoes + "megabytes are written, or a put finds the disk full."
+        }
         guard isBeyondBudget(plan, model) else { return undoes + "a put finds the disk full." }
         return "More than is kept for an undo: " + undoes
             + "5% of the limit is written, or a put finds the disk full."
     }
 
-    private static func words(_ change: Change, _ plan: Plan) -> (title: String, button: String) {
+    private static func words(_ change: PlannedAction, _ plan: Plan) -> (title: String, button: String) {
         let count = Figures.count(plan.targets.count, "entry", "entries")
         switch change {
         case .delete: return ("Delete \(count)?", "Delete")
         case .expireNow: return ("Expire \(count) now?", "Expire")
         case .expireIdle:
-            return ("Expire \(count) idle over \(DurationText.text(plan.idle ?? 0))?", "Expire")
-        case .lifetime(let seconds?): return ("Expire \(count) in \(DurationText.text(seconds))?", "Expire")
-        case .lifetime(nil): return ("Never expire \(count)?", "Keep")
+            return ("Expire \(count) idle over \(DurationText.text(plan.idle ?? .zero))?", "Expire")
+        case .setLifetime(let lifetime?):
+            return ("Expire \(count) in \(DurationText.text(lifetime))?", "Expire")
+        case .setLifetime(nil): return ("Never expire \(count)?", "Keep")
         }
     }
 

@@ -1,3 +1,4 @@
+import StoreInspection
 import TerminalKit
 
 /// The value of the entry under the cursor, beside or below the list.
@@ -23,7 +24,7 @@ struct PreviewPane {
             return
         }
         guard let load = preview.load else { return }
-        let figures = "\(load.content.name), \(Figures.bytes(UInt64(load.entry.size)))"
+        let figures = "\(load.content.name), \(Figures.bytes(UInt64(load.entry.valueBytes)))"
         let space = isBeside ? "" : " "
         let width = TextWidth.width(of: figures) + 2 + 2 * space.count
         let key = TextWidth.truncate(

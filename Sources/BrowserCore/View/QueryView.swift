@@ -1,4 +1,5 @@
 import ArchiveQuery
+import StoreInspection
 import TerminalKit
 
 /// A query, and its result as a table.

@@ -1,3 +1,4 @@
+import StoreInspection
 import TerminalKit
 
 /// The line above the footer: a prompt, progress, something that went wrong, a notice, or what the cursor is on.
@@ -104,11 +105,12 @@ struct StatusView {
         if value.mode == .tree, let tree = value.tree, let node = value.node {
             spans.append(Span(tree.path(of: node), look[.accent]))
             if tree.isCut { spans.append(Span("  cut after \(Figures.count(ValueTree.maximumNodes)) parts")) }
-        } else if value.mode == .text, let size = value.load?.entry.size, size > ValueContent.textLimit {
+        } else if value.mode == .text, let size = value.load?.entry.valueBytes, size > ValueContent.textLimit
+        {
             spans.append(
                 Span("The first \(Figures.bytes(UInt64(ValueContent.textLimit))) as text.", look[.dim]))
         }
-        if value.mode == .hex, let size = value.load?.entry.size {
+        if value.mode == .hex, let size = value.load?.entry.valueBytes {
             let columns = max(1, model.layout.list.columns - 1)
             let offset = value.top * HexDump(count: size) { _ in [] }.bytesPerRow(columns: columns)
             return .line(spans, right: "byte \(Figures.count(offset)) of \(Figures.count(size))")

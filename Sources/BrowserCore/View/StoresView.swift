@@ -1,3 +1,4 @@
+import StoreInspection
 import TerminalKit
 
 /// The stores of a folder, or what a store is when there are none.

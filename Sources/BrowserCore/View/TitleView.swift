@@ -1,3 +1,4 @@
+import StoreInspection
 import TerminalKit
 
 /// The top bar: where one is, whether the screen is live, and what looking has cost the store.

@@ -1,16 +1,13 @@
+import StorageEngine
+import StoreInspection
 import TerminalKit
 
 /// What can be taken back, in words. Stateless; safe to call from any thread.
 enum UndoText {
     /// `deleted 3 entries, 593 B, 12s ago by this browser; 9m 30s or 1.2 MB of writes left`
-    static func summary(_ action: Reversible, _ model: Model) -> String {
+    static func summary(_ action: ReversibleAction, _ model: Model) -> String {
         let entries = Figures.count(action.entries, "entry", "entries")
-        let verb =
-            switch action.kind {
-            case .delete: "deleted"
-            case .expire: "expired"
-            case .lifetime: "expiry of"
-            }
+        let verb = action.kind == .deadline ? "expiry of" : action.kind.participle
         return "\(verb) \(entries), \(Figures.bytes(action.bytes)), \(ago(action, model)); "
             + time(action, model) + (action.bytesLeft.map { " or \(Figures.bytes($0)) of writes" } ?? "")
             + " left"
@@ -18,25 +15,19 @@ enum UndoText {
 
     /// `deleted 12s ago by this browser; can be undone for 9m 30s, or until 1.2 MB are written`: whichever end of the
     /// grace is reached first.
-    static func story(_ action: Reversible, _ model: Model) -> String {
-        let verb =
-            switch action.kind {
-            case .delete: "deleted"
-            case .expire: "expired"
-            case .lifetime: "expiry changed"
-            }
-        return "\(verb) \(ago(action, model)); can be undone for \(time(action, model))"
+    static func story(_ action: ReversibleAction, _ model: Model) -> String {
+        "\(action.kind.participle) \(ago(action, model)); can be undone for \(time(action, model))"
             + (action.bytesLeft.map { ", or until \(Figures.bytes($0)) are written" } ?? "")
     }
 
-    private static func ago(_ action: Reversible, _ model: Model) -> String {
+    private static func ago(_ action: ReversibleAction, _ model: Model) -> String {
+        let isOwn = action.pid != 0 && action.pid == model.archives.figures?.ownPid
         let who =
-            action.isOwn
-            ? "this browser" : action.pid.map { model.processName($0) } ?? "an unknown process"
+            isOwn ? "this browser" : action.pid == 0 ? "an unknown process" : model.processName(action.pid)
         return "\(Figures.duration(model.now.seconds(since: action.time))) ago by \(who)"
     }
 
-    private static func time(_ action: Reversible, _ model: Model) -> String {
+    private static func time(_ action: ReversibleAction, _ model: Model) -> String {
         Figures.duration(action.end.seconds(since: model.now))
     }
 }

@@ -1,3 +1,4 @@
+import StoreInspection
 import TerminalKit
 
 /// One value: as a tree, as text or as bytes.
@@ -24,10 +25,10 @@ enum ValueView {
             }.draw(into: &frame, in: list, look: look)
         case .hex:
             let chunks = value.chunks
-            HexDump(count: load.entry.size, firstRow: value.top) { range in
+            HexDump(count: load.entry.valueBytes, firstRow: value.top) { range in
                 ValueView.bytes(range, of: chunks)
             }.draw(into: &frame, in: list, look: look)
-            if load.entry.size == 0 {
+            if load.entry.valueBytes == 0 {
                 Label("The value is empty.", role: .dim, alignment: .center)
                     .draw(into: &frame, in: list.line(list.rows / 2), look: look)
             }
@@ -60,7 +61,7 @@ enum ValueView {
         for mode in value.modes {
             modes += [Span(" "), Span(mode.rawValue, look[mode == value.mode ? .accent : .dim])]
         }
-        var parts = ["\(load.content.name), \(Figures.bytes(UInt64(entry.size)))", entry.tier.rawValue]
+        var parts = ["\(load.content.name), \(Figures.bytes(UInt64(entry.valueBytes)))", entry.tier.rawValue]
         parts.append("\(Figures.count(entry.hits, "hit", "hits"))")
         parts.append("idle \(Figures.duration(now.seconds(since: entry.accessed)))")
         parts.append("age \(Figures.duration(now.seconds(since: entry.created)))")

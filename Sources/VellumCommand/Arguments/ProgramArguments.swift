@@ -1,3 +1,5 @@
+import StoreInspection
+
 /// What the program was called with. `CommandLine.arguments` has something else for bytes that aren't UTF-8, so two keys would
 /// become one, and a value be stored under a key that nobody named.
 enum ProgramArguments {

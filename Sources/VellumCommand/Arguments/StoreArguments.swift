@@ -1,6 +1,6 @@
 import ArgumentParser
-import BrowserCore
 import StorageEngine
+import StoreInspection
 
 /// Sendable value type. Which store a command works on.
 struct StoreArguments: ParsableArguments {
@@ -42,10 +42,9 @@ struct StoreArguments: ParsableArguments {
 
     private func pathForLooking() throws -> String {
         if let named { return named }
-        let caches = EngineSource()
-        let paths = try caches.stores().map(\.path)
+        let folder = CachesFolder.path()
+        let paths = try StoresFolder.stores(in: folder)
         if paths.count == 1 { return paths[0] }
-        let folder = caches.folder
         guard !paths.isEmpty else {
             throw CommandFailure(
                 "there is no store in \(folder); name one with --store or VELLUM_STORE", status: .usage)

@@ -30,7 +30,7 @@ struct BrowserSession: Sendable {
         defer { screen.close() }
         return BrowserLoop.run(
             model(size: screen.size, look: screen.look(theme)), source: source, terminal: &screen,
-            clock: Self.now)
+            clock: { .now() })
     }
 
     /// Presses keys on a screen that nobody sees, and prints it.
@@ -39,7 +39,7 @@ struct BrowserSession: Sendable {
         let depth: ColorDepth = isPlain ? .mono : .trueColor
         var browser = HeadlessBrowser(
             model(size: size, look: Look(theme: Theme(theme, depth: depth))), source: source,
-            clock: Self.now)
+            clock: { .now() })
         browser.press(keys)
         switch format {
         case .text: return browser.frame.plainText
@@ -51,11 +51,7 @@ struct BrowserSession: Sendable {
     private func model(size: Size, look: Look) -> Model {
         Model(
             size: size, look: look, folder: source.folder, store: store, isReadOnly: isReadOnly,
-            now: Self.now())
-    }
-
-    @Sendable private static func now() -> Moment {
-        Moment(microseconds: Timestamp.now().microseconds)
+            now: .now())
     }
 }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import StorageEngine
+import StoreInspection
 
 /// `vellum backup`.
 struct BackupCommand: ParsableCommand {
@@ -48,8 +49,8 @@ struct BackupCommand: ParsableCommand {
         let entries = report.archives.reduce(0) { $0 + $1.entries }
         let bytes = report.archives.reduce(0) { $0 + $1.bytes }
         Narration.say(
-            "copied \(HumanText.count(report.archives.count, "archive", "archives")), "
-                + "\(HumanText.entries(entries, bytes: bytes)), to \(folder)")
+            "copied \(Figures.count(report.archives.count, "archive", "archives")), "
+                + "\(Figures.amount(entries, bytes: bytes)), to \(folder)")
         if !report.damaged.isEmpty { throw CommandFailure(nil, status: .storeFailure) }
     }
 }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import StorageEngine
+import StoreInspection
 
 /// `vellum check`.
 struct CheckCommand: ParsableCommand {
@@ -94,7 +95,7 @@ struct CheckCommand: ParsableCommand {
         if let marker { try TerminalSafe.write(Array((marker + "\n").utf8), to: output) }
         for finding in findings {
             var line = "\(TerminalSafe.column(finding.name)): \(finding.verdict)"
-            if finding.isRead { line += ", " + HumanText.entries(finding.entries, bytes: finding.valueBytes) }
+            if finding.isRead { line += ", " + Figures.amount(finding.entries, bytes: finding.valueBytes) }
             if finding.damaged > 0 { line += ", \(finding.damaged) damaged" }
             if finding.salvaged > 0 { line += ", \(finding.salvaged) salvaged" }
             line += "\n"
@@ -108,22 +109,29 @@ struct CheckCommand: ParsableCommand {
             clean: findings.allSatisfy(\.clean), entries: findings.reduce(0) { $0 + $1.entries },
             damaged: findings.reduce(marker == nil ? 0 : 1) { $0 + $1.damaged },
             salvaged: findings.reduce(0) { $0 + $1.salvaged })
-        let problem = marker.map(JSONText.string) ?? ""
-        var text = "{\(total),\"problems\":[\(problem)],\"archives\":["
-        for (index, finding) in findings.enumerated() {
-            let figures = Self.members(
-                clean: finding.clean, entries: finding.entries, damaged: finding.damaged,
-                salvaged: finding.salvaged)
-            let problems = finding.problems.map(JSONText.string).joined(separator: ",")
-            text += (index == 0 ? "" : ",") + "{\"archive\":\(JSONText.string(finding.name)),\(figures),"
-            text +=
-                "\"read\":\(finding.isRead),\"valueBytes\":\(finding.valueBytes),\"problems\":[\(problems)]}"
+        let archives = findings.map { finding in
+            JSONTree.object(
+                [("archive", .text(finding.name))]
+                    + Self.members(
+                        clean: finding.clean, entries: finding.entries, damaged: finding.damaged,
+                        salvaged: finding.salvaged)
+                    + [
+                        ("read", .flag(finding.isRead)), ("valueBytes", .count(finding.valueBytes)),
+                        ("problems", .array(finding.problems.map { .text($0) })),
+                    ])
         }
-        try TerminalSafe.write(Array((text + "]}\n").utf8), to: output)
+        let problems = [marker].compactMap { $0 }.map { JSONTree.text($0) }
+        try JSONTree.object(total + [("problems", .array(problems)), ("archives", .array(archives))])
+            .writeLine(to: output)
     }
 
-    private static func members(clean: Bool, entries: Int, damaged: Int, salvaged: Int) -> String {
-        "\"clean\":\(clean),\"entries\":\(entries),\"damaged\":\(damaged),\"salvaged\":\(salvaged)"
+    private static func members(
+        clean: Bool, entries: Int, damaged: Int, salvaged: Int
+    ) -> [(name: String, value: JSONTree)] {
+        [
+            ("clean", .flag(clean)), ("entries", .count(entries)), ("damaged", .count(damaged)),
+            ("salvaged", .count(salvaged)),
+        ]
     }
 
     /// Sendable value type. What the check of one archive came to.

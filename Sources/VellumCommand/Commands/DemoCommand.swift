@@ -1,4 +1,5 @@
 import ArgumentParser
+import StoreInspection
 import TerminalKit
 
 #if canImport(Darwin)
@@ -72,12 +73,10 @@ struct DemoCommand: ParsableCommand {
         if Interruption.isRequested { throw CommandFailure(nil, status: Interruption.status) }
     }
 
-    private func printFigures(_ figures: DemoFigures) throws(CommandFailure) {
+    private func printFigures(_ figures: DemoFigures) throws {
         let output = OutputWriter()
         if json {
-            var line: [UInt8] = []
-            JSONText.appendObject(figures.members, to: &line)
-            try output.write(line + [UInt8(ascii: "\n")])
+            try JSONTree.cells(figures.members).writeLine(to: output)
         } else {
             for (name, cell) in figures.members {
                 try output.write("\(name)\t\(output.isTerminal ? cell.human : cell.plain)\n")

@@ -8,12 +8,12 @@ struct ExpireCommand: ParsableCommand {
         abstract: "Expires entries, now or later, or keeps them from expiring.",
         discussion: """
             Asks first on a terminal; elsewhere it takes --yes. An entry that is recorded anew while the question \
-            stands is left alone. It can be undone like a deletion, and as long: entries come back, deadlines become what they \
+            stands is left alone, and where it is about idle ones one that is used. It can be undone like a deletion, and as long: entries come back, deadlines become what they \
             were. --never leaves entries alone that have no deadline; if none has one, nothing changes, and the exit code \
             is 1.
 
             --idle-longer-than expires now what was last recorded or accessed longer ago; with keys, --owner or --all \
-            only of these. Durations are 500ms, 90s, 5m, 2h or 3d.
+            only of these. Durations are 500ms, 90s, 5m, 1h30m, 3d or 2w.
 
             Example: vellum expire City --idle-longer-than 1h --dry-run
             """)

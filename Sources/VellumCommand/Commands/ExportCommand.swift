@@ -1,6 +1,6 @@
 import ArgumentParser
-import BrowserCore
 import StorageEngine
+import StoreInspection
 
 /// `vellum export`.
 struct ExportCommand: ParsableCommand {
@@ -48,7 +48,7 @@ struct ExportCommand: ParsableCommand {
         try archive.requireEntries()
         let whole = file == "-" ? nil : try beginFile()
         defer { whole?.discard() }
-        let output = whole.map { OutputWriter(descriptor: $0.descriptor, subject: file) } ?? OutputWriter()
+        let output = whole?.output ?? OutputWriter()
         let exporter = try Exporter(archive, to: output, wrapsKeys: withKeys)
         let outcome: Exporter.Outcome
         switch format ?? (ImportFormat(fileName: file) == .csv ? .csv : .ndjson) {
@@ -58,7 +58,7 @@ struct ExportCommand: ParsableCommand {
         try output.flush()
         try whole?.finish()
         if whole != nil {
-            Narration.say("exported \(HumanText.count(outcome.exported, "entry", "entries")) to \(file)")
+            Narration.say("exported \(Figures.count(outcome.exported, "entry", "entries")) to \(file)")
         }
         if outcome.damaged > 0 { throw CommandFailure(nil, status: .storeFailure) }
         if outcome.skipped > 0 { throw CommandFailure(nil, status: .nothing) }

@@ -1,6 +1,8 @@
+import ArchiveQuery
 import ArgumentParser
 import CBOR
 import StorageEngine
+import StoreInspection
 
 /// `vellum get`.
 struct GetCommand: ParsableCommand {
@@ -8,7 +10,7 @@ struct GetCommand: ParsableCommand {
         commandName: "get",
         abstract: "Prints the value of an entry.",
         discussion: """
-            Documents (CBOR or JSON) are printed as indented JSON, texts as they are, anything else in hexadecimal. \
+            Documents (CBOR, JSON, property lists) are printed as indented JSON, texts as they are, anything else in hexadecimal. \
             Looking doesn't count as an access.
             """)
 
@@ -55,47 +57,42 @@ struct GetCommand: ParsableCommand {
         if raw {
             try output.write(bytes)
         } else if json {
-            try printJSON(StoredValue(bytes, encoding: metadata.encoding), metadata, to: output)
+            try printJSON(RecognizedValue(bytes, encoding: metadata.encoding), metadata, to: output)
         } else {
             if meta { try printMetadata(metadata, to: output) }
             try TerminalSafe.write(
-                hex ? HexText.dump(bytes) : Self.pretty(bytes, metadata.encoding), to: output)
+                hex ? HexText.dump(bytes) : pretty(bytes, metadata.encoding), to: output)
         }
         try output.flush()
     }
 
     private func printJSON(
-        _ value: StoredValue, _ metadata: EntryMetadata, to output: OutputWriter
-    ) throws(CommandFailure) {
-        var line: [UInt8] = []
-        if meta {
-            line.append(contentsOf: "{\"meta\":".utf8)
-            JSONText.appendObject(MetadataColumns.members(metadata), to: &line)
-            line.append(contentsOf: ",\"value\":".utf8)
-        }
-        try value.appendJSON(.compact, to: &line)
-        if meta { line.append(UInt8(ascii: "}")) }
-        line.append(UInt8(ascii: "\n"))
-        try TerminalSafe.write(line, to: output)
+        _ value: RecognizedValue, _ metadata: EntryMetadata, to output: OutputWriter
+    ) throws {
+        complain(of: value)
+        let json = JSONTree.printed(try value.json(.compact))
+        let meta = JSONTree.cells(MetadataColumns.members(metadata))
+        try (self.meta ? .object([("meta", meta), ("value", json)]) : json).writeLine(to: output)
+    }
+
+    private func complain(of value: RecognizedValue) {
+        if let problem = value.problem { Narration.complain("\(TerminalSafe.quoted(key)): \(problem)") }
     }
 
     /// A line a property, and an empty line before the value.
-    private func printMetadata(_ metadata: EntryMetadata, to output: OutputWriter) throws(CommandFailure) {
+    private func printMetadata(_ metadata: EntryMetadata, to output: OutputWriter) throws {
         for (name, cell) in MetadataColumns.members(metadata) {
             try output.write("\(name)\t\(output.isTerminal ? cell.human : cell.plain)\n")
         }
         try output.write("\n")
     }
 
-    private static func pretty(_ bytes: [UInt8], _ encoding: ValueEncoding) throws(CommandFailure) -> [UInt8]
-    {
-        let value = StoredValue(bytes, encoding: encoding)
-        var output: [UInt8] = []
-        switch value {
-        case .document: try value.appendJSON(.pretty, to: &output)
-        case .text(let text): output.append(contentsOf: text.utf8)
-        case .bytes(let bytes): output = HexText.dump(bytes)
-        }
+    private func pretty(_ bytes: [UInt8], _ encoding: ValueEncoding) throws(CBORError) -> [UInt8] {
+        let value = RecognizedValue(bytes, encoding: encoding)
+        complain(of: value)
+        var output =
+            value.form.isDocument
+            ? try value.json(.pretty) : value.form == .text ? bytes : HexText.dump(bytes)
         if output.last != UInt8(ascii: "\n") { output.append(UInt8(ascii: "\n")) }
         return output
     }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import StorageEngine
+import StoreInspection
 
 /// `vellum import`.
 struct ImportCommand: ParsableCommand {
@@ -98,12 +99,12 @@ struct ImportCommand: ParsableCommand {
     }
 
     private func summarize(_ outcome: Importer.Outcome, seconds: Double, evicted: UInt64) {
-        var text = "imported \(HumanText.entries(outcome.imported, bytes: outcome.bytes)) into \(archive)"
-        text += " in \(HumanText.fixed(seconds, digits: 2)) s"
+        var text = "imported \(Figures.amount(outcome.imported, bytes: outcome.bytes)) into \(archive)"
+        text += " in \(Figures.fixed(seconds, digits: 2)) s"
         if seconds > 0 { text += ", \(Int(Double(outcome.imported) / seconds)) a second" }
-        if evicted > 0 { text += "; \(HumanText.count(evicted, "entry", "entries")) evicted" }
+        if evicted > 0 { text += "; \(Figures.count(evicted, "entry", "entries")) evicted" }
         if outcome.skipped > 0 {
-            text += "; \(HumanText.count(outcome.skipped, "record", "records")) skipped"
+            text += "; \(Figures.count(outcome.skipped, "record", "records")) skipped"
         }
         if outcome.isStopped { text += "; stopped" }
         Narration.say(text)

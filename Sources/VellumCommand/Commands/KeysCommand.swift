@@ -1,5 +1,6 @@
 import ArgumentParser
 import StorageEngine
+import StoreInspection
 
 /// `vellum keys`.
 struct KeysCommand: ParsableCommand {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import StorageEngine
+import StoreInspection
 
 /// `vellum ls`.
 struct ListCommand: ParsableCommand {
@@ -35,9 +36,11 @@ struct ListCommand: ParsableCommand {
             Self.columns, layout: .fitting(output, json: json ? .jsonArray : nil), output: output)
         var failed = false
         try store.visitArchives { archive in
-            let status = try archive.status()
-            try printer.print(Self.cells(status))
-            if let problem = status.problem { Narration.complain("\(status.name): \(problem)") }
+            let sample = try ArchiveSample(archive)
+            let members = sample.members
+            try printer.print(
+                Self.columns.compactMap { column in members.first { $0.name == column.name }?.value })
+            if let problem = sample.status.problem { Narration.complain("\(archive.name): \(problem)") }
         } unreadable: { name, error in
             Narration.complain("\(name): \(error)")
             failed = true
@@ -52,18 +55,5 @@ struct ListCommand: ParsableCommand {
         }
         try printer.finish()
         if failed { throw CommandFailure(nil, status: .storeFailure) }
-    }
-
-    private static func cells(_ status: ArchiveStatus) -> [Cell] {
-        let configuration = status.configuration
-        return [
-            .text(status.name), .text("\(configuration.kind)"),
-            Cell(configuration.typeName.isEmpty ? nil : configuration.typeName),
-            .count(UInt64(status.entries)),
-            .bytes(status.memoryBytes), Cell(bytes: configuration.memoryLimit), .bytes(status.diskBytes),
-            Cell(bytes: configuration.diskLimit), .bytes(status.footprint), .count(status.hits),
-            .count(status.misses), .count(status.evictions), .count(status.expirations),
-            .count(status.rejections),
-        ]
     }
 }

@@ -1,4 +1,5 @@
 import StorageEngine
+import StoreInspection
 
 /// Stateless; safe from any thread. An entry's metadata as columns, the same for every command.
 enum MetadataColumns {

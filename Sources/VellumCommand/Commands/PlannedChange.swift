@@ -1,5 +1,5 @@
-import BrowserCore
 import StorageEngine
+import StoreInspection
 
 #if canImport(Darwin)
 import Darwin
@@ -53,9 +53,14 @@ struct PlannedChange: Sendable {
         if outcome.entries == 0 { throw CommandFailure(nil, status: .nothing) }
     }
 
-    private func makePlan(_ archive: Archive) throws -> RemovalPlan {
-        let plan = try RemovalPlan(archive, selection, idle: idle?.duration, action: action)
-        plan.reportMissing()
+    private func makePlan(_ archive: Archive) throws(StorageError) -> ChangePlan {
+        let chosen = selection.owner.map { ChangePlan.Selection.owner($0) }
+        let plan = try ChangePlan(
+            archive, chosen ?? (selection.keys.isEmpty ? .all : .keys(selection.keys)),
+            action: idle.map {
+                .expireIdle(before: Timestamp.now().adding(seconds: -($0.duration / .seconds(1))))
+            } ?? action)
+        for key in plan.missing { Narration.complain("no entry \(TerminalSafe.quoted(key))") }
         return plan
     }
 
@@ -64,14 +69,14 @@ struct PlannedChange: Sendable {
         try archive.requireEntries()
         let plan = try makePlan(archive)
         let output = OutputWriter()
-        try output.write(words.would(HumanText.entries(plan.entries, bytes: plan.bytes)) + "\n")
+        try output.write(words.would(Figures.amount(plan.entries, bytes: plan.bytes)) + "\n")
         try output.flush()
         try warnOfUndo(plan, archive)
         if plan.entries == 0 { throw CommandFailure(nil, status: .nothing) }
     }
 
     /// Says beforehand when it can't be undone for as long as usual.
-    private func warnOfUndo(_ plan: RemovalPlan, _ archive: Archive) throws(StorageError) {
+    private func warnOfUndo(_ plan: ChangePlan, _ archive: Archive) throws(StorageError) {
         if case .setLifetime = action { return }
         let budget = try archive.undoBudget()
         guard !budget.holds(entries: plan.entries, valueBytes: plan.bytes) else { return }
@@ -80,16 +85,16 @@ struct PlannedChange: Sendable {
                 + "been written")
     }
 
-    private func isConfirmed(_ plan: RemovalPlan, _ name: String) -> Bool {
-        Narration.write(words.question(HumanText.entries(plan.entries, bytes: plan.bytes), name) + " [y/N] ")
+    private func isConfirmed(_ plan: ChangePlan, _ name: String) -> Bool {
+        Narration.write(words.question(Figures.amount(plan.entries, bytes: plan.bytes), name) + " [y/N] ")
         guard let answer = readLine()?.lowercased() else { return false }
         return answer == "y" || answer == "yes"
     }
 
     /// Why the plan is empty; nil if the missing keys have said it.
-    private func nothing(_ archive: String, _ plan: RemovalPlan) -> String? {
+    private func nothing(_ archive: String, _ plan: ChangePlan) -> String? {
         if plan.unchanged > 0 {
-            let have = plan.unchanged == 1 ? "1 entry has" : "\(plan.unchanged) entries have"
+            let have = Figures.count(plan.unchanged, "entry has", "entries have")
             return "nothing changed: \(have) no deadline already"
         }
         if let idle, plan.missing.isEmpty { return "no entry was idle for longer than \(idle.text)" }
@@ -100,17 +105,17 @@ struct PlannedChange: Sendable {
     }
 
     private func report(_ outcome: PlanOutcome, _ archive: String) {
-        for key in outcome.skipped.prefix(Self.listedKeys) {
-            Narration.complain(
-                "\(TerminalSafe.quoted(key)) has changed or gone meanwhile, and was left alone")
+        for skip in outcome.skips.prefix(Self.listedKeys) {
+            let rest = skip.reason == .absent ? "" : ", and was left alone"
+            Narration.complain("\(TerminalSafe.quoted(skip.key)) \(skip.reason.past.one)\(rest)")
         }
-        let more = outcome.skipped.count - Self.listedKeys
-        if more > 0 { Narration.complain("and \(HumanText.count(more, "other", "others"))") }
+        let more = outcome.skips.count - Self.listedKeys
+        if more > 0 { Narration.complain("and \(Figures.count(more, "other", "others"))") }
         if outcome.unchanged > 0 {
             Narration.say(
-                "\(HumanText.count(outcome.unchanged, "entry", "entries")) had no deadline any more")
+                "\(Figures.count(outcome.unchanged, "entry", "entries")) had no deadline any more")
         }
-        Narration.say(words.done(HumanText.entries(outcome.entries, bytes: outcome.bytes)))
+        Narration.say(words.done(Figures.amount(outcome.entries, bytes: outcome.bytes)))
         guard let action = outcome.action else {
             if outcome.entries > 0 {
                 Narration.complain(
@@ -123,7 +128,7 @@ struct PlannedChange: Sendable {
         let lost = outcome.entries - action.entries
         let gone = lost == 1 ? "1 that was" : "\(lost) that were"
         let rest = lost > 0 ? " (but for \(gone) in a process' memory only)" : ""
-        let bound = action.bytesLeft.map { ", until \(HumanText.size($0)) more have been written" } ?? ""
+        let bound = action.bytesLeft.map { ", until \(Figures.bytes($0)) more have been written" } ?? ""
         Narration.say("to undo it\(rest)\(bound): \(command)")
     }
 }

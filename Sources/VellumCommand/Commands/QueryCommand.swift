@@ -1,6 +1,7 @@
 import ArchiveQuery
 import ArgumentParser
 import StorageEngine
+import StoreInspection
 
 /// `vellum query`.
 struct QueryCommand: ParsableCommand {
@@ -12,7 +13,7 @@ struct QueryCommand: ParsableCommand {
             [desc], …, limit N, skip N, select PROPERTY, …, distinct PROPERTY, count, sum|avg|min|max PROPERTY, group by \
             PROPERTY | FIGURE, …. Without a sort the most recent entries come first.
 
-            Conditions: =, !=, <, <=, >, >= with a number, "text", true, false, null, a duration (90s, 5m, 2h, 3d), a \
+            Conditions: =, !=, <, <=, >, >= with a number, "text", true, false, null, a duration (500ms, 5m, 1h30m, 3d), a \
             size (10KB, 2MiB) or a date (2026-01-31, 2026-01-31T09:05:00Z); in [..]; between A and B; contains, icontains \
             and matches (a regular expression) for texts; has, has any [..], has all [..] for lists; count(LIST) = N; is \
             null, is empty, is null or empty, is not …; and, or, not, parentheses. Properties: name, address.city, \
@@ -58,7 +59,13 @@ struct QueryCommand: ParsableCommand {
         do {
             if explain {
                 let report = try explain(plan, archive, progress)
-                try QueryExplanation(plan, report).print(to: output, asJSON: json)
+                let explanation = QueryExplanation(plan, report)
+                if json {
+                    try explanation.json.writeLine(to: output)
+                } else {
+                    try output.write(explanation.lines.joined(separator: "\n") + "\n")
+                }
+                try output.flush()
                 try warn(report)
             } else {
                 let report = try print(plan, archive, progress, to: output)
@@ -69,6 +76,8 @@ struct QueryCommand: ParsableCommand {
             throw CommandFailure("interrupted", status: Interruption.status)
         } catch let error as QueryError {
             throw CommandFailure(error.description, status: .usage)
+        } catch let error as QueryFormatError {
+            throw CommandFailure(error.description, status: .usage)
         }
     }
 
@@ -77,22 +86,23 @@ struct QueryCommand: ParsableCommand {
     ) throws -> QueryReport {
         var options = QueryOptions()
         options.progress = progress.update
-        var printer: any QueryPrinter =
-            if json {
-                QueryLines(plan, output)
-            } else if csv {
-                QueryCSV(plan, output, memoryLimit: options.memoryLimit)
+        let format: QueryFormat? = json ? .jsonLines : csv ? .delimited(.commas) : nil
+        var writer: any QueryWriter =
+            if let format {
+                format.writer(plan, output, memoryLimit: options.memoryLimit)
+            } else if output.isTerminal {
+                QueryTable(plan, output)
             } else {
-                QueryTable(plan, output, layout: output.isTerminal ? .table : .tabs)
+                QueryTabs(plan, output)
             }
         let report = try plan.run(over: archive, options: options) { row in
             progress.finish()
-            try printer.print(row)
+            try writer.write(row)
             if Interruption.isRequested { throw QueryError.cancelled }
             return true
         }
         progress.finish()
-        try printer.finish()
+        try writer.finish()
         return report
     }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import StorageEngine
+import StoreInspection
 
 /// `vellum resize`.
 struct ResizeCommand: ParsableCommand {
@@ -46,9 +47,9 @@ struct ResizeCommand: ParsableCommand {
             changes.append(
                 "evicted "
                     + (old.kind == .log
-                        ? HumanText.count(evicted, "message", "messages")
-                        : HumanText.count(evicted, "entry", "entries"))
-                    + ", \(HumanText.count(bytes, "byte", "bytes"))")
+                        ? Figures.count(evicted, "message", "messages")
+                        : Figures.count(evicted, "entry", "entries"))
+                    + ", \(Figures.count(bytes, "byte", "bytes"))")
         } else {
             changes.append("nothing evicted")
         }

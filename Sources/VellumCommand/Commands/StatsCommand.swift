@@ -1,5 +1,6 @@
 import ArgumentParser
 import StorageEngine
+import StoreInspection
 
 #if canImport(Darwin)
 import Darwin
@@ -61,31 +62,31 @@ struct StatsCommand: ParsableCommand {
         } else if output.isTerminal {
             for (index, sample) in samples.enumerated() {
                 if index > 0 { try output.write("\n") }
-                try StatsText.write(sample, to: output)
+                try StatsText.write(sample.figures, to: output)
             }
         } else {
-            for sample in samples { try output.write(StatsText.plain(sample)) }
+            for sample in samples { try output.write(StatsText.plain(sample.figures)) }
         }
         try output.flush()
         for sample in samples {
-            if let problem = sample.status.problem {
-                Narration.complain("\(sample.status.name): \(problem)")
+            if let problem = sample.figures.status.problem {
+                Narration.complain("\(sample.name): \(problem)")
             }
         }
         Narration.complainOfMissing(
-            samples.reduce(0) { $0 + ($1.owners ?? []).reduce(0) { $0 + $1.unreadable } })
+            samples.reduce(0) { $0 + ($1.figures.owners ?? []).reduce(0) { $0 + $1.unreadable } })
         if failed { throw CommandFailure(nil, status: .storeFailure) }
     }
 
     /// `hasFailed`: an archive could not be read; it has been reported, and the others are there.
-    private func take(_ store: Store) throws -> (samples: [ArchiveSample], hasFailed: Bool) {
+    private func take(_ store: Store) throws -> (samples: [TimedSample], hasFailed: Bool) {
         if let archive {
-            return ([try ArchiveSample(try store.archive(named: archive), owners: owners)], false)
+            return ([try TimedSample(try store.archive(named: archive), owners: owners)], false)
         }
-        var samples: [ArchiveSample] = []
+        var samples: [TimedSample] = []
         var failed = false
         try store.visitArchives(staysOpen: watch) { archive in
-            samples.append(try ArchiveSample(archive, owners: owners))
+            samples.append(try TimedSample(archive, owners: owners))
         } unreadable: { name, error in
             Narration.complain("\(name): \(error)")
             failed = true
@@ -94,17 +95,17 @@ struct StatsCommand: ParsableCommand {
     }
 
     private func follow(_ store: Store, _ output: OutputWriter) throws {
-        let seconds = interval?.seconds ?? 1
+        let seconds = interval.map { $0.duration / .seconds(1) } ?? 1
         var next = MonotonicClock.seconds()
-        var before: [String: ArchiveSample] = [:]
+        var before: [String: TimedSample] = [:]
         var rows = RowPrinter(
-            live: ArchiveRates.columns, layout: .fitting(output, json: json ? .jsonLines : nil),
+            live: TimedRates.columns, layout: .fitting(output, json: json ? .jsonLines : nil),
             output: output)
         var untitled = 0
         while true {
             let samples = try take(store).samples
             let rates = samples.compactMap { sample in
-                before[sample.status.name].map { ArchiveRates(from: $0, to: sample) }
+                before[sample.name].map { TimedRates(from: $0, to: sample) }
             }
             if json, !before.isEmpty || samples.isEmpty {
                 try JSONTree.store(samples, rates).writeLine(to: output)
@@ -117,7 +118,7 @@ struct StatsCommand: ParsableCommand {
                 untitled -= rates.count
             }
             try output.flush()
-            before = Dictionary(uniqueKeysWithValues: samples.map { ($0.status.name, $0) })
+            before = Dictionary(uniqueKeysWithValues: samples.map { ($0.name, $0) })
             next = max(next + seconds, MonotonicClock.seconds())
             while MonotonicClock.seconds() < next {
                 if output.isAbandoned { return }

@@ -1,5 +1,6 @@
 import ArgumentParser
 import StorageEngine
+import StoreInspection
 
 /// `vellum undo`.
 struct UndoCommand: ParsableCommand {
@@ -77,29 +78,29 @@ struct UndoCommand: ParsableCommand {
                 "\(TerminalSafe.quoted(key)) was recorded or changed meanwhile and stays as it is")
         }
         if outcome.skippedCount > 10 {
-            Narration.complain("and \(HumanText.count(outcome.skippedCount - 10, "other", "others"))")
+            Narration.complain("and \(Figures.count(outcome.skippedCount - 10, "other", "others"))")
         }
-        let amount = HumanText.entries(outcome.entries, bytes: outcome.bytes)
+        let amount = Figures.amount(outcome.entries, bytes: outcome.bytes)
         let done =
             outcome.action.kind == .deadline
-            ? "restored the deadlines of \(amount)" : "brought back \(amount)"
+            ? "restored the deadlines of \(amount)" : "restored \(amount)"
         if outcome.expired > 0 {
-            let expired = HumanText.count(outcome.expired, "entry has", "entries have")
+            let expired = Figures.count(outcome.expired, "entry has", "entries have")
             Narration.complain("\(expired) expired by the deadline of before, and stayed away")
         }
-        let ago = HumanText.ago(outcome.action.time, now: .now())
+        let ago = Figures.ago(outcome.action.time, now: .now())
         var text = "\(done) (\(outcome.action.kind.participle) \(ago))"
         if outcome.displaced > 0 {
-            let displaced = HumanText.count(outcome.displaced, "entry", "entries")
+            let displaced = Figures.count(outcome.displaced, "entry", "entries")
             text += "; \(displaced) had no room"
         }
         if outcome.evicted > 0 {
-            text += "; \(HumanText.count(outcome.evicted, "entry", "entries")) evicted, for want of room"
+            text += "; \(Figures.count(outcome.evicted, "entry", "entries")) evicted, for want of room"
         }
         Narration.say(text)
     }
 
-    private func printJSON(_ outcome: UndoOutcome) throws(CommandFailure) {
+    private func printJSON(_ outcome: UndoOutcome) throws {
         let output = OutputWriter()
         try JSONTree.object([
             ("id", .count(outcome.action.id)), ("action", .text(outcome.action.kind.word)),
@@ -132,25 +133,6 @@ struct UndoCommand: ParsableCommand {
         try printer.finish()
         guard !actions.isEmpty else {
             throw CommandFailure("there is nothing to undo in \(archive.name)", status: .nothing)
-        }
-    }
-}
-
-extension ReversibleAction.Kind {
-    /// In JSON.
-    var word: String {
-        switch self {
-        case .delete: "delete"
-        case .expire: "expire"
-        case .deadline: "deadline"
-        }
-    }
-
-    fileprivate var participle: String {
-        switch self {
-        case .delete: "deleted"
-        case .expire: "expired"
-        case .deadline: "changed"
         }
     }
 }

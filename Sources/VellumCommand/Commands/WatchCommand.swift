@@ -1,5 +1,6 @@
 import ArgumentParser
 import StorageEngine
+import StoreInspection
 
 #if canImport(Darwin)
 import Darwin

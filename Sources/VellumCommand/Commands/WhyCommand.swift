@@ -1,5 +1,6 @@
 import ArgumentParser
 import StorageEngine
+import StoreInspection
 
 /// `vellum why`.
 struct WhyCommand: ParsableCommand {
@@ -44,7 +45,7 @@ struct WhyCommand: ParsableCommand {
         try output.flush()
         if !story.isKnown {
             let reach = story.history.reachesBackTo.map {
-                "; events reach back to \(HumanText.localTime($0))"
+                "; events reach back to \(Figures.localTime($0))"
             }
             throw CommandFailure(
                 "nothing is known of \(TerminalSafe.quoted(key)) in \(archive.name)\(reach ?? "")",

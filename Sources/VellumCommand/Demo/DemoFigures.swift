@@ -1,4 +1,5 @@
 import StorageEngine
+import StoreInspection
 
 /// Sendable value type. What a workload did to an archive between two moments, and how the archive is at the second.
 struct DemoFigures: Sendable {
@@ -39,8 +40,8 @@ struct DemoFigures: Sendable {
 
     /// One line for the person who watches.
     var progress: String {
-        "\(Int(seconds.rounded())) s: \(HumanText.entries(after.entries, size: after.diskBytes)), "
-            + "\(operations) operations, hit ratio \(HumanText.fixed(hitRatio, digits: 3)), "
-            + "\(HumanText.count(evictions, "eviction", "evictions"))"
+        "\(Int(seconds.rounded())) s: \(Figures.amount(after.entries, size: after.diskBytes)), "
+            + "\(operations) operations, hit ratio \(Figures.fixed(hitRatio, digits: 3)), "
+            + "\(Figures.count(evictions, "eviction", "evictions"))"
     }
 }

@@ -1,4 +1,5 @@
 import StorageEngine
+import StoreInspection
 
 /// For one thread. What the programs of the demonstration write into their log: a few messages a second about what they
 /// have just done, and figures now and then.
@@ -57,8 +58,8 @@ struct DemoJournal {
         let lookUps = counts[Deed.found.rawValue] + counts[Deed.missed.rawValue]
         let share = lookUps == 0 ? 0 : 100 * Double(counts[Deed.found.rawValue]) / Double(lookUps)
         return
-            "health   \(HumanText.count(lookUps, "look-up", "look-ups")) in \(Int(Self.figuresInterval)) s, "
-            + "\(HumanText.fixed(share, digits: 1)) % of them answered by the cache"
+            "health   \(Figures.count(lookUps, "look-up", "look-ups")) in \(Int(Self.figuresInterval)) s, "
+            + "\(Figures.fixed(share, digits: 1)) % of them answered by the cache"
     }
 
     private mutating func sentence(_ deed: Deed, _ place: Int) -> String {
@@ -70,7 +71,7 @@ struct DemoJournal {
             let people = data.text("population", of: place) ?? "0"
             return "search   \"\(letters)\" finds \(name) (\(country)), \(people) people"
         case .missed:
-            let bytes = HumanText.count(data.values[place].count, "byte", "bytes")
+            let bytes = Figures.count(data.values[place].count, "byte", "bytes")
             return "map      \(name) (\(country)) was not in the cache: read and recorded, \(bytes)"
         case .renewed:
             let zone = data.text("timezone", of: place) ?? "UTC"

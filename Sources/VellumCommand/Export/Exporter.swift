@@ -1,5 +1,7 @@
+import ArchiveQuery
 import CBOR
 import StorageEngine
+import StoreInspection
 
 /// For one thread. Writes the entries of an archive, the least recently used first, so that importing them in that
 /// order makes the same order again.
@@ -30,17 +32,11 @@ struct Exporter {
     /// A JSON value a line.
     func writeLines() throws -> Outcome {
         var outcome = Outcome()
-        var line: [UInt8] = []
         outcome.damaged = try forEachValue { key, value in
-            line.removeAll(keepingCapacity: true)
-            if wrapsKeys {
-                line.append(
-                    contentsOf: "{\"\(Self.keyName)\":\(JSONText.string(key)),\"\(Self.valueName)\":".utf8)
-            }
-            try value.appendJSON(.compact, to: &line)
-            if wrapsKeys { line.append(UInt8(ascii: "}")) }
-            line.append(UInt8(ascii: "\n"))
-            try TerminalSafe.write(line, to: output)
+            let json = JSONTree.printed(try value.json(.compact))
+            let line =
+                wrapsKeys ? .object([(Self.keyName, .text(key)), (Self.valueName, json)]) : json
+            try line.writeLine(to: output)
             outcome.exported += 1
         }
         return outcome
@@ -51,9 +47,7 @@ struct Exporter {
         let names = try propertyNames()
         var outcome = Outcome()
         guard !names.isEmpty || !entries.isEmpty else { return outcome }
-        var text: [UInt8] = []
-        CSVText.appendHeader(names, to: &text)
-        try TerminalSafe.write(text, to: output)
+        try TerminalSafe.write(DelimitedText.commas.header(names), to: output)
         outcome.damaged = try forEachValue { key, value in
             guard let object = try object(key, value), let row = Self.row(of: object, under: names) else {
                 Narration.complain(
@@ -61,9 +55,7 @@ struct Exporter {
                 outcome.skipped += 1
                 return
             }
-            text.removeAll(keepingCapacity: true)
-            CSVText.appendRow(row, to: &text)
-            try TerminalSafe.write(text, to: output)
+            try TerminalSafe.write(DelimitedText.commas.row(row.map { $0?.encoded }), to: output)
             outcome.exported += 1
         }
         return outcome
@@ -99,7 +91,7 @@ struct Exporter {
     /// Returns how many entries can't be read; unless `isSilent`, each whose place is known is reported, and the others
     /// together. What can be read is not lost with them.
     private func forEachValue(
-        isSilent: Bool = false, _ body: (String, StoredValue) throws -> Void
+        isSilent: Bool = false, _ body: (String, RecognizedValue) throws -> Void
     ) throws -> Int {
         var damaged = 0
         var missing = 0
@@ -124,18 +116,18 @@ struct Exporter {
                 if try entries.isMissing(at: index) { missing += 1 }
                 continue
             }
-            try body(content.key, StoredValue(content.value, encoding: content.encoding))
+            try body(content.key, RecognizedValue(content.value, encoding: content.encoding))
         }
         if !isSilent, elsewhere > 0 {
-            let them = HumanText.count(elsewhere, "entry is", "entries are")
+            let them = Figures.count(elsewhere, "entry is", "entries are")
             Narration.complain("\(them) in the memory of a process only, and left out")
         }
         if !isSilent { Narration.complainOfMissing(missing) }
         return damaged + missing
     }
 
-    private func object(_ key: String, _ value: StoredValue) throws -> CBORMap? {
-        let value = try CBORReader.decode(value.cbor)
+    private func object(_ key: String, _ value: RecognizedValue) throws -> CBORMap? {
+        let value = try CBORReader.decode(value.item)
         if wrapsKeys {
             return CBORMap([
                 CBORMap.Entry(key: .text(Self.keyName), value: .text(key)),

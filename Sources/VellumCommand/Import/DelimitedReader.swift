@@ -1,5 +1,6 @@
 import CBOR
 import StorageEngine
+import StoreInspection
 
 /// For one thread. Reads CSV or TSV: the first row names the properties, every further row is an object.
 struct DelimitedReader: RecordReader {
@@ -42,7 +43,7 @@ struct DelimitedReader: RecordReader {
         let line = scanner.rowLine
         if case .bad(let reason) = row { return .bad(line: line, reason: reason) }
         guard scanner.fields.count == columns.count else {
-            let found = HumanText.count(scanner.fields.count, "field", "fields")
+            let found = Figures.count(scanner.fields.count, "field", "fields")
             return .bad(line: line, reason: "found \(found), the first row has \(columns.count)")
         }
         writer.removeAll()

@@ -1,3 +1,5 @@
+import StoreInspection
+
 #if canImport(Darwin)
 import Darwin
 #else
@@ -31,7 +33,7 @@ struct ProgressBar {
         }
         let rate = Double(entries) / max(now - start, 0.001)
         // Clears what a longer line left behind.
-        Narration.write(line + HumanText.entries(entries, rate: rate) + "\u{1b}[K")
+        Narration.write(line + Figures.amount(entries, rate: rate) + "\u{1b}[K")
     }
 
     /// Takes the line off the screen.
@@ -51,9 +53,9 @@ enum MonotonicClock {
     }
 }
 
-extension HumanText {
+extension Figures {
     /// Entries and how many of them a second: `6204 entries, 120000 a second`.
-    static func entries(_ entries: Int, rate: Double) -> String {
+    static func amount(_ entries: Int, rate: Double) -> String {
         count(entries, "entry", "entries") + ", \(Int(min(rate.rounded(), 1e15))) a second"
     }
 }

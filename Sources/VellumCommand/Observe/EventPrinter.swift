@@ -1,4 +1,5 @@
 import StorageEngine
+import StoreInspection
 
 /// For one thread. Prints events as they come.
 struct EventPrinter {
@@ -16,13 +17,13 @@ struct EventPrinter {
     }
 
     /// The titles, if there are any, before the first event.
-    mutating func begin() throws(CommandFailure) {
+    mutating func begin() throws {
         try rows.printTitles()
         try output.flush()
     }
 
     /// In order of time, whichever archives they are from; at most `most`, which becomes how many more may come.
-    mutating func print(_ findings: [EventFollower.Finding], most: inout Int) throws(CommandFailure) {
+    mutating func print(_ findings: [EventFollower.Finding], most: inout Int) throws {
         for finding in findings where finding.batch.lost > 0 { try printLoss(finding) }
         var events = findings.flatMap { finding in finding.batch.events.map { (finding.archive, $0) } }
         if findings.count > 1 {
@@ -50,11 +51,11 @@ struct EventPrinter {
     }
 
     /// A gap in the sequence, where it is in it and on standard error.
-    private func printLoss(_ finding: EventFollower.Finding) throws(CommandFailure) {
+    private func printLoss(_ finding: EventFollower.Finding) throws {
         let name = finding.archive.name
         let lost = finding.batch.lost
         Narration.complain(
-            "\(HumanText.count(lost, "event", "events")) of \(name) came faster than they were read")
+            "\(Figures.count(lost, "event", "events")) of \(name) came faster than they were read")
         let time = finding.batch.events.first?.time ?? .now()
         switch layout {
         case .jsonLines, .jsonArray:
@@ -64,10 +65,10 @@ struct EventPrinter {
                 ("count", .count(lost)),
             ]).writeLine(to: output)
         case .tabs:
-            try output.write("\(HumanText.seconds(time))\t\(name)\t\(Self.lost)\t\t\t\t\t\(lost)\n")
+            try output.write("\(Figures.seconds(time))\t\(name)\t\(Self.lost)\t\t\t\t\t\(lost)\n")
         case .table:
             try output.write(
-                "\(HumanText.localClock(time))  \(Cell.text(name).human)  \(Self.lost): \(lost)\n")
+                "\(Figures.localClock(time))  \(Cell.text(name).human)  \(Self.lost): \(lost)\n")
         }
     }
 }

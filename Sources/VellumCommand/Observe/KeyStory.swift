@@ -1,4 +1,5 @@
 import StorageEngine
+import StoreInspection
 import TerminalKit
 
 /// Sendable value type. What is known of a key: its entry now, and what happened to it.
@@ -43,24 +44,24 @@ struct KeyStory: Sendable {
         var text = ""
         if let metadata {
             text +=
-                "\(TerminalSafe.quoted(key)) is in \(archive): \(HumanText.size(UInt64(metadata.valueBytes)))"
+                "\(TerminalSafe.quoted(key)) is in \(archive): \(Figures.bytes(UInt64(metadata.valueBytes)))"
             text += metadata.tier == .memory ? ", in memory only\n" : "\n"
             for (name, value) in facts(metadata, now) {
                 text += "  \(name)" + String(repeating: " ", count: 10 - name.count) + "\(value)\n"
             }
         } else if let deadline = expired {
             text +=
-                "\(TerminalSafe.quoted(key)) is not in \(archive): it expired \(HumanText.ago(deadline, now: now)), "
+                "\(TerminalSafe.quoted(key)) is not in \(archive): it expired \(Figures.ago(deadline, now: now)), "
             text += "and is not cleared away yet\n"
         } else {
             text += "\(TerminalSafe.quoted(key)) is not in \(archive)\n"
         }
         if !history.events.isEmpty { text += "\n" }
-        let sizes = history.events.map { $0.isAboutAll ? "" : HumanText.size(UInt64(clamping: $0.bytes)) }
+        let sizes = history.events.map { $0.isAboutAll ? "" : Figures.bytes(UInt64(clamping: $0.bytes)) }
         let width = sizes.reduce(0) { max($0, $1.count) }
         for (event, size) in zip(history.events, sizes) {
             let size = String(repeating: " ", count: width - size.count) + size
-            text += "  \(HumanText.localTime(event.time))  \(size)  "
+            text += "  \(Figures.localTime(event.time))  \(size)  "
             text += event.sentence(by: name(of: event.pid)) + "\n"
         }
         return text.split(separator: "\n", omittingEmptySubsequences: false)
@@ -69,7 +70,7 @@ struct KeyStory: Sendable {
 
     private func facts(_ metadata: EntryMetadata, _ now: Timestamp) -> [(String, String)] {
         func moment(_ time: Timestamp) -> String {
-            "\(HumanText.localTime(time)), \(HumanText.ago(time, now: now))"
+            "\(Figures.localTime(time)), \(Figures.ago(time, now: now))"
         }
         var facts = [("recorded", moment(metadata.created)), ("accessed", moment(metadata.accessed))]
         let rank = metadata.rank.map { ", rank \($0)" } ?? ""
@@ -78,7 +79,7 @@ struct KeyStory: Sendable {
             (
                 "expires",
                 metadata.expires.map {
-                    "\(HumanText.localTime($0)), in \(Cell.deadline($0, now: now).human)"
+                    "\(Figures.localTime($0)), in \(Cell.deadline($0, now: now).human)"
                 } ?? "never"
             ))
         if let owner = metadata.owner { facts.append(("owner", TerminalText.sanitized(owner))) }
@@ -89,7 +90,7 @@ struct KeyStory: Sendable {
 
     private func reach(_ now: Timestamp) -> String {
         guard let time = history.reachesBackTo else { return "Nothing has happened in \(archive) yet.\n" }
-        let moment = "\(HumanText.localTime(time)), \(HumanText.ago(time, now: now))"
+        let moment = "\(Figures.localTime(time)), \(Figures.ago(time, now: now))"
         return history.isCutOff
             ? "Events reach back to \(moment); what happened before is not known.\n"
             : "Events reach back to \(moment), all there were.\n"
@@ -115,7 +116,7 @@ struct KeyStory: Sendable {
         return text
     }
 
-    private func cells(of event: ArchiveEvent) -> [(name: String, value: Cell)] {
+    private func cells(of event: ArchiveEvent) -> [(name: String, value: StoreInspection.Cell)] {
         [
             ("time", .time(event.time)), ("event", .text(event.kind.word)),
             ("size", .bytes(UInt64(clamping: event.bytes))), ("cause", Cell(event.cause.word)),

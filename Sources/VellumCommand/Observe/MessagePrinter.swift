@@ -1,4 +1,5 @@
 import StorageEngine
+import StoreInspection
 import TerminalKit
 
 #if canImport(FoundationEssentials)
@@ -16,11 +17,11 @@ struct MessagePrinter {
     let layout: Layout
     let output: OutputWriter
 
-    func print(_ message: LogMessage) throws(CommandFailure) {
+    func print(_ message: LogMessage) throws {
         switch layout {
-        case .human: try printHuman(message.bytes, behind: HumanText.localTime(message.time) + "  ")
+        case .human: try printHuman(message.bytes, behind: Figures.localTime(message.time) + "  ")
         case .tabs:
-            try output.write("\(message.sequence)\t\(HumanText.seconds(message.time))\t")
+            try output.write("\(message.sequence)\t\(Figures.seconds(message.time))\t")
             try output.write(message.bytes + [UInt8(ascii: "\n")])
         case .json: try Self.json(message).writeLine(to: output)
         case .raw: try TerminalSafe.write(message.bytes + [UInt8(ascii: "\n")], to: output)
@@ -28,7 +29,7 @@ struct MessagePrinter {
     }
 
     /// A message of a ring file, which has neither number nor time.
-    func print(_ message: [UInt8]) throws(CommandFailure) {
+    func print(_ message: [UInt8]) throws {
         switch layout {
         case .human: try printHuman(message, behind: "")
         case .tabs:
@@ -43,7 +44,7 @@ struct MessagePrinter {
     }
 
     /// Further lines of a message stand below its first.
-    private func printHuman(_ message: [UInt8], behind time: String) throws(CommandFailure) {
+    private func printHuman(_ message: [UInt8], behind time: String) throws {
         var margin = time
         var bytes = message[...]
         if bytes.last == UInt8(ascii: "\n") { bytes.removeLast() }

@@ -1,4 +1,5 @@
 import StorageEngine
+import StoreInspection
 
 #if canImport(Darwin)
 import Darwin

@@ -1,5 +1,5 @@
-import BrowserCore
 import StorageEngine
+import StoreInspection
 import TerminalKit
 
 /// Stateless; safe from any thread. An archive's figures as text.
@@ -16,11 +16,11 @@ enum StatsText {
     ]
 
     /// For a terminal.
-    static func write(_ sample: ArchiveSample, to output: OutputWriter) throws(CommandFailure) {
+    static func write(_ sample: ArchiveSample, to output: OutputWriter) throws(SourceError) {
         let status = sample.status
         let configuration = status.configuration
         let notation =
-            status.latestEncoding.flatMap { ValueNotation($0).name }.map { ", values as \($0)" } ?? ""
+            status.latestEncoding?.label.map { ", values as \($0)" } ?? ""
         let type = (configuration.typeName.isEmpty ? "" : " of \(configuration.typeName)") + notation
         try output.write(TerminalText.sanitized("\(status.name): a \(configuration.kind)\(type)") + "\n")
         for (name, value) in facts(sample) {
@@ -31,7 +31,7 @@ enum StatsText {
         } else {
             var rows = RowPrinter(processColumns, layout: .table, output: output, indent: "  ")
             for process in sample.living {
-                let cells = ArchiveSample.members(of: process).map(\.value)
+                let cells = process.members.map(\.value)
                 try rows.print([cells[1], cells[0]] + cells[2...])
             }
             try output.write("\n")
@@ -41,7 +41,7 @@ enum StatsText {
         try output.write("\n")
         var rows = RowPrinter(ownerColumns, layout: .table, output: output, indent: "  ")
         for owner in owners {
-            var cells = ArchiveSample.members(of: owner).map(\.value)
+            var cells = owner.members.map(\.value)
             if owner.owner == nil { cells[0] = .text("(none)") }
             try rows.print(cells)
         }
@@ -52,45 +52,48 @@ enum StatsText {
         let status = sample.status
         let configuration = status.configuration
         func of(_ bytes: UInt64, _ limit: UInt64?) -> String {
-            HumanText.size(bytes) + (limit.map { " of \(HumanText.size($0))" } ?? ", no limit")
+            Figures.bytes(bytes) + (limit.map { " of \(Figures.bytes($0))" } ?? ", no limit")
         }
-        let ratio = sample.hitRatio.map { ", hit ratio \(HumanText.fixed($0, digits: 3))" } ?? ""
+        let ratio = status.hitRatio.map { ", hit ratio \(Figures.fixed($0, digits: 3))" } ?? ""
         let isLog = configuration.kind == .log
         var facts = [
-            (isLog ? "messages" : "entries", "\(status.entries)"),
+            (isLog ? "messages" : "entries", Figures.count(status.entries)),
             ("disk", of(status.diskBytes, configuration.diskLimit)),
         ]
         if !isLog {
             facts.append(
                 (
                     "memory",
-                    HumanText.size(status.memoryBytes)
-                        + (configuration.memoryLimit.map { ", at most \(HumanText.size($0)) a process" }
+                    Figures.bytes(status.memoryBytes)
+                        + (configuration.memoryLimit.map { ", at most \(Figures.bytes($0)) a process" }
                             ?? ", no limit")
                 ))
         }
-        facts.append(("footprint", HumanText.size(status.footprint)))
+        facts.append(("footprint", Figures.bytes(status.footprint)))
         if isLog {
             facts.append(
                 (
                     "changes",
-                    "\(status.records) appended, \(status.evictions) dropped, \(status.rejections) refused"
+                    "\(Figures.count(status.records)) appended, \(Figures.count(status.evictions)) dropped, "
+                        + "\(Figures.count(status.rejections)) rejected"
                 ))
             return facts
         }
-        facts.append(("accesses", "\(status.hits) hits, \(status.misses) misses\(ratio)"))
+        facts.append(
+            ("accesses", "\(Figures.count(status.hits)) hits, \(Figures.count(status.misses)) misses\(ratio)")
+        )
         facts.append(
             (
                 "changes",
-                HumanText.count(status.records, "record", "records") + ", "
-                    + HumanText.count(status.deletes, "delete", "deletes") + ", "
-                    + HumanText.count(status.expirations, "expiration", "expirations")
+                Figures.count(status.records, "record", "records") + ", "
+                    + Figures.count(status.deletes, "delete", "deletes") + ", "
+                    + Figures.count(status.expirations, "expiration", "expirations")
             ))
         facts.append(
             (
                 "limit",
-                HumanText.count(status.evictions, "eviction", "evictions") + ", "
-                    + HumanText.count(status.rejections, "rejection", "rejections")
+                Figures.count(status.evictions, "eviction", "evictions") + ", "
+                    + Figures.count(status.rejections, "rejection", "rejections")
             ))
         return facts
     }
@@ -103,11 +106,11 @@ enum StatsText {
             text += "\(name)\t\(member.name)\t\(member.value.plain)\n"
         }
         for process in sample.living {
-            let cells = ArchiveSample.members(of: process).map(\.value.plain)
+            let cells = process.members.map(\.value.plain)
             text += "\(name)\tprocess\t" + cells.joined(separator: "\t") + "\n"
         }
         for owner in sample.owners ?? [] {
-            let cells = ArchiveSample.members(of: owner).map(\.value.plain)
+            let cells = owner.members.map(\.value.plain)
             text += "\(name)\towner\t" + cells.joined(separator: "\t") + "\n"
         }
         return text

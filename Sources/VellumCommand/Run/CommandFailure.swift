@@ -1,7 +1,7 @@
 import ArgumentParser
-import BrowserCore
 import CBOR
 import StorageEngine
+import StoreInspection
 
 #if canImport(Darwin)
 import Darwin
@@ -22,13 +22,7 @@ struct CommandFailure: Error, Sendable {
 
     /// A failure of the operating system on something that isn't the store.
     init(_ subject: String, errno code: Int32, status: ExitStatus) {
-        // What is about a limit, and what to do then, the engine knows.
-        guard code == EFBIG || code == EMFILE || code == ENFILE else {
-            self.init("\(subject): \(SystemText.description(of: code))", status: status)
-            return
-        }
-        self.init(
-            StorageError.fromErrno(code, operation: "use", path: subject).description, status: status)
+        self.init(SourceError(subject, errno: code).description, status: status)
     }
 }
 
@@ -87,7 +81,7 @@ enum FailureReport {
         let text = VellumCommand.fullMessage(for: error)
         guard VellumCommand.exitCode(for: error) != .success else {
             let output = OutputWriter()
-            do throws(CommandFailure) {
+            do throws(SourceError) {
                 try output.write(text + "\n")
                 try output.flush()
                 return .done

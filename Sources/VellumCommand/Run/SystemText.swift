@@ -6,12 +6,6 @@ import Glibc
 
 /// Stateless; safe from any thread. Words of the operating system.
 enum SystemText {
-    /// The system's own description of an error number, such as `No such file or directory`.
-    static func description(of code: Int32) -> String {
-        guard let text = strerror(code) else { return "error \(code)" }
-        return String(cString: text)
-    }
-
     /// The value of an environment variable; nil if it is absent or empty.
     static func environment(_ name: String) -> String? {
         guard let value = getenv(name), value.pointee != 0 else { return nil }

@@ -1,4 +1,5 @@
 import StorageEngine
+import StoreInspection
 
 extension EntryList {
     /// Whether the entry at `index`, whose metadata or value came back as nil, is lost to damage: the archive still has
@@ -14,7 +15,7 @@ extension Narration {
     static func complainOfMissing(_ count: Int) {
         guard count > 0 else { return }
         complain(
-            "\(HumanText.count(count, "entry", "entries")) cannot be read, for the log is damaged; run vellum check"
+            "\(Figures.count(count, "entry", "entries")) cannot be read, for the log is damaged; run vellum check"
         )
     }
 }

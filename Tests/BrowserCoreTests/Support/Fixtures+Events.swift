@@ -40,8 +40,19 @@ extension Fixture {
         }
         source.with { state in
             state.summaries["Trace"]?.diskLimit = 20_000
-            state.summaries["Trace"]?.counters.evictions = 1_240
+            state.summaries["Trace"]?.evictions = 1_240
         }
+    }
+
+    private static func action(
+        _ id: UInt32, _ kind: ReversibleAction.Kind, ago seconds: Double, entries: Int, bytes: UInt64,
+        _ pid: Int32, left: UInt64
+    ) -> ReversibleAction {
+        var action = ReversibleAction(
+            id: id, kind: kind, time: start.adding(seconds: -seconds), entries: entries, bytes: bytes)
+        action.pid = pid
+        action.bytesLeft = left
+        return action
     }
 
     /// A delete of another process and an expiry of this one, which both can be undone.
@@ -49,18 +60,14 @@ extension Fixture {
         source.with { state in
             state.undoable["City"] = [
                 MockSource.Undoable(
-                    action: Reversible(
-                        id: 8, kind: .expire, time: start.adding(seconds: -12), entries: 1, bytes: 190,
-                        pid: 77, isOwn: true, end: start.adding(seconds: 588), bytesLeft: 61_400),
+                    action: action(
+                        8, .expire, ago: 12, entries: 1, bytes: 190, MockSource.ownPid, left: 61_400),
                     removed: [record("Lima", number: 3, bytes: json("Lima", 3))]),
                 MockSource.Undoable(
-                    action: Reversible(
-                        id: 7, kind: .delete, time: start.adding(seconds: -130), entries: 1_204,
-                        bytes: 241_000, pid: 4133, end: start.adding(seconds: 470), bytesLeft: 12_000)),
+                    action: action(
+                        7, .delete, ago: 130, entries: 1_204, bytes: 241_000, 4133, left: 12_000)),
                 MockSource.Undoable(
-                    action: Reversible(
-                        id: 5, kind: .lifetime, time: start.adding(seconds: -300), entries: 3, bytes: 593,
-                        end: start.adding(seconds: 300), bytesLeft: 900)),
+                    action: action(5, .deadline, ago: 300, entries: 3, bytes: 593, 0, left: 900)),
             ]
             state.nextAction = 9
         }

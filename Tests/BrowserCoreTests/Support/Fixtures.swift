@@ -1,21 +1,23 @@
 import BrowserCore
+import StorageEngine
+import StoreInspection
 import Synchronization
 import TerminalKit
 
 /// A clock that stands still until it is told to go on. Safe from any thread.
 final class TestClock: Sendable {
-    private let moment = Mutex(Moment(seconds: 1_770_000_000))
+    private let moment = Mutex(Timestamp(seconds: 1_770_000_000))
 
-    var now: Moment { moment.withLock { $0 } }
+    var now: Timestamp { moment.withLock { $0 } }
 
     func advance(_ seconds: Double) { moment.withLock { $0 = $0.adding(seconds: seconds) } }
 
-    var function: @Sendable () -> Moment { { self.now } }
+    var function: @Sendable () -> Timestamp { { self.now } }
 }
 
 /// Stores, looks and browsers that tests start from.
 enum Fixture {
-    static let start = Moment(seconds: 1_770_000_000)
+    static let start = Timestamp(seconds: 1_770_000_000)
     static let storePath = "/home/ada/.cache/demo"
     static let unicode = Look(theme: Theme(.dark, depth: .trueColor))
     static let ascii = Look(theme: Theme(.mono, depth: .mono), glyphs: .ascii)
@@ -28,14 +30,16 @@ enum Fixture {
     ]
 
     static func record(_ key: String, number: Int, bytes: [UInt8]) -> MockSource.Record {
-        MockSource.Record(
-            entry: Entry(
-                key: key, size: bytes.count, notation: bytes.first == 0x7b ? .json : .unknown,
-                created: start.adding(seconds: -3600 * Double(number + 1)),
-                accessed: start.adding(seconds: -7 * Double(number)),
-                expires: number % 5 == 2 ? start.adding(seconds: 45 + Double(number)) : nil,
-                hits: UInt32(number * 37 % 91), owner: number % 4 == 1 ? "import" : nil,
-                tier: number % 3 == 0 ? .both : .disk, sequence: UInt64(100 + number)), bytes: bytes)
+        var entry = EntryMetadata(
+            key: key, valueBytes: bytes.count, recorded: start.adding(seconds: -3600 * Double(number + 1)),
+            sequence: UInt64(100 + number))
+        entry.encoding = bytes.first == 0x7b ? .json : .unknown
+        entry.accessed = start.adding(seconds: -7 * Double(number))
+        entry.expires = number % 5 == 2 ? start.adding(seconds: 45 + Double(number)) : nil
+        entry.hits = UInt32(number * 37 % 91)
+        entry.owner = number % 4 == 1 ? "import" : nil
+        entry.tier = number % 3 == 0 ? .both : .disk
+        return MockSource.Record(entry: entry, bytes: bytes)
     }
 
     static func json(_ key: String, _ number: Int) -> [UInt8] {
@@ -56,15 +60,15 @@ enum Fixture {
                 record(key, number: number, bytes: json(key, number))
             }
             state.archives["City"] = cities
-            var city = ArchiveSummary(name: "City", kind: .cache, typeName: "City")
-            city.diskLimit = cities.reduce(0) { $0 + UInt64($1.entry.size) } + 40
+            var city = ArchiveSample(name: "City", kind: .cache, typeName: "City")
+            city.diskLimit = cities.reduce(0) { $0 + UInt64($1.entry.valueBytes) } + 40
             city.memoryBytes = 1_800
             city.memoryLimit = 2_000
             city.footprint = 70_144
-            city.counters.hits = 9_240
-            city.counters.misses = 760
-            city.counters.records = 412
-            city.counters.evictions = 96
+            city.hits = 9_240
+            city.misses = 760
+            city.records = 412
+            city.evictions = 96
             state.summaries["City"] = city
             let blobs: [(String, [UInt8])] = [
                 (
@@ -77,15 +81,16 @@ enum Fixture {
             state.archives["Blob"] = blobs.enumerated().map { number, blob in
                 record(blob.0, number: number, bytes: blob.1)
             }
-            var blob = ArchiveSummary(name: "Blob", kind: .collection)
+            var blob = ArchiveSample(name: "Blob", kind: .collection)
             blob.footprint = 4_096
             state.summaries["Blob"] = blob
-            state.summaries["Trace"] = ArchiveSummary(name: "Trace", kind: .log)
+            state.summaries["Trace"] = ArchiveSample(name: "Trace", kind: .log)
+            var demo = AttachedProcess(
+                pid: 4121, name: "vellum demo", attached: start.adding(seconds: -4000))
+            (demo.hits, demo.misses, demo.memoryBytes, demo.memoryLimit) = (9_240, 760, 1_800, 2_000)
             state.processes = [
-                ProcessSummary(
-                    pid: 4121, name: "vellum demo", attached: start.adding(seconds: -4000), hits: 9_240,
-                    misses: 760, memoryBytes: 1_800, memoryLimit: 2_000),
-                ProcessSummary(pid: 4133, name: "api", attached: start.adding(seconds: -65)),
+                demo,
+                AttachedProcess(pid: 4133, name: "api", attached: start.adding(seconds: -65)),
             ]
             state.summaries["City"]?.processes = state.processes
             state.stores = [

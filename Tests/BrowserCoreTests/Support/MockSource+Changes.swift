@@ -1,26 +1,27 @@
 import BrowserCore
 import StorageEngine
+import StoreInspection
 
 /// Events, messages, and what a person confirmed.
 extension MockSource {
-    func events(archive: String, store: String, from: UInt64?) throws(SourceError) -> EventPage {
+    func events(archive: String, store: String, from: UInt64?) throws(SourceError) -> EventBatch {
         try check()
         return with { state in
             state.eventCalls += 1
             let all = state.events[archive] ?? []
             let oldest = state.overwritten[archive] ?? 0
             let wanted = Int(from ?? UInt64(oldest))
-            return EventPage(
-                archive: archive, events: Array(all[max(wanted, oldest)...]),
+            return EventBatch(
+                events: Array(all[max(wanted, oldest)...]),
                 lost: UInt64(from == nil ? 0 : max(0, oldest - wanted)), next: UInt64(all.count))
         }
     }
 
-    func biography(of key: String, archive: String, store: String) throws(SourceError) -> Biography {
+    func biography(of key: String, archive: String, store: String) throws(SourceError) -> KeyHistory {
         try check()
         return with { state in
             let events = state.events[archive] ?? []
-            return Biography(
+            return KeyHistory(
                 events: events.filter { $0.key == key }, reachesBackTo: events.first?.time, isCutOff: true)
         }
     }
@@ -36,51 +37,52 @@ extension MockSource {
         }
     }
 
-    func reversible(archive: String, store: String) throws(SourceError) -> [Reversible] {
+    func reversible(archive: String, store: String) throws(SourceError) -> [ReversibleAction] {
         try check()
         return with { $0.undoable[archive]?.map(\.action) ?? [] }
     }
 
     func carryOut(
-        _ change: Change, on targets: [Target], archive: String, store: String, checkpoint: (Int) -> Bool
-    ) throws(SourceError) -> ChangeOutcome {
+        _ action: PlannedAction, on targets: [Target], archive: String, store: String,
+        checkpoint: (Int) -> Bool
+    ) throws(SourceError) -> Carried<PlanOutcome> {
         try check()
         return with { state in
             state.writeCalls += 1
-            if change == .delete { state.deleteCalls += 1 }
-            var outcome = ChangeOutcome()
+            if action == .delete { state.deleteCalls += 1 }
+            var outcome = PlanOutcome()
             var undoable = Undoable(
-                action: Reversible(
-                    id: state.nextAction, kind: .delete, time: state.now, entries: 0, bytes: 0, pid: 77,
-                    isOwn: true, end: state.now.adding(seconds: 600),
-                    bytesLeft: 100_000))
+                action: ReversibleAction(
+                    id: state.nextAction, kind: .delete, time: state.now, entries: 0, bytes: 0))
+            undoable.action.pid = MockSource.ownPid
+            undoable.action.bytesLeft = 100_000
             for target in targets {
                 guard let index = state.archives[archive]?.firstIndex(where: { $0.entry.key == target.key }),
                     let record = state.archives[archive]?[index]
                 else {
-                    outcome.absent.append(target.key)
+                    outcome.skips.append(PlanSkip(key: target.key, reason: .absent))
                     continue
                 }
                 guard record.entry.sequence == target.sequence else {
-                    outcome.changed.append(target.key)
+                    outcome.skips.append(PlanSkip(key: target.key, reason: .changed))
                     continue
                 }
-                switch change {
+                switch action {
                 case .expireIdle(let before) where record.entry.accessed >= before:
-                    outcome.used.append(target.key)
+                    outcome.skips.append(PlanSkip(key: target.key, reason: .used))
                     continue
                 case .delete, .expireNow, .expireIdle:
-                    undoable.action.kind = change == .delete ? .delete : .expire
+                    undoable.action.kind = action == .delete ? .delete : .expire
                     undoable.removed.append(record)
                     state.archives[archive]?.remove(at: index)
-                case .lifetime(nil) where record.entry.expires == nil:
+                case .setLifetime(nil) where record.entry.expires == nil:
                     outcome.unchanged += 1
                     continue
-                case .lifetime(let seconds):
-                    undoable.action.kind = .lifetime
+                case .setLifetime(let lifetime):
+                    undoable.action.kind = .deadline
                     undoable.deadlines[target.key] = .some(record.entry.expires)
-                    state.archives[archive]?[index].entry.expires = seconds.map {
-                        state.now.adding(seconds: $0)
+                    state.archives[archive]?[index].entry.expires = lifetime.map {
+                        state.now.adding(seconds: $0 / .seconds(1))
                     }
                 }
                 outcome.entries += 1
@@ -91,26 +93,27 @@ extension MockSource {
                 undoable.action.bytes = outcome.bytes
                 state.undoable[archive, default: []].insert(undoable, at: 0)
                 state.nextAction += 1
-                outcome.isReversible = true
+                outcome.action = undoable.action
             }
-            outcome.longestCall = 0.0004
-            return outcome
+            return Carried(outcome, longestCall: 0.0004)
         }
     }
 
     func undo(
         _ id: UInt32, archive: String, store: String, checkpoint: (Double) -> Bool
-    ) throws(SourceError) -> UndoReport? {
+    ) throws(SourceError) -> Carried<UndoOutcome>? {
         try check()
         guard checkpoint(0.5) else {
-            return UndoReport(entries: 1, bytes: 190, longestCall: 0.0002, isComplete: false)
+            var outcome = UndoOutcome.nothing
+            (outcome.entries, outcome.bytes, outcome.isComplete) = (1, 190, false)
+            return Carried(outcome, longestCall: 0.0002)
         }
         return with { state in
             state.writeCalls += 1
             guard let place = state.undoable[archive]?.firstIndex(where: { $0.action.id == id }),
                 let undoable = state.undoable[archive]?.remove(at: place)
             else { return nil }
-            var report = UndoReport(entries: 0, bytes: 0, longestCall: 0.0002)
+            var report = UndoOutcome.nothing
             for record in undoable.removed {
                 if state.archives[archive]?.contains(where: { $0.entry.key == record.entry.key }) == true {
                     report.skipped.append(record.entry.key)
@@ -118,7 +121,7 @@ extension MockSource {
                 } else {
                     state.archives[archive]?.append(record)
                     report.entries += 1
-                    report.bytes += UInt64(record.entry.size)
+                    report.bytes += UInt64(record.entry.valueBytes)
                 }
             }
             state.archives[archive]?.sort { $0.entry.accessed > $1.entry.accessed }
@@ -129,20 +132,18 @@ extension MockSource {
                 state.archives[archive]?[index].entry.expires = expires
                 report.entries += 1
             }
-            return report
+            return Carried(report, longestCall: 0.0002)
         }
     }
 
-    func clearLog(archive: String, store: String) throws(SourceError) -> ChangeOutcome {
+    func clearLog(archive: String, store: String) throws(SourceError) -> Carried<Removal> {
         try check()
         return with { state in
             state.writeCalls += 1
-            var outcome = ChangeOutcome()
-            outcome.entries = state.messages[archive]?.count ?? 0
-            outcome.bytes = state.messages[archive]?.reduce(0) { $0 + UInt64($1.size) } ?? 0
-            state.messages[archive] = []
+            let messages = state.messages.updateValue([], forKey: archive) ?? []
             state.summaries[archive]?.entries = 0
-            return outcome
+            return Carried(
+                Removal(entries: messages.count, bytes: messages.reduce(0) { $0 + UInt64($1.size) }))
         }
     }
 
@@ -150,23 +151,22 @@ extension MockSource {
 
     func happen(
         _ kind: EventKind, _ key: String?, archive: String, cause: EventCause = .request, bytes: Int = 0,
-        pid: Int32 = 4121, at time: Moment
+        pid: Int32 = 4121, at time: Timestamp
     ) {
         with { state in
             state.events[archive, default: []].append(
-                StoreEvent(
-                    archive: archive, time: time, kind: kind, cause: cause, key: key, bytes: bytes, pid: pid))
+                ArchiveEvent(kind, cause, key: key, bytes: bytes, pid: pid, time: time))
         }
     }
 
     /// Appends a message to a log, as the next one.
-    func append(_ text: String, archive: String, at time: Moment) {
+    func append(_ text: String, archive: String, at time: Timestamp) {
         with { state in
             let number = (state.messages[archive]?.last?.sequence ?? 0) + 1
             state.messages[archive, default: []].append(
-                LogLine(sequence: number, time: time, size: text.utf8.count, text: text))
+                LogLine(Array(text.utf8), sequence: number, time: time))
             state.events[archive, default: []].append(
-                StoreEvent(archive: archive, time: time, kind: .append, key: nil, bytes: text.utf8.count))
+                ArchiveEvent(.append, .request, key: nil, bytes: text.utf8.count, time: time))
         }
     }
 }

@@ -1,19 +1,20 @@
 import BrowserCore
 import StorageEngine
+import StoreInspection
 import Synchronization
 
 /// A store in memory that counts what is asked of it. Safe from any thread.
 final class MockSource: NoQueries {
     struct Record: Sendable {
-        var entry: Entry
+        var entry: EntryMetadata
         var bytes: [UInt8]
     }
 
     struct State: Sendable {
         /// Most recent first.
         var archives: [String: [Record]] = [:]
-        var summaries: [String: ArchiveSummary] = [:]
-        var processes: [ProcessSummary] = []
+        var summaries: [String: ArchiveSample] = [:]
+        var processes: [AttachedProcess] = []
         var stores: [StoreSummary] = []
         var problem: String?
         /// Problem of reading a value, by key.
@@ -27,7 +28,7 @@ final class MockSource: NoQueries {
         /// All calls that write, those of ``deleteCalls`` included.
         var writeCalls = 0
         /// Events by archive, oldest first; the number of each is its place.
-        var events: [String: [StoreEvent]] = [:]
+        var events: [String: [ArchiveEvent]] = [:]
         /// How many of the oldest were overwritten.
         var overwritten: [String: Int] = [:]
         var eventCalls = 0
@@ -42,10 +43,13 @@ final class MockSource: NoQueries {
     }
 
     struct Undoable: Sendable {
-        var action: Reversible
+        var action: ReversibleAction
         var removed: [Record] = []
-        var deadlines: [String: Moment?] = [:]
+        var deadlines: [String: Timestamp?] = [:]
     }
+
+    /// The browser's own number, of whom nothing is known but what it did.
+    static let ownPid: Int32 = 77
 
     let folder = "/home/ada/.cache"
     let state = Mutex(State())
@@ -66,22 +70,23 @@ final class MockSource: NoQueries {
     func figures(store: String) throws(SourceError) -> StoreFigures {
         try check()
         return with { state in
-            let archives = state.summaries.keys.sorted().map { name -> ArchiveSummary in
-                guard var summary = state.summaries[name] else { return ArchiveSummary(name: name) }
+            let archives = state.summaries.keys.sorted().map { name -> ArchiveSample in
+                guard var summary = state.summaries[name] else { return ArchiveSample(name: name) }
                 let records = state.archives[name] ?? []
                 if !records.isEmpty {
                     summary.entries = records.count
-                    summary.diskBytes = records.reduce(0) { $0 + UInt64($1.entry.size) }
+                    summary.diskBytes = records.reduce(0) { $0 + UInt64($1.entry.valueBytes) }
                 }
                 summary.nextEvent = UInt64(state.events[name]?.count ?? 0)
                 if summary.kind == .log, let messages = state.messages[name] {
                     summary.entries = messages.count
                     summary.diskBytes = messages.reduce(0) { $0 + UInt64($1.size) }
-                    summary.counters.records = messages.last?.sequence ?? 0
+                    summary.records = messages.last?.sequence ?? 0
                 }
                 return summary
             }
-            return StoreFigures(archives: archives, processes: state.processes)
+            return StoreFigures(
+                archives: archives, processes: state.processes, ownPid: MockSource.ownPid)
         }
     }
 
@@ -96,7 +101,7 @@ final class MockSource: NoQueries {
         }
     }
 
-    func entry(_ key: String, archive: String, store: String) throws(SourceError) -> Entry? {
+    func entry(_ key: String, archive: String, store: String) throws(SourceError) -> EntryMetadata? {
         try check()
         return with { state in
             state.archives[archive]?.first { $0.entry.key == key && !state.hasExpired($0) }?.entry
@@ -119,7 +124,7 @@ final class MockSource: NoQueries {
     // MARK: What another process does
 
     /// Uses an entry: it becomes the most recent.
-    func access(_ key: String, archive: String, at now: Moment) {
+    func access(_ key: String, archive: String, at now: Timestamp) {
         with { state in
             guard let index = state.archives[archive]?.firstIndex(where: { $0.entry.key == key }),
                 var record = state.archives[archive]?.remove(at: index)
@@ -127,27 +132,28 @@ final class MockSource: NoQueries {
             record.entry.hits += 1
             record.entry.accessed = now
             state.archives[archive]?.insert(record, at: 0)
-            state.summaries[archive]?.counters.hits += 1
+            state.summaries[archive]?.hits += 1
         }
     }
 
     /// Records a new entry, or an old one anew.
-    func record(_ key: String, _ bytes: [UInt8], archive: String, at now: Moment) {
+    func record(_ key: String, _ bytes: [UInt8], archive: String, at now: Timestamp) {
         with { state in
             let old = state.archives[archive]?.first { $0.entry.key == key }?.entry.created
             state.archives[archive]?.removeAll { $0.entry.key == key }
             state.nextSequence += 1
-            let entry = Entry(
-                key: key, size: bytes.count, created: old ?? now, accessed: now, sequence: state.nextSequence)
+            var entry = EntryMetadata(
+                key: key, valueBytes: bytes.count, recorded: now, sequence: state.nextSequence)
+            entry.created = old ?? now
             state.archives[archive]?.insert(Record(entry: entry, bytes: bytes), at: 0)
-            state.summaries[archive]?.counters.records += 1
+            state.summaries[archive]?.records += 1
         }
     }
 
     func remove(_ key: String, archive: String) {
         with { state in
             state.archives[archive]?.removeAll { $0.entry.key == key }
-            state.summaries[archive]?.counters.deletes += 1
+            state.summaries[archive]?.deletes += 1
         }
     }
 }
@@ -158,20 +164,20 @@ struct MockListing: EntryListing {
     let records: [MockSource.Record]
 
     var count: Int { records.count }
-    var valueBytes: UInt64 { records.reduce(0) { $0 + UInt64($1.entry.size) } }
+    var valueBytes: UInt64 { records.reduce(0) { $0 + UInt64($1.entry.valueBytes) } }
 
     func figures(at index: Int) -> (size: UInt32, hits: UInt32) {
-        (UInt32(records[index].entry.size), records[index].entry.hits)
+        (UInt32(records[index].entry.valueBytes), records[index].entry.hits)
     }
 
-    func accessed(at index: Int) -> Moment { records[index].entry.accessed }
+    func accessed(at index: Int) -> Timestamp { records[index].entry.accessed }
 
     func key(at index: Int) -> String? {
         source.with { $0.keyCalls += 1 }
         return records[index].entry.key
     }
 
-    func entry(at index: Int) -> Entry? {
+    func entry(at index: Int) -> EntryMetadata? {
         source.with { state in
             state.metadataCalls += 1
             let key = records[index].entry.key

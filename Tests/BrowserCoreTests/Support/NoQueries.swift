@@ -1,4 +1,5 @@
 import BrowserCore
+import StoreInspection
 
 /// A source that no query can be asked of: what queries do is tested on a real store.
 protocol NoQueries: StoreSource {}

@@ -96,9 +96,9 @@ struct Scene: Sendable, CustomStringConvertible {
             }
             clock.advance(1)
             source.with { state in
-                state.summaries["City"]?.counters.hits += UInt64(40 + second * 7 % 23)
-                state.summaries["City"]?.counters.misses += UInt64(second % 5)
-                state.summaries["City"]?.counters.evictions += UInt64(second % 3)
+                state.summaries["City"]?.hits += UInt64(40 + second * 7 % 23)
+                state.summaries["City"]?.misses += UInt64(second % 5)
+                state.summaries["City"]?.evictions += UInt64(second % 3)
             }
             browser.refresh()
         }

@@ -19,7 +19,3 @@ struct CommandFailure: Error {
         self.init("\(subject): error \(code)", status: status)
     }
 }
-
-enum HumanText {
-    static func count(_ count: Int, _ singular: String, _ plural: String) -> String { "\(count) \(plural)" }
-}

@@ -3,6 +3,17 @@ import TestSupport
 
 /// The built program on a terminal of its own.
 enum PseudoTerminal {
+    /// Starts the program and doesn't wait for it; what it says is all standard output.
+    static func start(_ arguments: String) throws -> Spawned {
+        let command = "'\(Vellum.executable.path)' \(arguments)"
+        #if os(Linux)
+        let words = ["-qec", command, "/dev/null"]
+        #else
+        let words = ["-q", "/dev/null", "/bin/sh", "-c", command]
+        #endif
+        return try Spawned(words, executable: "/usr/bin/script", holdsInput: true)
+    }
+
     /// Runs the program through a shell, with `arguments` in the shell's syntax. `input` is typed at once. Returns the
     /// exit status and what the terminal was sent.
     static func run(

@@ -61,10 +61,13 @@ final class Spawned {
         inputEnd = -1
     }
 
-    /// The complete lines of standard output so far.
+    /// All of standard output so far.
+    var text: String {
+        (try? String(decoding: Data(contentsOf: URL(fileURLWithPath: outputPath)), as: UTF8.self)) ?? ""
+    }
+
+    /// The complete lines of it.
     var lines: [String] {
-        let text =
-            (try? String(decoding: Data(contentsOf: URL(fileURLWithPath: outputPath)), as: UTF8.self)) ?? ""
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false).map(String.init)
         lines.removeLast()
         return lines

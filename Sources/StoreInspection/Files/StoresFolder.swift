@@ -1,0 +1,52 @@
+import StorageEngine
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// Why something can't be shown or written: one line for a person. A value; safe to share between threads.
+package struct SourceError: Error, Sendable, Hashable, CustomStringConvertible {
+    package let description: String
+
+    package init(_ description: String) { self.description = description }
+
+    /// A failure of the operating system on something that isn't the store.
+    package init(_ subject: String, errno code: Int32) {
+        switch code {
+        // What is about a limit, and what to do then, the engine knows.
+        case EFBIG, EMFILE, ENFILE:
+            description = StorageError.fromErrno(code, operation: "use", path: subject).description
+        default: description = "\(subject): \(strerror(code).map { String(cString: $0) } ?? "error \(code)")"
+        }
+    }
+}
+
+/// A folder that holds stores. Stateless; safe to call from any thread.
+package enum StoresFolder {
+    /// What lies in it and may be a store, by name; none when there is no such folder.
+    package static func contents(of folder: String) throws(SourceError) -> [(name: String, path: String)] {
+        guard let contents = opendir(folder) else {
+            let code = errno
+            if code == ENOENT { return [] }
+            throw SourceError("\(folder) can't be read: \(String(cString: strerror(code)))")
+        }
+        defer { closedir(contents) }
+        var names: [String] = []
+        while let item = readdir(contents) {
+            let name = withUnsafePointer(to: &item.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted().map { ($0, folder.hasSuffix("/") ? folder + $0 : "\(folder)/\($0)") }
+    }
+
+    /// The paths of its stores. One that can't be looked at counts.
+    package static func stores(in folder: String) throws(SourceError) -> [String] {
+        try contents(of: folder).map(\.path).filter { (try? Store.isStore(at: $0)) ?? true }
+    }
+}

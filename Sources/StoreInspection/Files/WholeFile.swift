@@ -1,0 +1,154 @@
+import StorageEngine
+
+#if canImport(Glibc)
+import Glibc
+#elseif canImport(Musl)
+import Musl
+#else
+import Darwin
+#endif
+
+/// A file that a person asked for, which is there whole or not at all. For one thread.
+///
+/// It is written under another name in the same folder, and gets its own by ``finish()``: until then, and whenever that
+/// isn't reached, whatever was under its name stays as it was. Only who kills the process leaves `.vellum-PID-N.partial`.
+/// What is no regular file (a pipe, a terminal, `/dev/stdout`) is written to directly.
+package final class WholeFile {
+    /// Where the file itself is, if its name is that of a link.
+    private let target: String
+    private let path: String
+    /// `nil`: it is written directly.
+    private let partial: String?
+    private let replaces: Bool
+    private let descriptor: Int32
+    private var isOpen = true
+
+    /// `replaces`: whether it may take the place of a file that is there; that one's permissions then stay.
+    package init(at path: String, replaces: Bool) throws(SourceError) {
+        self.path = path
+        self.replaces = replaces
+        if let descriptor = WholeFile.inherited(path) {
+            (self.descriptor, target, partial) = (try WholeFile.opened(dup(descriptor), path), path, nil)
+            return
+        }
+        target = try WholeFile.target(of: path)
+        var facts = stat()
+        let isThere = stat(target, &facts) == 0
+        if isThere, facts.st_mode & S_IFMT != S_IFREG {
+            descriptor = try WholeFile.opened(open(target, O_WRONLY | O_CLOEXEC | O_NOCTTY), path)
+            partial = nil
+            return
+        }
+        if isThere {
+            guard replaces else { throw WholeFile.taken(path) }
+            guard access(target, W_OK) == 0 else { throw WholeFile.failure(path, errno) }
+        }
+        let made = try WholeFile.make(beside: target, of: path)
+        (descriptor, partial) = (made.descriptor, made.name)
+        if isThere { fchmod(descriptor, facts.st_mode & 0o777) }
+    }
+
+    deinit { discard() }
+
+    /// Writes into it. What it has collected has to be flushed before ``finish()``.
+    package var output: OutputWriter {
+        OutputWriter(descriptor: descriptor) { [path] in WholeFile.failure(path, $0) }
+    }
+
+    /// Gives the file its name. Its bytes are on the medium by then.
+    package func finish() throws(SourceError) {
+        guard let partial else { return discard() }
+        // Some file systems have no such call, and are as lasting as they are.
+        guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else {
+            throw WholeFile.failure(path, errno)
+        }
+        if replaces {
+            guard rename(partial, target) == 0 else { throw WholeFile.failure(path, errno) }
+        } else if link(partial, target) != 0 {
+            guard errno != EEXIST else { throw WholeFile.taken(path) }
+            // A file system without links.
+            guard access(target, F_OK) != 0 else { throw WholeFile.taken(path) }
+            guard rename(partial, target) == 0 else { throw WholeFile.failure(path, errno) }
+        }
+        discard()
+    }
+
+    /// Ends it; what isn't finished is removed. Idempotent.
+    package func discard() {
+        guard isOpen else { return }
+        isOpen = false
+        _ = close(descriptor)
+        if let partial { _ = unlink(partial) }
+    }
+
+    // MARK: Where it is written
+
+    /// The descriptor that a path such as `/dev/stdout` or `/dev/fd/3` names: opening that anew would begin at its start.
+    private static func inherited(_ path: String) -> Int32? {
+        if path == "/dev/stdout" { return STDOUT_FILENO }
+        if path == "/dev/stderr" { return STDERR_FILENO }
+        for folder in ["/dev/fd/", "/proc/self/fd/"] where path.hasPrefix(folder) {
+            return Int32(path.dropFirst(folder.count))
+        }
+        return nil
+    }
+
+    /// What a name leads to over symbolic links, which stay; there may be nothing there yet.
+    private static func target(of path: String) throws(SourceError) -> String {
+        var target = path
+        for _ in 0..<40 {
+            var name = [UInt8](repeating: 0, count: Int(PATH_MAX))
+            let count = name.withUnsafeMutableBytes { readlink(target, $0.baseAddress!, $0.count) }
+            guard count > 0 else { return target }
+            let next = String(decoding: name.prefix(count), as: UTF8.self)
+            target = next.hasPrefix("/") ? next : folder(of: target) + next
+        }
+        throw failure(path, ELOOP)
+    }
+
+    /// With the slash at its end; empty for the working folder.
+    private static func folder(of path: String) -> String {
+        path.utf8.lastIndex(of: UInt8(ascii: "/")).map { String(path[...$0]) } ?? ""
+    }
+
+    private static func make(
+        beside target: String, of path: String
+    ) throws(SourceError) -> (descriptor: Int32, name: String) {
+        var number = 0
+        while true {
+            let name = folder(of: target) + ".vellum-\(getpid())-\(number).partial"
+            let descriptor = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o666)
+            // Another of this process, or of one that had its number and was killed.
+            if descriptor < 0, errno == EEXIST, number < 1000 {
+                number += 1
+                continue
+            }
+            if descriptor < 0, errno == EACCES || errno == EPERM || errno == EROFS {
+                throw SourceError(
+                    "\(path) can't be written: this user may make no file beside it, and it is written aside until it "
+                        + "is whole; choose another folder")
+            }
+            return (try opened(descriptor, path), name)
+        }
+    }
+
+    private static func opened(_ descriptor: Int32, _ path: String) throws(SourceError) -> Int32 {
+        guard descriptor >= 0 else { throw failure(path, errno) }
+        return descriptor
+    }
+
+    // MARK: What went wrong
+
+    private static func taken(_ path: String) -> SourceError {
+        SourceError("\(path) can't be written: there is a file of that name already; choose another name")
+    }
+
+    private static func failure(_ path: String, _ code: Int32) -> SourceError {
+        switch code {
+        case ENOENT: SourceError("\(path) can't be written: its folder isn't there")
+        case EACCES, EPERM: SourceError("\(path) can't be written: this user may not write there")
+        case ENOSPC, EDQUOT: SourceError("\(path) can't be written: the disk is full; nothing of it is left")
+        default: SourceError(StorageError.fromErrno(code, operation: "write", path: path).description)
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import StorageEngine
+
+/// Sendable value type. Which entries a person's action is about, as they were when the plan was made, and what is done to
+/// them.
+package struct ChangePlan: Sendable {
+    package enum Selection: Sendable {
+        case keys([String])
+        case owner(String)
+        case all
+    }
+
+    package private(set) var entries = 0
+    /// Sum of the values' sizes.
+    package private(set) var bytes: UInt64 = 0
+    package let action: PlannedAction
+    /// Keys that were named and have no entry.
+    package private(set) var missing: [String] = []
+    /// Entries that have no deadline to take away.
+    package private(set) var unchanged = 0
+    private var isWhole = false
+    private var targets: [Target] = []
+
+    /// Looks without any trace. Of what `action` expires because it is idle only that is chosen.
+    package init(
+        _ archive: Archive, _ selection: Selection, action: PlannedAction
+    ) throws(StorageError) {
+        self.action = action
+        if case .keys(let keys) = selection {
+            var seen: Set<ExactText> = []
+            for key in keys where seen.insert(ExactText(key)).inserted {
+                if let metadata = try archive.metadata(key) { add(metadata) } else { missing.append(key) }
+            }
+            return
+        }
+        // Least recent first, so that the latest that goes is the most recent.
+        let list = try archive.entries(order: .leastRecentFirst)
+        if case .all = selection, action == .delete {
+            entries = list.count
+            bytes = list.totalValueBytes
+            isWhole = true
+            return
+        }
+        for index in list.indices where isMeant(list[index].accessed) {
+            guard let metadata = try list.presentMetadata(at: index) else { continue }
+            if case .owner(let owner) = selection, metadata.owner.map(ExactText.init) != ExactText(owner) {
+                continue
+            }
+            add(metadata)
+        }
+    }
+
+    private func isMeant(_ accessed: Timestamp) -> Bool {
+        if case .expireIdle(let before) = action { accessed < before } else { true }
+    }
+
+    /// What is stored anew while it is looked at is judged by what it is now.
+    private mutating func add(_ metadata: EntryMetadata) {
+        guard isMeant(metadata.accessed) else { return }
+        guard action != .setLifetime(nil) || metadata.expires != nil else {
+            unchanged += 1
+            return
+        }
+        entries += 1
+        bytes += UInt64(metadata.valueBytes)
+        targets.append(metadata.target)
+    }
+
+    /// Does it so that it can be undone. All entries there are by then go, if that was the plan; otherwise those that
+    /// are still the ones that were seen.
+    package func apply(to archive: Archive) throws(StorageError) -> PlanOutcome {
+        isWhole ? try archive.deleteAllReversibly() : try targets.carryOut(action, in: archive).outcome
+    }
+}

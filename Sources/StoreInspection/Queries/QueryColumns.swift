@@ -1,0 +1,126 @@
+import ArchiveQuery
+import CBOR
+import StorageEngine
+
+/// Makes cells of a query's rows while they come, the same for both faces. For one thread.
+///
+/// Rows of columns are shown as they are. Whole entries are shown by their key, by what the query is about, and by the
+/// properties of their values, plain ones first; the first rows wait until these are known.
+package struct QueryColumns {
+    package struct Row {
+        /// The key of its entry; nil for a row that is made of several.
+        package var key: String?
+        /// One for each title.
+        package var cells: [Cell]
+    }
+
+    /// Rows that the columns are chosen by: so many, or fewer that have so many bytes.
+    private static let firstRows = 100
+    private static let firstBytes = 8 << 20
+    /// Properties beside the key.
+    private static let mostProperties = 16
+
+    /// Above the columns; empty until they are chosen.
+    package private(set) var titles: [String] = []
+    private let plan: QueryPlan
+    private let now: Timestamp
+    private var waiting: [QueryRow] = []
+    private var waitingBytes = 0
+    private var properties: [QueryProperty]?
+
+    package init(_ plan: QueryPlan, now: Timestamp) {
+        self.plan = plan
+        self.now = now
+    }
+
+    /// The rows that are ready now: none, the first ones, or this one.
+    package mutating func add(_ row: QueryRow) -> [Row] {
+        if let properties { return [cells(of: row, properties)] }
+        waiting.append(row)
+        waitingBytes += row.value?.count ?? 0
+        let isWaiting = waiting.count < QueryColumns.firstRows && waitingBytes < QueryColumns.firstBytes
+        return isWaiting ? [] : chooseColumns()
+    }
+
+    /// The rows that are still waiting; no others come.
+    package mutating func finish() -> [Row] { properties == nil ? chooseColumns() : [] }
+
+    private mutating func chooseColumns() -> [Row] {
+        let chosen = plan.columns == nil ? propertiesOfEntries() : []
+        titles = plan.columns ?? ["key"] + (chosen.isEmpty ? ["value"] : chosen.map(\.columnName))
+        properties = chosen
+        defer { waiting = [] }
+        return waiting.map { cells(of: $0, chosen) }
+    }
+
+    private func propertiesOfEntries() -> [QueryProperty] {
+        let asked = plan.pipeline.stages.flatMap(\.properties).filter { $0 != .metadata(.key) }
+        var plain: [QueryProperty] = []
+        var nested: [QueryProperty] = []
+        for row in waiting {
+            for entry in row.value.flatMap({ try? CBORReader.decode($0) })?.asMap ?? CBORMap() {
+                guard let name = entry.key.asString else { continue }
+                let isNested = entry.value.asMap != nil || entry.value.asArray != nil
+                if isNested { nested.append(.named(name)) } else { plain.append(.named(name)) }
+            }
+        }
+        // What is asked for by its parts needs no column for the whole.
+        nested.removeAll { whole in asked.contains { $0.isPart(of: whole) } }
+        var seen: Set<QueryProperty> = []
+        return Array(
+            (asked + plain + nested).filter { seen.insert($0).inserted }.prefix(QueryColumns.mostProperties))
+    }
+
+    private func cells(of row: QueryRow, _ properties: [QueryProperty]) -> Row {
+        if plan.columns != nil {
+            return Row(key: row.entry?.key, cells: row.columns.map { Cell(item: $0) })
+        }
+        let value = row.value.flatMap { try? CBORReader.decode($0) }
+        var cells = [Cell.text(row.entry?.key ?? "")] + properties.map { cell($0, value, row.entry) }
+        if properties.isEmpty { cells.append(value == nil ? .text("(unreadable)") : Cell(item: row.value)) }
+        return Row(key: row.entry?.key, cells: cells)
+    }
+
+    private func cell(_ property: QueryProperty, _ value: CBORValue?, _ entry: EntryFacts?) -> Cell {
+        switch property {
+        case .metadata(let metadata): return entry.map { cell(metadata, $0) } ?? .absent
+        case .path(let steps):
+            var part = value
+            for step in steps { part = part.flatMap { $0.part(step) } }
+            return Cell(item: part?.encoded)
+        }
+    }
+
+    private func cell(_ metadata: QueryMetadata, _ entry: EntryFacts) -> Cell {
+        switch metadata {
+        case .key: .text(entry.key)
+        case .size: .bytes(UInt64(entry.valueBytes))
+        case .created: .time(entry.created)
+        case .accessed: .time(entry.accessed)
+        case .idle: .interval(now.seconds(since: entry.accessed))
+        case .age: .interval(now.seconds(since: entry.created))
+        case .ttl: entry.expires.map { .interval($0.seconds(since: now)) } ?? .absent
+        case .expires: Cell(entry.expires)
+        case .hits: .count(UInt64(entry.hits))
+        case .tier: .text(entry.tier.rawValue)
+        case .owner: Cell(entry.owner)
+        case .rank: entry.rank.map { .count(UInt64($0)) } ?? .absent
+        }
+    }
+}
+
+extension QueryProperty {
+    fileprivate func isPart(of whole: QueryProperty) -> Bool {
+        guard case .path(let steps) = self, case .path(let other) = whole else { return false }
+        return steps.count > other.count && steps.starts(with: other)
+    }
+}
+
+extension CBORValue {
+    fileprivate func part(_ step: QueryProperty.Step) -> CBORValue? {
+        switch step {
+        case .name(let name): asMap?[key: .text(name)]
+        case .index(let index): asArray.flatMap { $0.indices.contains(index) ? $0[index] : nil }
+        }
+    }
+}

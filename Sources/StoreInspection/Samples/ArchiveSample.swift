@@ -1,0 +1,169 @@
+import StorageEngine
+
+/// An archive at one moment: its status, who has it open, and what is asked beside. Has the members of the status and of the
+/// configuration. A value; safe to share between threads.
+@dynamicMemberLookup
+package struct ArchiveSample: Sendable, Hashable {
+    package var status: ArchiveStatus
+    /// The processes that have it open for writing.
+    package var processes: [AttachedProcess] = []
+    /// The number of the event that comes next: it grows with each change.
+    package var nextEvent: UInt64 = 0
+    /// Nil: nobody asked.
+    package var owners: [OwnerSummary]?
+    /// Why the archive could not be read; one line. The figures are then of no meaning.
+    package var problem: String?
+
+    package init(_ archive: Archive, owners: Bool = false) throws(StorageError) {
+        status = try archive.status()
+        nextEvent = try archive.nextEvent()
+        processes = try archive.processes()
+        self.owners = owners && status.configuration.kind != .log ? try archive.owners() : nil
+    }
+
+    /// An archive that has nothing, or of which nothing is known.
+    package init(name: String, kind: ArchiveKind = .cache, typeName: String = "") {
+        status = ArchiveStatus(
+            name: name,
+            configuration: ArchiveConfiguration(
+                kind: kind, diskLimit: nil, memoryLimit: nil, typeName: typeName))
+    }
+
+    package subscript<Member>(dynamicMember path: WritableKeyPath<ArchiveStatus, Member>) -> Member {
+        get { status[keyPath: path] }
+        set { status[keyPath: path] = newValue }
+    }
+
+    package subscript<Member>(dynamicMember path: KeyPath<ArchiveStatus, Member>) -> Member {
+        status[keyPath: path]
+    }
+
+    package subscript<Member>(dynamicMember path: WritableKeyPath<ArchiveConfiguration, Member>) -> Member {
+        get { status.configuration[keyPath: path] }
+        set { status.configuration[keyPath: path] = newValue }
+    }
+
+    /// Those that live; the lines of others are given back when the next process opens the archive.
+    package var living: [AttachedProcess] { processes.filter(\.isAlive) }
+
+    /// What there is to say of it, with the names of JSON.
+    package var members: [(name: String, value: Cell)] {
+        let configuration = status.configuration
+        return [
+            ("archive", .text(status.name)), ("kind", .text("\(configuration.kind)")),
+            ("type", Cell(configuration.typeName.isEmpty ? nil : configuration.typeName)),
+            ("entries", .count(UInt64(status.entries))),
+            ("memoryBytes", .bytes(status.memoryBytes)),
+            ("memoryLimit", Cell(bytes: configuration.memoryLimit)), ("diskBytes", .bytes(status.diskBytes)),
+            ("diskLimit", Cell(bytes: configuration.diskLimit)), ("footprint", .bytes(status.footprint)),
+            ("hits", .count(status.hits)), ("misses", .count(status.misses)),
+            ("hitRatio", status.hitRatio.map { .decimal($0) } ?? .absent),
+            ("records", .count(status.records)),
+            ("deletes", .count(status.deletes)), ("evictions", .count(status.evictions)),
+            ("expirations", .count(status.expirations)), ("rejections", .count(status.rejections)),
+        ]
+    }
+}
+
+extension ArchiveStatus {
+    /// Hits of all accesses, 0 to 1; nil before the first.
+    package var hitRatio: Double? { Ratio.of(hits, misses) }
+
+    /// How full the tiers are, 0 to 1; nil without a limit.
+    package var diskShare: Double? { Ratio.share(diskBytes, of: configuration.diskLimit) }
+    package var memoryShare: Double? { Ratio.share(memoryBytes, of: configuration.memoryLimit) }
+
+    /// The most that the files may take: 1.25 × (limit + 128 bytes × entries + what can be undone) + 1 MiB. Without a
+    /// limit its place is taken by what is stored.
+    package var footprintBound: UInt64 {
+        let values = Double(max(configuration.diskLimit ?? 0, diskBytes))
+        let parts = values + 128 * Double(max(0, entries)) + Double(undoBytes)
+        return UInt64(min(1.25 * parts + 1_048_576, 1e18))
+    }
+}
+
+extension AttachedProcess {
+    /// Hits of its accesses, 0 to 1; nil before the first.
+    package var hitRatio: Double? { Ratio.of(hits, misses) }
+
+    /// What there is to say of it, with the names of JSON.
+    package var members: [(name: String, value: Cell)] {
+        [
+            ("pid", .count(UInt64(clamping: pid))), ("name", .text(name)), ("attached", .time(attached)),
+            ("hits", .count(hits)), ("misses", .count(misses)), ("memoryBytes", .bytes(memoryBytes)),
+            // The process table has 0 for no limit.
+            ("memoryLimit", Cell(bytes: memoryLimit == 0 ? nil : memoryLimit)),
+        ]
+    }
+}
+
+extension OwnerSummary {
+    package var members: [(name: String, value: Cell)] {
+        [
+            ("owner", Cell(owner)), ("entries", .count(UInt64(entries))), ("bytes", .bytes(bytes)),
+            ("hits", .count(hits)),
+        ]
+    }
+}
+
+enum Ratio {
+    static func of(_ hits: UInt64, _ misses: UInt64) -> Double? {
+        let accesses = Double(hits) + Double(misses)
+        return accesses > 0 ? Double(hits) / accesses : nil
+    }
+
+    static func share(_ bytes: UInt64, of limit: UInt64?) -> Double? {
+        limit.flatMap { $0 > 0 ? Double(bytes) / Double($0) : nil }
+    }
+}
+
+/// What happened to an archive between two samples, a second. A value; safe to share between threads.
+package struct ArchiveRates: Sendable, Hashable {
+    package let hits: Double
+    package let misses: Double
+    package let records: Double
+    package let deletes: Double
+    package let evictions: Double
+    package let expirations: Double
+
+    package init(from before: ArchiveStatus, to after: ArchiveStatus, seconds: Double) {
+        func rate(_ counter: KeyPath<ArchiveStatus, UInt64>) -> Double {
+            // An archive that was made anew under the same name counts from 0.
+            let (old, new) = (before[keyPath: counter], after[keyPath: counter])
+            return Double(new >= old ? new - old : new) / max(seconds, 1e-6)
+        }
+        hits = rate(\.hits)
+        misses = rate(\.misses)
+        records = rate(\.records)
+        deletes = rate(\.deletes)
+        evictions = rate(\.evictions)
+        expirations = rate(\.expirations)
+    }
+
+    /// Nil when nothing was accessed.
+    package var hitRatio: Double? { hits + misses > 0 ? hits / (hits + misses) : nil }
+    package var operations: Double { hits + misses + records + deletes }
+
+    package var members: [(name: String, value: Cell)] {
+        [
+            ("hits", .rate(hits)), ("misses", .rate(misses)), ("records", .rate(records)),
+            ("deletes", .rate(deletes)), ("evictions", .rate(evictions)), ("expirations", .rate(expirations)),
+        ]
+    }
+}
+
+/// An event, and the archive whose it is. Has the members of the event. A value; safe to share between threads.
+@dynamicMemberLookup
+package struct StoreEvent: Sendable, Hashable {
+    package var archive: String
+    package var event: ArchiveEvent
+
+    package init(archive: String, _ event: ArchiveEvent) {
+        self.archive = archive
+        self.event = event
+    }
+
+    package subscript<Member>(dynamicMember path: KeyPath<ArchiveEvent, Member>) -> Member {
+        event[keyPath: path]
+    }
+}

@@ -1,0 +1,116 @@
+import CBOR
+import StorageEngine
+import TerminalKit
+
+/// Sendable value type. One figure or text of a row, and its three spellings.
+package enum Cell: Sendable {
+    case text(String)
+    case bytes(UInt64)
+    case count(UInt64)
+    case decimal(Double)
+    /// A number as JSON writes it.
+    case number(String)
+    case time(Timestamp)
+    /// A moment of which a person wants to know how far off it is from the other.
+    case deadline(Timestamp, now: Timestamp)
+    /// A moment of today, to the millisecond and to the second.
+    case clock(Timestamp)
+    case second(Timestamp)
+    /// A length of time in seconds.
+    case interval(Double)
+    /// Of something, in a second.
+    case rate(Double)
+    /// Part of a value as a CBOR item, which is JSON to programs.
+    case item([UInt8])
+    case absent
+
+    package init(_ text: String?) { self = text.map(Cell.text) ?? .absent }
+    package init(bytes: UInt64?) { self = bytes.map(Cell.bytes) ?? .absent }
+    package init(_ time: Timestamp?) { self = time.map(Cell.time) ?? .absent }
+
+    /// One CBOR item: texts and numbers are these, and what can't be read is absent.
+    package init(item: [UInt8]?) {
+        self = .absent
+        guard let item, let first = item.first else { return }
+        // By the first byte (RFC 8949, 3): integers, texts, null and undefined, floats.
+        switch first {
+        case 0x00..<0x40, 0xf9...0xfb: if let json = Cell.json(item) { self = .number(json) }
+        case 0x60..<0x80: if case .text(let text)? = try? CBORReader.decode(item) { self = .text(text) }
+        case 0xf6, 0xf7: break
+        default: self = .item(item)
+        }
+    }
+
+    private static func json(_ item: [UInt8]) -> String? { try? JSONPrinter.text(of: item) }
+
+    /// A leaf as the browser's tree has it, such as a date; else JSON.
+    private static func shown(_ item: [UInt8]) -> String {
+        let isContainer = item.first.map { (0x80..<0xc0).contains($0) } ?? true
+        let node = isContainer ? nil : (try? CBORReader.decode(item)).flatMap { ValueTree($0).nodes.first }
+        return node.flatMap { $0.isContainer ? nil : $0.value } ?? json(item) ?? ""
+    }
+
+    /// Whether an item is a text, by its first byte.
+    static func isText(_ item: [UInt8]) -> Bool { item.first.map { $0 >> 5 == 3 } ?? false }
+
+    /// For eyes: rounded sizes, local time, nothing that a terminal would obey.
+    package var human: String { shown { Figures.localTime($0) } }
+
+    /// The same with times in UTC, and nothing for what is absent.
+    package var inUTC: String {
+        isAbsent ? "" : shown { Figures.date($0) }
+    }
+
+    private func shown(_ date: (Timestamp) -> String) -> String {
+        switch self {
+        case .text(let text): TerminalText.sanitized(text)
+        case .item(let item): TerminalText.sanitized(Cell.shown(item))
+        case .bytes(let bytes): Figures.bytes(bytes)
+        case .count(let count): Figures.count(count)
+        case .number(let text): text
+        case .decimal(let number): Figures.fixed(number, digits: 3)
+        case .time(let time): date(time)
+        case .deadline(let time, let now):
+            time <= now ? "over" : Figures.interval(time.seconds(since: now))
+        case .clock(let time): Figures.localClock(time)
+        case .second(let time): String(Figures.localClock(time).prefix { $0 != "." })
+        case .interval(let seconds): Figures.interval(seconds)
+        case .rate(let number): Figures.rate(number)
+        case .absent: "-"
+        }
+    }
+
+    /// For programs that cut columns: text on one line, sizes in bytes, times in seconds since 1970, absent as nothing.
+    package var plain: String {
+        switch self {
+        case .text(let text): TerminalSafe.column(text)
+        case .item(let item): TerminalSafe.column(Cell.json(item) ?? "")
+        case .number(let text): text
+        case .bytes(let number), .count(let number): String(number)
+        case .decimal(let number), .rate(let number), .interval(let number):
+            Figures.fixed(number, digits: 6)
+        case .time(let time), .deadline(let time, _), .clock(let time), .second(let time):
+            Figures.seconds(time)
+        case .absent: ""
+        }
+    }
+
+    package var isAbsent: Bool { if case .absent = self { true } else { false } }
+
+    /// Whether it is set against the right edge of its column.
+    package var isNumber: Bool {
+        switch self {
+        case .bytes, .count, .decimal, .number, .interval, .rate: true
+        case .text, .time, .deadline, .clock, .second, .item, .absent: false
+        }
+    }
+
+    func appendJSON(to output: inout [UInt8]) {
+        switch self {
+        case .text(let text): JSONTree.append(text, to: &output)
+        case .item(let item): output.append(contentsOf: (Cell.json(item) ?? "null").utf8)
+        case .absent: output.append(contentsOf: "null".utf8)
+        default: output.append(contentsOf: plain.utf8)
+        }
+    }
+}

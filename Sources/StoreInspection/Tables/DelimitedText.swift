@@ -1,0 +1,76 @@
+import CBOR
+
+/// Sendable value type. Rows of CSV and its kin (RFC 4180, section 2), spelled so that ``FieldValue`` reads their values back
+/// equal. Compared by bytes, for a quote that a combining mark follows is one too.
+package struct DelimitedText: Sendable {
+    let separator: UInt8
+
+    package static let commas = DelimitedText(separator: UInt8(ascii: ","))
+    package static let tabs = DelimitedText(separator: UInt8(ascii: "\t"))
+
+    /// The first row, which names the properties.
+    package func header(_ names: [String]) -> [UInt8] {
+        row(names) { appendField($0, to: &$1) }
+    }
+
+    /// A row of these CBOR items; nil for what is absent. What can't be read is left empty.
+    package func row(_ items: [[UInt8]?]) -> [UInt8] {
+        row(items) { item, output in
+            if let item { try? append(item, to: &output) }
+        }
+    }
+
+    private func row<Field>(_ fields: [Field], _ append: (Field, inout [UInt8]) -> Void) -> [UInt8] {
+        var output: [UInt8] = []
+        for (index, field) in fields.enumerated() {
+            if index > 0 { output.append(separator) }
+            append(field, &output)
+        }
+        output.append(UInt8(ascii: "\n"))
+        return output
+    }
+
+    /// Of a large value nothing is made but its text.
+    private func append(_ item: [UInt8], to output: inout [UInt8]) throws(CBORError) {
+        if Cell.isText(item), case .text(let text) = try CBORReader.decode(item) {
+            return appendText(text, to: &output)
+        }
+        let json = try JSONPrinter.text(of: item)
+        switch json.utf8.first {
+        case UInt8(ascii: "[")?, UInt8(ascii: "{")?:
+            appendField(json, to: &output)
+        case UInt8(ascii: "\"")?:
+            // What JSON has no word for and prints as a string, such as bytes.
+            if let item = try? JSONTranscoder.cbor(from: json),
+                case .text(let text) = try CBORReader.decode(item)
+            {
+                appendText(text, to: &output)
+            }
+        default:
+            output.append(contentsOf: json.utf8)
+        }
+    }
+
+    private func appendText(_ text: String, to output: inout [UInt8]) {
+        var text = text
+        let isEscaped = text.withUTF8 { FieldValue.needsEscape(UnsafeRawBufferPointer($0)) }
+        appendField(isEscaped ? JSONTree.string(text) : text, to: &output)
+    }
+
+    /// In quotes where the text would be taken for something else without them.
+    private func appendField(_ text: String, to output: inout [UInt8]) {
+        var text = text
+        text.withUTF8 { content in
+            let quote = UInt8(ascii: "\"")
+            guard FieldValue.needsQuotes(UnsafeRawBufferPointer(content), separator: separator) else {
+                return output.append(contentsOf: content)
+            }
+            output.append(quote)
+            for byte in content {
+                if byte == quote { output.append(quote) }
+                output.append(byte)
+            }
+            output.append(quote)
+        }
+    }
+}

@@ -1,0 +1,78 @@
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// For one thread. Collects a command's results and writes them to a file descriptor, standard output unless told
+/// otherwise, 64 KiB at a time. What was written last goes out with ``flush()``.
+package final class OutputWriter {
+    private static let bufferedBytes = 1 << 16
+
+    package let isTerminal: Bool
+    private let descriptor: Int32
+    private let failure: (Int32) -> SourceError
+    private var buffer: [UInt8] = []
+
+    /// `failure`: what an error number means. The caller closes the descriptor.
+    package init(
+        descriptor: Int32 = STDOUT_FILENO,
+        failure: @escaping (Int32) -> SourceError = { SourceError("standard output", errno: $0) }
+    ) {
+        self.descriptor = descriptor
+        self.failure = failure
+        isTerminal = isatty(descriptor) == 1
+    }
+
+    package func write(_ text: String) throws(SourceError) { try write(text.utf8) }
+
+    package func write(_ bytes: some Collection<UInt8>) throws(SourceError) {
+        buffer.append(contentsOf: bytes)
+        try flushIfFull()
+    }
+
+    package func flush() throws(SourceError) {
+        defer { buffer.removeAll(keepingCapacity: true) }
+        var offset = 0
+        while offset < buffer.count {
+            let written = buffer.withUnsafeBytes { bytes in
+                systemWrite(UnsafeRawBufferPointer(rebasing: bytes[offset...]))
+            }
+            if written < 0 {
+                if errno == EINTR { continue }
+                throw failure(errno)
+            }
+            offset += written
+        }
+    }
+
+    /// How wide the terminal is; nil if it is none, or doesn't say.
+    package var columns: Int? {
+        guard isTerminal else { return nil }
+        var size = winsize()
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
+        return Int(size.ws_col)
+    }
+
+    /// Whether nobody will ever read what is written to it: the other end of a pipe was closed.
+    package var isAbandoned: Bool {
+        var request = pollfd(fd: descriptor, events: 0, revents: 0)
+        return poll(&request, 1, 0) == 1 && request.revents & Int16(POLLERR) != 0
+    }
+
+    private func flushIfFull() throws(SourceError) {
+        if buffer.count >= Self.bufferedBytes { try flush() }
+    }
+
+    private func systemWrite(_ bytes: UnsafeRawBufferPointer) -> Int {
+        #if canImport(Darwin)
+        Darwin.write(descriptor, bytes.baseAddress, bytes.count)
+        #elseif canImport(Musl)
+        Musl.write(descriptor, bytes.baseAddress, bytes.count)
+        #else
+        Glibc.write(descriptor, bytes.baseAddress, bytes.count)
+        #endif
+    }
+}

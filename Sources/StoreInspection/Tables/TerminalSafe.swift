@@ -1,0 +1,40 @@
+import TerminalKit
+
+/// Stateless; safe from any thread. Text that comes from a store, harmless to a terminal.
+package enum TerminalSafe {
+    /// A key or name within a sentence, on one line wherever it goes.
+    package static func quoted(_ text: String) -> String { "\"\(TerminalText.sanitized(text))\"" }
+
+    /// A text as a column of a line: control characters and line separators, which would end the column or the line, are
+    /// spelled as ``TerminalText`` does.
+    package static func column(_ text: String) -> String {
+        func ends(_ scalar: Unicode.Scalar) -> Bool {
+            switch scalar.value {
+            case ..<0x20, 0x7f..<0xa0, 0x2028, 0x2029: true
+            default: false
+            }
+        }
+        guard text.unicodeScalars.contains(where: ends) else { return text }
+        var result = String.UnicodeScalarView()
+        for scalar in text.unicodeScalars {
+            if ends(scalar) {
+                result.append(contentsOf: TerminalText.escape(scalar).unicodeScalars)
+            } else {
+                result.append(scalar)
+            }
+        }
+        return String(result)
+    }
+
+    /// Lines stay lines; everything else that a terminal would obey becomes visible.
+    package static func write(_ text: [UInt8], to output: OutputWriter) throws(SourceError) {
+        guard output.isTerminal else { return try output.write(text) }
+        let newline = UInt8(ascii: "\n")
+        var isFirst = true
+        for line in text.split(separator: newline, omittingEmptySubsequences: false) {
+            if !isFirst { try output.write([newline]) }
+            isFirst = false
+            try output.write(TerminalText.sanitized(bytes: line))
+        }
+    }
+}

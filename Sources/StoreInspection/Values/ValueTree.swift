@@ -1,0 +1,169 @@
+import CBOR
+import StorageEngine
+
+/// A structured value as rows of a tree, in the order in which it is read. Immutable; safe to share between
+/// threads.
+package struct ValueTree: Sendable {
+    package enum Kind: Sendable, Hashable {
+        case map, array, text, number, boolean, null, bytes, other
+    }
+
+    package struct Node: Sendable, Hashable {
+        /// 0 for the value itself.
+        package let depth: Int
+        /// The property's name, or the position in an array.
+        package let name: String
+        /// A leaf's value, or how much a container holds.
+        package let value: String
+        package let kind: Kind
+        /// The node after the last one inside this one.
+        package fileprivate(set) var end: Int
+        package let parent: Int?
+
+        package var isContainer: Bool { kind == .map || kind == .array }
+    }
+
+    /// Values with more nodes are cut, so that a hostile one can't fill memory.
+    package static let maximumNodes = 200_000
+    /// Characters of a leaf that are kept; the text view shows all of it.
+    static let maximumLeaf = 4_096
+
+    package private(set) var nodes: [Node] = []
+    /// Whether the value has more nodes than are kept.
+    package private(set) var isCut = false
+
+    package init(_ value: CBORValue) {
+        append(value, name: "", depth: 0, parent: nil)
+    }
+
+    private mutating func append(_ value: CBORValue, name: String, depth: Int, parent: Int?, tag: String = "")
+    {
+        guard nodes.count < ValueTree.maximumNodes else {
+            isCut = true
+            return
+        }
+        let index = nodes.count
+        if case .tagged(let number, let content) = value {
+            if let (text, kind) = ValueTree.scalar(tag: number, value, content) {
+                nodes.append(
+                    Node(
+                        depth: depth, name: name, value: tag + text, kind: kind, end: index + 1,
+                        parent: parent))
+                return
+            }
+            append(content, name: name, depth: depth, parent: parent, tag: "\(tag)tag \(number) ")
+            return
+        }
+        let (text, kind) = ValueTree.describe(value)
+        nodes.append(
+            Node(depth: depth, name: name, value: tag + text, kind: kind, end: index + 1, parent: parent))
+        switch value {
+        case .array(let items):
+            for (position, item) in items.enumerated() {
+                append(item, name: String(position), depth: depth + 1, parent: index)
+            }
+        case .map(let map):
+            for entry in map.entries {
+                let name = entry.key.asString ?? ValueTree.describe(entry.key).text
+                append(entry.value, name: name, depth: depth + 1, parent: index)
+            }
+        default: break
+        }
+        nodes[index].end = nodes.count
+    }
+
+    /// What a tag makes of its content: numbers (tags 2 to 4 of RFC 8949), moments (1), URLs (32) and identifiers (37) as
+    /// people write them.
+    private static func scalar(
+        tag: UInt64, _ value: CBORValue, _ content: CBORValue
+    ) -> (text: String, kind: Kind)? {
+        switch tag {
+        case 1:
+            return content.asDouble.flatMap(moment).map { ($0, .other) }
+        case 2...4:
+            let text = try? JSONPrinter.text(of: value.encoded)
+            guard let text, text.first?.isNumber == true || text.first == "-" else { return nil }
+            return (text, .number)
+        case 32:
+            guard case .text = content else { return nil }
+            return describe(content)
+        case 37:
+            guard case .bytes(let bytes) = content, bytes.count == 16 else { return nil }
+            return (try? JSONPrinter.text(of: value.encoded)).map {
+                (String($0.dropFirst().dropLast()), .other)
+            }
+        default: return nil
+        }
+    }
+
+    /// Seconds since 1970 as `2026-01-31 12:09:41.25 UTC`; nil for times that no calendar goes to.
+    private static func moment(_ seconds: Double) -> String? {
+        guard abs(seconds) < 1e11 else { return nil }
+        let moment = Timestamp(seconds: seconds)
+        let rest = (moment.microseconds % 1_000_000 + 1_000_000) % 1_000_000
+        var fraction = rest == 0 ? "" : "." + String(1_000_000 + rest).dropFirst()
+        while fraction.hasSuffix("0") { fraction.removeLast() }
+        return Figures.date(moment) + fraction + " UTC"
+    }
+
+    private static func describe(_ value: CBORValue) -> (text: String, kind: Kind) {
+        switch value {
+        case .unsigned(let number): return (String(number), .number)
+        // -1 - n; the lowest of them has no Int64.
+        case .negative(.max): return ("-18446744073709551616", .number)
+        case .negative(let number): return ("-\(number + 1)", .number)
+        case .float(let number): return (ValueTree.describe(number), .number)
+        case .text(let text): return ("\"\(text.prefix(maximumLeaf))\"", .text)
+        case .boolean(let flag): return (flag ? "true" : "false", .boolean)
+        case .null: return ("null", .null)
+        case .undefined: return ("undefined", .null)
+        case .simple(let simple): return ("simple \(simple.rawValue)", .other)
+        case .bytes(let bytes):
+            let digits = bytes.prefix(32).map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }
+            let rest = bytes.count > 32 ? ".. " : " "
+            return ("h'\(digits.joined())'\(rest)\(Figures.bytes(UInt64(bytes.count)))", .bytes)
+        case .array(let items): return ("[\(Figures.count(items.count))]", .array)
+        case .map(let map): return ("{\(Figures.count(map.entries.count))}", .map)
+        case .tagged: return ("", .other)
+        }
+    }
+
+    private static func describe(_ number: Double) -> String {
+        guard number.isFinite, number == number.rounded(), abs(number) < 1e15 else { return "\(number)" }
+        return number.sign == .minus && number == 0 ? "-0.0" : "\(Int64(number)).0"
+    }
+
+    /// Where a node stands, such as `$.tags[2].name`.
+    package func path(of index: Int) -> String {
+        var parts: [String] = []
+        var current: Int? = index
+        while let node = current, let parent = nodes[node].parent {
+            let name = nodes[node].name
+            if nodes[parent].kind == .array {
+                parts.append("[\(name)]")
+            } else {
+                let isPlain = !name.isEmpty && name.allSatisfy { $0.isLetter || $0.isNumber || $0 == "_" }
+                parts.append(isPlain ? ".\(name)" : "[\"\(name)\"]")
+            }
+            current = parent
+        }
+        return "$" + parts.reversed().joined()
+    }
+
+    /// The nodes that are to be seen while some containers are folded.
+    package func visible(folded: Set<Int>) -> [Int] {
+        var visible: [Int] = []
+        var index = 0
+        while index < nodes.count {
+            visible.append(index)
+            index = folded.contains(index) ? nodes[index].end : index + 1
+        }
+        return visible
+    }
+
+    /// What is folded at first: nothing in a small value, else everything below the first level.
+    package var initiallyFolded: Set<Int> {
+        guard nodes.count > 300 else { return [] }
+        return Set(nodes.indices.filter { nodes[$0].depth >= 1 && nodes[$0].isContainer })
+    }
+}

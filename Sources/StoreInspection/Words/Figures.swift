@@ -1,0 +1,213 @@
+import StorageEngine
+
+#if canImport(Darwin)
+import Darwin
+#elseif canImport(Musl)
+import Musl
+#else
+import Glibc
+#endif
+
+/// Numbers as people read them, in both faces. Stateless; safe to call from any thread.
+package enum Figures {
+    /// `6,204`
+    package static func count(_ number: some BinaryInteger) -> String {
+        let digits = String(number.magnitude)
+        var text = ""
+        for (position, digit) in digits.enumerated() {
+            if position > 0, (digits.count - position) % 3 == 0 { text += "," }
+            text.append(digit)
+        }
+        return (number < 0 ? "-" : "") + text
+    }
+
+    /// A number and its noun: `1 entry`, `6,204 entries`.
+    package static func count(_ number: some BinaryInteger, _ one: String, _ many: String) -> String {
+        "\(count(number)) \(number == 1 ? one : many)"
+    }
+
+    /// Entries and the sum of their values, exact: `2 entries, 310 bytes`.
+    package static func amount(_ entries: Int, bytes: UInt64) -> String {
+        count(entries, "entry", "entries") + ", " + count(bytes, "byte", "bytes")
+    }
+
+    /// Entries and about how much their values are: `6,204 entries, 635 kB`.
+    package static func amount(_ entries: Int, size bytes: UInt64) -> String {
+        count(entries, "entry", "entries") + ", " + Figures.bytes(bytes)
+    }
+
+    private static let units = ["B", "kB", "MB", "GB", "TB", "PB", "EB"]
+
+    /// Bytes in decimal units, as limits are given: `812 B`, `1.4 MB`, `20 MB`.
+    package static func bytes(_ number: UInt64) -> String {
+        let unit = unit(of: number)
+        return "\(short(Double(number) / scale(unit))) \(units[unit])"
+    }
+
+    /// Bytes in the unit that `other` is shown in, without the unit: `0.4`, `<0.01`.
+    package static func bytes(_ number: UInt64, inUnitOf other: UInt64) -> String {
+        let value = Double(number) / scale(unit(of: other))
+        return number > 0 && value < 0.005 ? "<0.01" : short(value)
+    }
+
+    private static func unit(of number: UInt64) -> Int {
+        var unit = 0
+        while unit + 1 < units.count, Double(number) / scale(unit) >= (unit == 0 ? 1000 : 999.5) { unit += 1 }
+        return unit
+    }
+
+    private static func scale(_ unit: Int) -> Double { (0..<unit).reduce(1) { scale, _ in scale * 1000 } }
+
+    /// Three digits are enough to compare: `1.42`, `20.3`, `417`; zeros at the end are left out.
+    private static func short(_ value: Double) -> String {
+        let digits = value >= 99.95 ? 0 : value >= 9.995 ? 1 : 2
+        return decimal(value, digits: digits)
+    }
+
+    /// A decimal number without zeros at its end.
+    package static func decimal(_ value: Double, digits: Int) -> String {
+        let scale = [1, 10, 100, 1000][min(3, max(0, digits))]
+        let scaled = Int((abs(value) * Double(scale)).rounded())
+        var fraction = String(scaled % scale)
+        fraction = String(repeating: "0", count: max(0, digits - fraction.count)) + fraction
+        while fraction.last == "0" { fraction.removeLast() }
+        let whole = (value < 0 && scaled > 0 ? "-" : "") + String(scaled / scale)
+        return digits == 0 || fraction.isEmpty ? whole : "\(whole).\(fraction)"
+    }
+
+    /// A number with `digits` digits after the point, 1 or more.
+    package static func fixed(_ number: Double, digits: Int) -> String {
+        var scale = 1.0
+        for _ in 0..<digits { scale *= 10 }
+        let scaled = (number * scale).rounded()
+        guard scaled.isFinite, abs(scaled) < 1e15 else { return String(number) }
+        let units = Int(abs(scaled))
+        let fraction = String(units % Int(scale))
+        let sign = scaled < 0 ? "-" : ""
+        return sign + String(units / Int(scale)) + "."
+            + String(repeating: "0", count: digits - fraction.count)
+            + fraction
+    }
+
+    /// A rate a second: `0`, `0.4`, `12.5`, `1,204`, `12.3k`.
+    package static func rate(_ value: Double) -> String {
+        if value >= 9_999.5 { return "\(short(value / 1000))k" }
+        if value >= 99.5 { return count(Int(value.rounded())) }
+        return decimal(value, digits: 1)
+    }
+
+    /// `92.4%`; 100 and 0 only when they are exact.
+    package static func percent(_ share: Double) -> String {
+        let tenths = Int((share * 1000).rounded())
+        if share < 1, tenths == 1000 { return "99.9%" }
+        if share > 0, tenths == 0 { return "0.1%" }
+        return tenths == 1000 ? "100%" : "\(tenths / 10).\(tenths % 10)%"
+    }
+
+    /// A length of time in its two largest units, rounded to the smaller: `45s`, `1m 30s`, `2h`, `3h 5m`, `2d 4h`;
+    /// from a hundred days on in days, from a thousand on in years: `312d`, `2.7y`.
+    /// - Parameter separator: what stands between the units; without any it has at most six columns.
+    package static func duration(_ seconds: Double, separator: String = " ") -> String {
+        let seconds = max(0, min(seconds, 999 * year))
+        func two(_ unit: Double, _ name: String, _ part: Double, _ partName: String) -> String {
+            let (whole, rest) = Int((seconds / part).rounded()).quotientAndRemainder(
+                dividingBy: Int(unit / part))
+            return "\(whole)\(name)" + (rest == 0 ? "" : "\(separator)\(rest)\(partName)")
+        }
+        // Each bound is where the next larger unit is what it is rounded to.
+        switch seconds {
+        case ..<59.5: return "\(Int(seconds.rounded()))s"
+        case ..<3599.5: return two(60, "m", 1, "s")
+        case ..<(86_400 - 30): return two(3600, "h", 60, "m")
+        case ..<(86_400 * 100 - 1800): return two(86_400, "d", 3600, "h")
+        case ..<(86_400 * 999.5): return "\(Int((seconds / 86_400).rounded()))d"
+        default: return "\(decimal(seconds / year, digits: 1))y"
+        }
+    }
+
+    private static let year = 31_557_600.0
+
+    /// How long something took: `0.42 ms`, `12 s`.
+    package static func elapsed(_ duration: Duration) -> String {
+        let milliseconds = duration / .milliseconds(1)
+        if milliseconds >= 10_000 { return decimal(milliseconds / 1000, digits: 1) + " s" }
+        return decimal(milliseconds, digits: milliseconds < 10 ? 2 : 0) + " ms"
+    }
+
+    /// How long until then: `<1s`, `42s`, `4m 12s`.
+    package static func interval(_ seconds: Double) -> String { seconds < 0.5 ? "<1s" : duration(seconds) }
+
+    /// How long ago that was: `4m 12s ago`, `just now`.
+    package static func ago(_ time: Timestamp, now: Timestamp) -> String {
+        let seconds = now.seconds(since: time)
+        return seconds < 1 ? "just now" : interval(seconds) + " ago"
+    }
+
+    /// Seconds since 1970 with six digits after the point, exact: a time for programs.
+    package static func seconds(_ time: Timestamp) -> String {
+        let magnitude = time.microseconds.magnitude
+        let fraction = String(magnitude % 1_000_000)
+        return (time.microseconds < 0 ? "-" : "") + String(magnitude / 1_000_000) + "."
+            + String(repeating: "0", count: 6 - fraction.count) + fraction
+    }
+
+    /// The time of day of a moment in UTC: `12:09:41`.
+    package static func time(_ moment: Timestamp) -> String { String(date(moment).suffix(8)) }
+
+    /// A moment in UTC: `2026-01-31 12:09:41`.
+    package static func date(_ moment: Timestamp) -> String {
+        let (seconds, _) = parts(of: moment)
+        var clock = time_t(seconds)
+        var parts = tm()
+        return gmtime_r(&clock, &parts) == nil ? self.seconds(moment) : date(parts) + " " + clockText(parts)
+    }
+
+    /// Date and time of day to the second, in the time zone of the process.
+    package static func localTime(_ time: Timestamp) -> String {
+        localParts(of: time).map { date($0) + " " + clockText($0) } ?? seconds(time)
+    }
+
+    /// Time of day to the millisecond, in the time zone of the process: `09:05:00.123`.
+    package static func localClock(_ time: Timestamp) -> String {
+        guard let clock = localParts(of: time) else { return seconds(time) }
+        return clockText(clock) + "." + String(1000 + parts(of: time).rest / 1000).dropFirst()
+    }
+
+    /// Rounded down, so that the rest is 0 or more.
+    private static func parts(of time: Timestamp) -> (seconds: Int64, rest: Int64) {
+        let (seconds, rest) = time.microseconds.quotientAndRemainder(dividingBy: 1_000_000)
+        return rest < 0 ? (seconds - 1, rest + 1_000_000) : (seconds, rest)
+    }
+
+    /// Nil for a year that doesn't fit the calendar's own type.
+    private static func localParts(of time: Timestamp) -> tm? {
+        var clock = time_t(parts(of: time).seconds)
+        var parts = tm()
+        return localtime_r(&clock, &parts) == nil ? nil : parts
+    }
+
+    private static func date(_ parts: tm) -> String {
+        "\(Int(parts.tm_year) + 1900)-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))"
+    }
+
+    private static func clockText(_ parts: tm) -> String {
+        "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))"
+    }
+
+    private static func two(_ number: Int32) -> String { (number < 10 ? "0" : "") + String(number) }
+}
+
+extension Timestamp {
+    package init(seconds: Double) { self.init(microseconds: Int64((seconds * 1e6).rounded())) }
+
+    /// Seconds from `other` to this moment; negative when this one is earlier. Never traps.
+    package func seconds(since other: Timestamp) -> Double {
+        Double(microseconds) / 1e6 - Double(other.microseconds) / 1e6
+    }
+
+    /// Saturates.
+    package func adding(seconds: Double) -> Timestamp {
+        let (sum, overflow) = microseconds.addingReportingOverflow(Int64(seconds * 1e6))
+        return Timestamp(microseconds: overflow ? .max : sum)
+    }
+}

@@ -1,0 +1,79 @@
+import StorageEngine
+import StoreInspection
+import Testing
+
+struct FiguresTests {
+    @Test(arguments: [
+        (0 as UInt64, "0 B"), (999, "999 B"), (1_000, "1 kB"), (1_415, "1.42 kB"), (20_340, "20.3 kB"),
+        (416_900, "417 kB"), (999_499, "999 kB"), (999_500, "1 MB"), (2_000_000, "2 MB"),
+        (20_000_000_000, "20 GB"), (.max, "18.4 EB"),
+    ])
+    func bytes(number: UInt64, text: String) {
+        #expect(Figures.bytes(number) == text)
+    }
+
+    @Test func bytesInAnotherUnit() {
+        #expect(Figures.bytes(1_920_000, inUnitOf: 2_000_000) == "1.92")
+        #expect(Figures.bytes(417_000, inUnitOf: 2_000_000) == "0.42")
+        #expect(Figures.bytes(10, inUnitOf: 2_000_000) == "<0.01")
+        #expect(Figures.bytes(0, inUnitOf: 2_000_000) == "0")
+    }
+
+    @Test func counts() {
+        #expect(Figures.count(6_204) == "6,204")
+        #expect(Figures.count(-1_000_000) == "-1,000,000")
+        #expect(Figures.count(UInt64.max) == "18,446,744,073,709,551,615")
+        #expect(Figures.count(1, "entry", "entries") == "1 entry")
+        #expect(Figures.count(0, "entry", "entries") == "0 entries")
+    }
+
+    @Test(arguments: [
+        (0.0, "0"), (0.44, "0.4"), (12.5, "12.5"), (99.4, "99.4"), (1_204.2, "1,204"), (12_345, "12.3k"),
+    ])
+    func rates(value: Double, text: String) {
+        #expect(Figures.rate(value) == text)
+    }
+
+    /// 0 and 100 % are shown only when they are exact.
+    @Test(arguments: [
+        (0.0, "0.0%"), (0.0001, "0.1%"), (0.5, "50.0%"), (0.9243, "92.4%"), (0.99999, "99.9%"), (1.0, "100%"),
+    ])
+    func percent(share: Double, text: String) {
+        #expect(Figures.percent(share) == text)
+    }
+
+    @Test(
+        arguments: [
+            (-5.0, "0s"), (0.4, "0s"), (0.9, "1s"), (59.4, "59s"), (59.9, "1m"), (90, "1m 30s"),
+            (3_599, "59m 59s"), (3_599.9, "1h"), (7_199.99, "2h"), (7_140, "1h 59m"), (86_369, "23h 59m"),
+            (86_399, "1d"), (86_400, "1d"), (86_400 * 1.5, "1d 12h"), (86_400 * 99.9, "99d 22h"),
+            (86_400 * 99.99, "100d"), (86_400 * 999.4, "999d"), (86_400 * 1_000, "2.7y"), (1e300, "999y"),
+        ] as [(Double, String)])
+    func durations(seconds: Double, text: String) {
+        #expect(Figures.duration(seconds) == text)
+        let short = Figures.duration(seconds, separator: "")
+        #expect(short == text.replacing(" ", with: "") && short.count <= 6)
+    }
+
+    @Test(arguments: [
+        (0 as Int64, "1970-01-01 00:00:00"), (951_782_400, "2000-02-29 00:00:00"),
+        (1_770_000_000, "2026-02-02 02:40:00"), (-1, "1969-12-31 23:59:59"),
+        (4_102_444_799, "2099-12-31 23:59:59"),
+        (-2_208_988_800, "1900-01-01 00:00:00"),
+    ])
+    func dates(seconds: Int64, text: String) {
+        #expect(Figures.date(Timestamp(microseconds: seconds * 1_000_000)) == text)
+    }
+
+    @Test(arguments: [
+        ("City", "City"), ("/a/b-c.d", "/a/b-c.d"), ("", "''"), ("two words", "'two words'"),
+        ("it's", "'it'\\''s'"),
+        ("$(rm)", "'$(rm)'"), ("東京", "'東京'"),
+        // Single quotes would keep these, but a terminal wouldn't show them.
+        ("two\nlines", "$'two\\012lines'"), ("\u{1b}[31m it's \\ 東", "$'\\033[31m it\\047s \\134 東'"),
+        ("\u{9b}1", "$'\\302\\2331'"),
+    ])
+    func shellWords(word: String, quoted: String) {
+        #expect(ShellWord.quoted(word) == quoted)
+    }
+}

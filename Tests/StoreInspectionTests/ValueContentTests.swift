@@ -1,0 +1,69 @@
+import CBOR
+import StorageEngine
+import StoreInspection
+import Testing
+
+struct ValueContentTests {
+    private func content(_ text: String, _ encoding: ValueEncoding = .unknown) -> ValueContent {
+        ValueContent(Array(text.utf8), total: text.utf8.count, encoding: encoding)
+    }
+
+    @Test func treeKeepsOrderAndNumbers() throws {
+        let text = #"{"z":1,"a":[true,null,-0.5,12345678901234567890,1.10],"m":{"x y":"é"}}"#
+        let tree = try #require(content(text, .json).tree)
+        #expect(
+            tree.nodes.map { "\($0.depth) \($0.name) \($0.value)" } == [
+                "0  {3}", "1 z 1", "1 a [5]", "2 0 true", "2 1 null", "2 2 -0.5", "2 3 12345678901234567890",
+                "2 4 1.1", "1 m {1}", "2 x y \"é\"",
+            ])
+        #expect(tree.path(of: 6) == "$.a[3]")
+        #expect(tree.path(of: 9) == "$.m[\"x y\"]")
+        #expect(tree.path(of: 0) == "$")
+        #expect(tree.visible(folded: [2]) == [0, 1, 2, 8, 9])
+        #expect(tree.visible(folded: [0]) == [0])
+    }
+
+    @Test(
+        arguments: [
+            (.tagged(1, 0), "1970-01-01 00:00:00 UTC"), (.tagged(1, -0.25), "1969-12-31 23:59:59.75 UTC"),
+            (.tagged(1, 1_700_000_000.000001), "2023-11-14 22:13:20.000001 UTC"),
+            (.tagged(1, .float(.nan)), "tag 1 nan"), (.tagged(1, 1e300), "tag 1 1e+300"),
+            (.tagged(1, "text"), "tag 1 \"text\""), (.tagged(32, "http://a"), "\"http://a\""),
+            (.tagged(32, 7), "tag 32 7"), (.tagged(2, .bytes([1, 0])), "256"),
+            (.tagged(37, .bytes([UInt8](0xf0...0xff))), "F0F1F2F3-F4F5-F6F7-F8F9-FAFBFCFDFEFF"),
+            (.tagged(37, .bytes([1])), "tag 37 h'01' 1 B"),
+            (.tagged(99, .tagged(1, 0)), "tag 99 1970-01-01 00:00:00 UTC"),
+        ] as [(CBORValue, String)])
+    func tagsSayWhatTheirContentIs(value: CBORValue, text: String) {
+        #expect(ValueTree(value).nodes.map(\.value) == [text])
+    }
+
+    @Test(
+        arguments: [
+            ([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0], "PNG image", false, false),
+            (Array("{\"a\":1}".utf8), "JSON", true, true), (Array("[1, 2]".utf8), "JSON", true, true),
+            (Array("{not json".utf8), "text", false, true), (Array("plain".utf8), "text", false, true),
+            ([0xa1, 0x61, 0x61, 0x01], "CBOR", true, true), ([0xff, 0xfe, 0x00], "bytes", false, false),
+            ([], "empty", false, true), ([0x00, 0x01], "bytes", false, false),
+            // White space before a document, and controls in a text, as queries take them.
+            (Array(" \n{\"a\":1}".utf8), "JSON", true, true), (Array("bell\u{7}".utf8), "text", false, true),
+            (PropertyLists.binary, "property list", true, true),
+            (PropertyLists.xml, "property list", true, true),
+            (PropertyLists.keyedArchive, "keyed archive", true, true),
+            (Array("<?xml version=\"1.0\"?><svg/>".utf8), "XML", false, true),
+        ] as [([UInt8], String, Bool, Bool)])
+    func recognises(bytes: [UInt8], name: String, isTree: Bool, isText: Bool) {
+        let content = ValueContent(bytes, total: bytes.count, encoding: .unknown)
+        #expect(content.name == name)
+        #expect((content.tree != nil) == isTree)
+        #expect((content.text != nil) == isText)
+        #expect(content.problem == nil)
+    }
+
+    @Test func damageIsSaid() {
+        let content = ValueContent([0xa1, 0x61], total: 2, encoding: .cbor)
+        #expect(content.tree == nil)
+        #expect(content.problem?.hasPrefix("not valid CBOR: byte") == true)
+        #expect(self.content("{oops", .json).problem?.hasPrefix("not valid JSON") == true)
+    }
+}
