@@ -60,6 +60,23 @@ struct ExportTests {
         #expect(try store.done("export", "A", "--format", "csv").output.isEmpty)
     }
 
+    /// What broke: 458 kB of such objects were 400 MB of CSV.
+    @Test func objectsWithNothingInCommonAreNoTable() throws {
+        let lines = (0..<3_000).map { line in
+            "{\"id\":\(line)," + (0..<5).map { "\"p\(line)x\($0)\":1" }.joined(separator: ",") + "}"
+        }
+        let file = try store.folder.file("sparse.ndjson", lines.joined(separator: "\n"))
+        try store.done("import", "A", file, "--key", "id")
+        for command in [["export", "A", "--format", "csv"], ["query", "A", "sort @key", "--csv"]] {
+            let result = try Vellum.run(command + ["--store", store.path])
+            #expect(result.status == 2 && result.output.isEmpty, "\(command)")
+            #expect(
+                result.errors.contains("3,000 objects with 15,001 different properties"), "\(result.errors)")
+        }
+        #expect(try store.done("export", "A").lines.count == 3_000)
+        #expect(try store.done("query", "A", "select id", "--csv").lines.count == 3_001)
+    }
+
     @Test func propertiesThatSomeLeaveOutKeepTheirOrder() throws {
         let lines = [
             "{\"id\":1,\"c\":3}", "{\"id\":2,\"b\":2,\"c\":3}", "{\"id\":3,\"a\":1,\"b\":2,\"d\":4}",

@@ -98,6 +98,12 @@ private struct QueryDelimited: QueryWriter {
 
     mutating func finish() throws {
         if !entries.isEmpty {
+            let (columns, properties) = (names.all.count, names.properties)
+            if let objection = DelimitedText.objection(
+                rows: entries.count, columns: columns, properties: properties)
+            {
+                throw QueryFormatError(description: objection)
+            }
             let header = ["key"] + names.all + (hasOthers ? ["value"] : [])
             try TerminalSafe.write(text.header(header), to: output)
             for entry in entries {
@@ -122,10 +128,13 @@ private struct QueryDelimited: QueryWriter {
 /// The names of all properties that some objects have, in the order in which they come.
 struct PropertyColumns {
     private(set) var all: [String] = []
+    /// How many all objects have together.
+    private(set) var properties = 0
     private var places: [ExactText: Int] = [:]
 
     mutating func add(_ object: CBORMap?) {
         for entry in object ?? CBORMap() {
+            properties += 1
             guard case .text(let name) = entry.key, places[ExactText(name)] == nil else { continue }
             places[ExactText(name)] = all.count
             all.append(name)

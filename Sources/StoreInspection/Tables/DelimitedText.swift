@@ -8,6 +8,20 @@ package struct DelimitedText: Sendable {
     package static let commas = DelimitedText(separator: UInt8(ascii: ","))
     package static let tabs = DelimitedText(separator: UInt8(ascii: "\t"))
 
+    /// Why objects are not written as a table; `nil`: they are. Objects that have hardly a property in common make a table of
+    /// little but empty fields, as many as objects times properties: hundreds of times the bytes that they take.
+    ///
+    /// - Parameters:
+    ///   - columns: how many different properties there are.
+    ///   - properties: how many all objects have together.
+    package static func objection(rows: Int, columns: Int, properties: Int) -> String? {
+        let fields = rows.multipliedReportingOverflow(by: columns)
+        guard fields.overflow || fields.partialValue > 4_000_000 + 20 * properties else { return nil }
+        return
+            "as a table \(Figures.count(rows)) objects with \(Figures.count(columns)) different properties are nearly all "
+            + "empty fields; choose properties (query … | select name, …), or write JSON"
+    }
+
     /// The first row, which names the properties.
     package func header(_ names: [String]) -> [UInt8] {
         row(names) { appendField($0, to: &$1) }

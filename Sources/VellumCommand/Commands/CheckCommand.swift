@@ -58,7 +58,7 @@ struct CheckCommand: ParsableCommand {
         let removed = try looked.bytesOfRemovedArchives()
         if removed > 0 {
             Narration.say(
-                "removed archives still take \(HumanText.size(removed)): the next program that opens the store for writing "
+                "removed archives still take \(Figures.bytes(removed)): the next program that opens the store for writing "
                     + "gives that back")
         }
         let output = OutputWriter()

@@ -69,10 +69,12 @@ struct Exporter {
         var places: [ExactText: Int] = [:]
         var behind: [Int] = []
         var first = -1
+        var properties = 0
         _ = try forEachValue(isSilent: true) { key, value in
             var previous: Int?
             for entry in try object(key, value) ?? CBORMap() {
                 guard case .text(let name) = entry.key else { continue }
+                properties += 1
                 if let known = places[ExactText(name)] {
                     previous = known
                     continue
@@ -84,6 +86,11 @@ struct Exporter {
                 if let previous { behind[previous] = place } else { first = place }
                 previous = place
             }
+        }
+        if let objection = DelimitedText.objection(
+            rows: entries.count, columns: names.count, properties: properties)
+        {
+            throw CommandFailure(objection, status: .usage)
         }
         return Array(sequence(first: first) { behind[$0] }.prefix { $0 >= 0 }.map { names[$0] })
     }
