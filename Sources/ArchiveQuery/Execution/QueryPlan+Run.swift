@@ -167,15 +167,18 @@ private final class QueryExecution {
 
     private func goThroughEntries() throws {
         let first = sinks[0]
-        var untilProgress = 1000
+        var count = 0
+        var told = ContinuousClock.now
         while try cursor.advance() {
             reader.next()
             guard try first.push(reader) else { return }
-            untilProgress -= 1
-            if untilProgress == 0 {
-                untilProgress = 1000
-                try tell()
+            count += 1
+            // By time as well: a regular expression may take a tenth of a second for one text.
+            guard count & 7 == 0, count % 1000 == 0 || told.duration(to: .now) > .milliseconds(50) else {
+                continue
             }
+            told = .now
+            try tell()
         }
     }
 

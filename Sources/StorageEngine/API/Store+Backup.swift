@@ -81,6 +81,8 @@ extension Store {
         for name in names {
             guard try fill(target, name, passingOverRemoved: takesAll, &report, progress) else { return nil }
         }
+        // A store that was removed meanwhile would be copied in part, or not at all.
+        guard try folder.hasEntry(named: StoreMarker.fileName) else { throw .storeNotFound(path: path) }
         return report
     }
 

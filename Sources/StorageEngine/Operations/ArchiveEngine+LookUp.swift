@@ -75,7 +75,7 @@ extension ArchiveEngine {
             }
             // A look-up never reads the entry; a change will, so let it come while the frame does.
             if forChange { slot.prefetch() }
-            if var found = compare(key, number, slot, location, &unreadable) {
+            if var found = compare(key, number, slot, tag: tag, location, &unreadable) {
                 if cell & Bucket.look == 0 || standsVisibly(&found, &unreadable) { return .found(found) }
                 log.unpin(found.pin)
                 if let found = renamed(key, number, slot, tag: tag, from: location, &unreadable) {
@@ -103,7 +103,7 @@ extension ArchiveEngine {
         while let slot = chain.next() {
             let location = slot.location
             guard slot.tag == tag, location != .none,
-                var found = compare(key, chain.number, slot, location, &unreadable)
+                var found = compare(key, chain.number, slot, tag: tag, location, &unreadable)
             else { continue }
             if standsVisibly(&found, &unreadable) { return found }
             log.unpin(found.pin)
@@ -136,7 +136,7 @@ extension ArchiveEngine {
     ) -> FoundEntry? {
         let location = slot.location
         guard location != before, location != .none, slot.tag == tag,
-            var found = compare(key, number, slot, location, &unreadable)
+            var found = compare(key, number, slot, tag: tag, location, &unreadable)
         else { return nil }
         if standsVisibly(&found, &unreadable) { return found }
         log.unpin(found.pin)
@@ -146,7 +146,7 @@ extension ArchiveEngine {
     /// The entry with its segment pinned, if the frame at `location` has this key.
     @inline(__always)
     private func compare(
-        _ key: UnsafeRawBufferPointer, _ number: UInt32, _ slot: SlotView, _ location: Location,
+        _ key: UnsafeRawBufferPointer, _ number: UInt32, _ slot: SlotView, tag: UInt32, _ location: Location,
         _ unreadable: inout Location?
     ) -> FoundEntry? {
         guard let pin = log.pin(location.segment) else {
@@ -158,11 +158,19 @@ extension ArchiveEngine {
                 return FoundEntry(
                     number: number, slot: slot, location: location, frame: frame, pin: pin)
             }
+            if slot.tag == tag, isDamaged(frame, pin, location) { unreadable = location }
         } else {
             unreadable = location
         }
         log.unpin(pin)
         return nil
+    }
+
+    /// Asked of a frame that has another key and the hash of the one that is looked for: it is another entry's, or this one's, and
+    /// its key is damaged, which is not to be taken for "absent".
+    @inline(never)
+    private func isDamaged(_ frame: Frame, _ pin: SegmentLog.Pin, _ location: Location) -> Bool {
+        !frame.passesChecksum(seed: Frame.seed(segmentSeed: pin.seed, offset: location.offset))
     }
 
     @inline(__always)
@@ -214,6 +222,7 @@ extension ArchiveEngine {
             }
             log.unpin(pin)
         }
+        // Of those with this hash none has the key, and one can't be read or has lost its own.
         guard let unreadable else { return nil }
         guard !index.isRemoved else { throw .closed(name: name) }
         throw .corrupted(

@@ -21,6 +21,9 @@ extension ArchiveCore {
             } catch let error as ArchiveError {
                 outcome.unreadable += 1
                 noteUnreadable(name, error)
+            } catch StorageError.corrupted(let path, let offset, let reason) {
+                outcome.unreadable += 1
+                noteUnreadable(name, StorageError.corrupted(path: path, offset: offset, reason: reason))
             } catch StorageError.valueTooLarge(let bytes, let limit, let archive) {
                 outcome.tooLarge += 1
                 log("migrate", name, StorageError.valueTooLarge(bytes: bytes, limit: limit, archive: archive))

@@ -6,7 +6,7 @@ public struct ArchiveMigration: Sendable, Hashable {
     public package(set) var present = 0
     /// Those that are of a version which this program doesn't know yet, and stay as they are.
     public package(set) var newer = 0
-    /// Those that are no objects any more, and stay as they are.
+    /// Those that are no objects any more, or damaged, and stay as they are.
     public package(set) var unreadable = 0
     /// Those that are larger than the disk limit in the present version, and stay as they are.
     public package(set) var tooLarge = 0

@@ -91,6 +91,33 @@ import Testing
         #expect(report.problems.contains { $0.contains("00000001.segment") }, "\(report.problems)")
     }
 
+    /// What broke: a key that was not what it had been was taken for another entry's, so its entry was not there, and the next
+    /// put made a second one beside it.
+    @Test func aFlippedBitInAKeyIsNotAbsence() throws {
+        let folder = try TemporaryFolder()
+        try filled(folder)
+        let segment = folder.archivePath("A", "00000001.segment")
+        let data = try Data(contentsOf: URL(fileURLWithPath: segment))
+        let place = try #require(data.range(of: Data("key 42value 42".utf8))?.lowerBound)
+        let handle = try FileHandle(forUpdating: URL(fileURLWithPath: segment))
+        try handle.seek(toOffset: UInt64(place))
+        try handle.write(contentsOf: Data("kez".utf8))
+        try handle.close()
+        let store = try Store.open(at: folder.store)
+        defer { store.close() }
+        let archive = try store.archive(named: "A")
+        #expect(try archive.peek("key 41") == Array("value 41".utf8))
+        #expect(try archive.peek("no key") == nil)
+        func isDamage(_ error: any Error) -> Bool {
+            if case .corrupted(let path, _, _)? = error as? StorageError { path == segment } else { false }
+        }
+        #expect { try archive.peek("key 42") } throws: { isDamage($0) }
+        #expect { try archive.access("key 42") } throws: { isDamage($0) }
+        #expect { try archive.put([1], forKey: "key 42") } throws: { isDamage($0) }
+        #expect(try archive.status().entries == 200)
+        #expect(try !archive.check().clean)
+    }
+
     @Test func segmentTruncatedAtEveryStep() throws {
         let folder = try TemporaryFolder()
         try filled(folder)
