@@ -91,6 +91,8 @@ final class Observation<Value>: @unchecked Sendable {
             state.position = batch.next
             guard let latest = state.latest, batch.lost == 0 else { return true }
             if batch.events.contains(where: { $0.mayChange(latest.prefixes) }) { return true }
+            // Of what others do much may be going on, and many may look on: each looks some fifty times a second then.
+            try await Task.sleep(for: .milliseconds(20))
         }
     }
 
@@ -101,7 +103,7 @@ final class Observation<Value>: @unchecked Sendable {
         let reading = try await core.lane.read(state.archive, after: state.position, read).value
         // Of a change after another only the last matters: who reads much reads less often.
         let end = ContinuousClock.now
-        state.pause = end + min(.milliseconds(40), max(.milliseconds(4), (end - start) * 2))
+        state.pause = end + min(.milliseconds(40), (end - start) * 2)
         if let latest = state.latest, latest.versions == reading.versions, latest.prefixes == reading.prefixes
         {
             return nil

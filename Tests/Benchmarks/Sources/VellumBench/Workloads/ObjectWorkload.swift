@@ -25,9 +25,11 @@ struct ObjectWorkload {
         // Run 0 warms up and is not counted.
         for run in 0...plan.runs {
             plan.say("P16: " + (run == 0 ? "warming up" : "run \(run) of \(plan.runs)"))
+            let papyrus = try ["objects-papyrus", "object-papyrus"].map(plan.scratch.fresh)
+            let grdb = try ["objects-grdb", "object-grdb"].map(plan.scratch.fresh)
             let times = [
-                try Waiting.result { try await papyrus(cities) },
-                try Waiting.result { try await grdb(cities) },
+                try Waiting.result { try await ObjectWorkload.papyrus(cities, papyrus[0], papyrus[1]) },
+                try Waiting.result { try await ObjectWorkload.grdb(cities, grdb[0], grdb[1]) },
             ]
             guard run > 0 else { continue }
             for (system, times) in times.enumerated() {
@@ -45,7 +47,7 @@ struct ObjectWorkload {
         return results.flatMap { $0 } + [beside]
     }
 
-    private func time(_ body: () async throws -> Void) async rethrows -> Double {
+    private static func time(_ body: () async throws -> Void) async rethrows -> Double {
         let start = Clock.now()
         try await body()
         return Double(Clock.now() - start)
@@ -53,9 +55,11 @@ struct ObjectWorkload {
 
     // MARK: Papyrus
 
-    private func papyrus(_ cities: [City]) async throws -> [Double] {
-        let store = PapyrusStore(url: URL(fileURLWithPath: try plan.scratch.fresh("objects-papyrus")))
-        let one = PapyrusStore(url: URL(fileURLWithPath: try plan.scratch.fresh("object-papyrus")))
+    private static func papyrus(
+        _ cities: [City], _ folder: String, _ folderOfOne: String
+    ) async throws -> [Double] {
+        let store = PapyrusStore(url: URL(fileURLWithPath: folder))
+        let one = PapyrusStore(url: URL(fileURLWithPath: folderOfOne))
         var times: [Double] = []
         times.append(try await time { for city in cities { try await one.throwing.save(city) } })
         times.append(try await time { try await store.throwing.save(objects: cities) })
@@ -89,7 +93,7 @@ struct ObjectWorkload {
     }
 
     /// Nanoseconds for saving them all one by one while as many streams wait for one of them each.
-    private func timeSaving(_ cities: [City], in store: PapyrusStore) async throws -> Double {
+    private static func timeSaving(_ cities: [City], in store: PapyrusStore) async throws -> Double {
         let tasks = cities.prefix(ObjectWorkload.streams).map { city in
             Task { [stream = Carrier(value: store.object(id: city.geonameid, of: City.self).stream())] in
                 for try await _ in stream.value {}
@@ -102,12 +106,12 @@ struct ObjectWorkload {
 
     // MARK: GRDB
 
-    private func queue(_ name: String) throws -> DatabaseQueue {
+    private static func queue(_ folder: String) throws -> DatabaseQueue {
         var configuration = Configuration()
         configuration.journalMode = .wal
         configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = NORMAL") }
         let queue = try DatabaseQueue(
-            path: try plan.scratch.fresh(name) + "/database", configuration: configuration)
+            path: folder + "/database", configuration: configuration)
         try queue.write { database in
             try database.create(table: City.databaseTableName) { table in
                 table.primaryKey("geonameid", .integer)
@@ -121,8 +125,10 @@ struct ObjectWorkload {
         return queue
     }
 
-    private func grdb(_ cities: [City]) async throws -> [Double] {
-        let (queue, one) = (try queue("objects-grdb"), try queue("object-grdb"))
+    private static func grdb(
+        _ cities: [City], _ folder: String, _ folderOfOne: String
+    ) async throws -> [Double] {
+        let (queue, one) = (try queue(folder), try queue(folderOfOne))
         var times: [Double] = []
         times.append(
             try await time {
@@ -169,7 +175,7 @@ struct ObjectWorkload {
         return times
     }
 
-    private func expect(_ found: Int, _ wanted: Int) throws {
+    private static func expect(_ found: Int, _ wanted: Int) throws {
         guard found == wanted else { throw BenchmarkError("P16: \(found) cities instead of \(wanted)") }
     }
 }
