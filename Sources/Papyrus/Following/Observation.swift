@@ -91,8 +91,6 @@ final class Observation<Value>: @unchecked Sendable {
             state.position = batch.next
             guard let latest = state.latest, batch.lost == 0 else { return true }
             if batch.events.contains(where: { $0.mayChange(latest.prefixes) }) { return true }
-            // Of what others do much may be going on, and many may look on: each looks some fifty times a second then.
-            try await Task.sleep(for: .milliseconds(20))
         }
     }
 
