@@ -235,9 +235,7 @@ extension Browser {
         }
     }
 
-    static func nothing(_ change: PlannedAction) -> String {
-        change == .delete ? "Nothing was deleted" : "Nothing was changed"
-    }
+    private static func nothing(_ change: PlannedAction) -> String { "N" + change.refusal.dropFirst() }
 
     /// What was planned and didn't happen.
     private static func lines(of outcome: PlanOutcome, _ stopped: String?) -> [String] {

@@ -8,14 +8,14 @@ struct EntryArguments: ParsableArguments {
             "How long the entry lives: 500ms, 90s, 5m, 2h, 3d (default: until it is deleted or evicted).",
             valueName: "duration"),
         transform: Interval.parse)
-    var expires: Interval?
+    var expires: Duration?
 
     @Option(
         help: ArgumentHelp(
             "How long a process may keep it in memory after reading it from disk (default: while there is room).",
             valueName: "duration"),
         transform: Interval.parse)
-    var memoryExpires: Interval?
+    var memoryExpires: Duration?
 
     @Option(
         help: ArgumentHelp("The group that the entry belongs to, 1 to 255 bytes.", valueName: "name"),
@@ -24,6 +24,6 @@ struct EntryArguments: ParsableArguments {
 
     var attributes: EntryAttributes {
         EntryAttributes(
-            lifetime: expires?.duration, memoryLifetime: memoryExpires?.duration, owner: owner)
+            lifetime: expires, memoryLifetime: memoryExpires, owner: owner)
     }
 }

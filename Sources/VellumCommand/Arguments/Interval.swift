@@ -1,16 +1,12 @@
 import ArchiveQuery
 import ArgumentParser
 
-/// Sendable value type. A length of time as a person writes it: `500ms`, `90s`, `1h30m`, `3d`.
-struct Interval: Sendable, Hashable {
-    let duration: Duration
-    /// As it was written.
-    let text: String
-
+/// Stateless. A length of time as a person writes it: `500ms`, `90s`, `1h30m`, `3d`.
+enum Interval {
     /// For options that take one.
-    @Sendable static func parse(_ text: String) throws -> Interval {
+    @Sendable static func parse(_ text: String) throws -> Duration {
         do throws(DurationFault) {
-            return Interval(duration: try DurationText.interval(text), text: text)
+            return try DurationText.interval(text)
         } catch {
             throw ValidationError(error.description)
         }

@@ -26,7 +26,7 @@ struct ExpireCommand: ParsableCommand {
         name: .customLong("in"),
         help: ArgumentHelp("Let them live that long from now on.", valueName: "duration"),
         transform: Interval.parse)
-    var lifetime: Interval?
+    var lifetime: Duration?
 
     @Flag(help: "Expire them at once.")
     var now = false
@@ -37,7 +37,7 @@ struct ExpireCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp("Expire at once what was idle for longer than this.", valueName: "duration"),
         transform: Interval.parse)
-    var idleLongerThan: Interval?
+    var idleLongerThan: Duration?
 
     mutating func validate() throws {
         let ways = [lifetime != nil, now, never, idleLongerThan != nil].count(where: { $0 })
@@ -50,32 +50,11 @@ struct ExpireCommand: ParsableCommand {
     }
 
     func run() throws {
-        try PlannedChange(
-            store: store, selection: selection, idle: idleLongerThan, action: action, words: words
-        ).run()
+        try PlannedChange(store: store, selection: selection, idle: idleLongerThan, action: action).run()
     }
 
     private var action: PlannedAction {
-        if let lifetime { return .setLifetime(lifetime.duration) }
+        if let lifetime { return .setLifetime(lifetime) }
         return never ? .setLifetime(nil) : .expireNow
-    }
-
-    private var words: PlannedChange.Words {
-        let refused = "nothing was changed"
-        if let text = lifetime?.text {
-            return PlannedChange.Words(
-                question: { "Let \($0) of \($1) expire in \(text)?" },
-                would: { "would let \($0) expire in \(text)" }, done: { "let \($0) expire in \(text)" },
-                refused: refused, verb: "change deadlines")
-        }
-        if never {
-            return PlannedChange.Words(
-                question: { "Keep \($0) of \($1) from expiring?" },
-                would: { "would keep \($0) from expiring" }, done: { "kept \($0) from expiring" },
-                refused: refused, verb: "change deadlines")
-        }
-        return PlannedChange.Words(
-            question: { "Expire \($0) of \($1) now?" }, would: { "would expire \($0)" },
-            done: { "expired \($0)" }, refused: "nothing was expired", verb: "expire")
     }
 }

@@ -1,3 +1,4 @@
+import ArchiveQuery
 import StorageEngine
 import StoreInspection
 
@@ -9,23 +10,11 @@ import Glibc
 
 /// Sendable value type. What a person wants to be done with some entries, from the question to the way back.
 struct PlannedChange: Sendable {
-    /// How it is spoken of; each takes entries and bytes as text.
-    struct Words: Sendable {
-        let question: @Sendable (_ amount: String, _ archive: String) -> String
-        let would: @Sendable (_ amount: String) -> String
-        let done: @Sendable (_ amount: String) -> String
-        /// After the answer no.
-        let refused: String
-        /// For `--yes`: what one says it to.
-        let verb: String
-    }
-
     let store: StoreArguments
     let selection: SelectionArguments
     /// Only what was last accessed longer ago than this.
-    var idle: Interval?
+    var idle: Duration?
     let action: PlannedAction
-    let words: Words
 
     private static let listedKeys = 10
 
@@ -33,7 +22,7 @@ struct PlannedChange: Sendable {
         if selection.dryRun { return try printPlan() }
         let asks = !selection.yes
         guard !asks || (SystemText.isTerminal(STDIN_FILENO) && Narration.isTerminal) else {
-            throw CommandFailure("nobody is there to be asked; say --yes to \(words.verb)", status: .usage)
+            throw CommandFailure("nobody is there to be asked; say --yes to \(action.verb)", status: .usage)
         }
         let store = try store.openForWriting(creating: false)
         defer { store.close() }
@@ -45,7 +34,7 @@ struct PlannedChange: Sendable {
         }
         if asks { try warnOfUndo(plan, archive) }
         if asks, !isConfirmed(plan, archive.name) {
-            throw CommandFailure(words.refused, status: .nothing)
+            throw CommandFailure(action.refusal, status: .nothing)
         }
         let outcome = try plan.apply(to: archive)
         report(outcome, archive.name)
@@ -58,7 +47,7 @@ struct PlannedChange: Sendable {
         let plan = try ChangePlan(
             archive, chosen ?? (selection.keys.isEmpty ? .all : .keys(selection.keys)),
             action: idle.map {
-                .expireIdle(before: Timestamp.now().adding(seconds: -($0.duration / .seconds(1))))
+                .expireIdle(before: Timestamp.now().adding(seconds: -($0 / .seconds(1))))
             } ?? action)
         for key in plan.missing { Narration.complain("no entry \(TerminalSafe.quoted(key))") }
         return plan
@@ -69,7 +58,8 @@ struct PlannedChange: Sendable {
         try archive.requireEntries()
         let plan = try makePlan(archive)
         let output = OutputWriter()
-        try output.write(words.would(Figures.amount(plan.entries, bytes: plan.bytes)) + "\n")
+        let amount = Figures.amount(plan.entries, bytes: plan.bytes)
+        try output.write("would \(action.infinitive(amount))\n")
         try output.flush()
         try warnOfUndo(plan, archive)
         if plan.entries == 0 { throw CommandFailure(nil, status: .nothing) }
@@ -86,7 +76,8 @@ struct PlannedChange: Sendable {
     }
 
     private func isConfirmed(_ plan: ChangePlan, _ name: String) -> Bool {
-        Narration.write(words.question(Figures.amount(plan.entries, bytes: plan.bytes), name) + " [y/N] ")
+        let amount = Figures.amount(plan.entries, bytes: plan.bytes)
+        Narration.write(action.question(amount, of: name) + " [y/N] ")
         guard let answer = readLine()?.lowercased() else { return false }
         return answer == "y" || answer == "yes"
     }
@@ -97,7 +88,9 @@ struct PlannedChange: Sendable {
             let have = Figures.count(plan.unchanged, "entry has", "entries have")
             return "nothing changed: \(have) no deadline already"
         }
-        if let idle, plan.missing.isEmpty { return "no entry was idle for longer than \(idle.text)" }
+        if let idle, plan.missing.isEmpty {
+            return "no entry was idle for longer than \(DurationText.text(idle))"
+        }
         if let owner = selection.owner {
             return "\(archive) has no entry of owner \(TerminalSafe.quoted(owner))"
         }
@@ -115,7 +108,7 @@ struct PlannedChange: Sendable {
             Narration.say(
                 "\(Figures.count(outcome.unchanged, "entry", "entries")) had no deadline any more")
         }
-        Narration.say(words.done(Figures.amount(outcome.entries, bytes: outcome.bytes)))
+        Narration.say(action.past(Figures.amount(outcome.entries, bytes: outcome.bytes)))
         guard let action = outcome.action else {
             if outcome.entries > 0 {
                 Narration.complain(

@@ -25,11 +25,6 @@ struct RemoveCommand: ParsableCommand {
     }
 
     func run() throws {
-        try PlannedChange(
-            store: store, selection: selection, action: .delete,
-            words: PlannedChange.Words(
-                question: { "Delete \($0) from \($1)?" }, would: { "would delete \($0)" },
-                done: { "deleted \($0)" }, refused: "nothing was deleted", verb: "delete")
-        ).run()
+        try PlannedChange(store: store, selection: selection, action: .delete).run()
     }
 }

@@ -40,7 +40,7 @@ struct StatsCommand: ParsableCommand {
     @Option(
         help: ArgumentHelp("With --watch: how often (default: 1s).", valueName: "duration"),
         transform: Interval.parse)
-    var interval: Interval?
+    var interval: Duration?
 
     @Flag(help: "Print JSON.")
     var json = false
@@ -95,7 +95,7 @@ struct StatsCommand: ParsableCommand {
     }
 
     private func follow(_ store: Store, _ output: OutputWriter) throws {
-        let seconds = interval.map { $0.duration / .seconds(1) } ?? 1
+        let seconds = interval.map { $0 / .seconds(1) } ?? 1
         var next = MonotonicClock.seconds()
         var before: [String: TimedSample] = [:]
         var rows = RowPrinter(
