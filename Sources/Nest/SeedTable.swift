@@ -1,3 +1,5 @@
+import StorageEngine
+
 /// The items in memory, by key and by deadline. For one thread at a time.
 ///
 /// Seeds wait in buckets, each a list, for the moment when the bucket is looked at; a heap has the moments. The wider off its
@@ -7,14 +9,14 @@ struct SeedTable {
     /// Nanoseconds between the finest buckets: an item leaves memory at most that late.
     static let quantum: Int64 = 1 << 28
 
-    private var seeds: [String: Seed] = [:]
+    private var seeds: [ExactText: Seed] = [:]
     /// The first seed of each bucket whose moment is in the heap.
     private var heads: [Int64: Unmanaged<Seed>?] = [:]
     private var moments = MomentHeap()
 
     var count: Int { seeds.count }
-    var keys: Dictionary<String, Seed>.Keys { seeds.keys }
-    subscript(key: String) -> Seed? { seeds[key] }
+    var keys: [String] { seeds.keys.map(\.text) }
+    subscript(key: String) -> Seed? { seeds[ExactText(key)] }
 
     /// When there is something to do next; `nil` if nothing waits.
     var nextMoment: Int64? { moments.first }
@@ -22,24 +24,26 @@ struct SeedTable {
     /// Puts it in the place of the one with its key, which is returned: let it go without the lock, for that runs code of
     /// its owner.
     mutating func insert(_ seed: Seed, now: Int64) -> Seed? {
-        let old = seeds.updateValue(seed, forKey: seed.key)
+        let old = seeds.updateValue(seed, forKey: ExactText(seed.key))
         if let old { unlink(old) }
         link(seed, now: now)
         return old
     }
 
     mutating func remove(_ key: String) -> Seed? {
-        guard let seed = seeds.removeValue(forKey: key) else { return nil }
+        guard let seed = seeds.removeValue(forKey: ExactText(key)) else { return nil }
         unlink(seed)
         return seed
     }
 
     /// Removes `seed`, if it is still the one with its key.
-    mutating func remove(_ seed: Seed) -> Seed? { seeds[seed.key] === seed ? remove(seed.key) : nil }
+    mutating func remove(_ seed: Seed) -> Seed? {
+        seeds[ExactText(seed.key)] === seed ? remove(seed.key) : nil
+    }
 
-    mutating func removeAll() -> [String: Seed] {
+    mutating func removeAll() -> [Seed] {
         defer { self = SeedTable() }
-        return seeds
+        return Array(seeds.values)
     }
 
     /// Removes what has expired by `now`, of some `most` seeds that it looks at. `nil` once all buckets that are due are empty.
@@ -55,7 +59,7 @@ struct SeedTable {
             let seed = head.takeUnretainedValue()
             unlink(seed)
             if seed.deadline <= now {
-                seeds[seed.key] = nil
+                seeds[ExactText(seed.key)] = nil
                 gone.append(seed)
             } else {
                 link(seed, now: now)

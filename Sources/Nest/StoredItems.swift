@@ -44,8 +44,12 @@ final class StoredItems: @unchecked Sendable {
         return mark
     }
 
+    /// Whether there may be anything under it: a store takes keys of 1 to 1,024 bytes.
+    private static func isPossible(_ key: String) -> Bool { (1...1_024).contains(key.utf8.count) }
+
     func find(_ key: String) throws -> Found? {
-        try withArchive { (archive) throws(StorageError) -> Found? in
+        guard StoredItems.isPossible(key) else { return nil }
+        return try withArchive { (archive) throws(StorageError) -> Found? in
             while let found = try archive.current(key) {
                 guard let facts = try archive.metadata(key) else { return nil }
                 // Another value, with its own end, has come between the two.
@@ -62,11 +66,14 @@ final class StoredItems: @unchecked Sendable {
 
     /// Number of what is stored under the key; `nil` if nothing is.
     func sequence(of key: String) throws -> UInt64? {
-        try withArchive { (archive) throws(StorageError) in try archive.metadata(key)?.sequence } ?? nil
+        guard StoredItems.isPossible(key) else { return nil }
+        return try withArchive { (archive) throws(StorageError) in try archive.metadata(key)?.sequence }
+            ?? nil
     }
 
     /// - Parameter isLikely: whether something may well be there; else a store that wasn't there a moment ago isn't looked for.
     func remove(_ key: String, isLikely: Bool) throws {
+        guard StoredItems.isPossible(key) else { return }
         if !isLikely, lock.withLock({ archive == nil && lastAbsence > NestClock.now() - 1_000_000_000 }) {
             return
         }
@@ -86,7 +93,8 @@ final class StoredItems: @unchecked Sendable {
             if owner.isEmpty || owner.utf8.count > 255 {
                 let list = try archive.entries()
                 for index in list.indices {
-                    guard let key = try list.metadata(at: index)?.key, OwnedKey.owner(of: key) == owner
+                    guard let key = try list.metadata(at: index)?.key,
+                        OwnedKey.owner(of: key).map({ ExactText($0) }) == ExactText(owner)
                     else { continue }
                     try archive.delete(key)
                 }
