@@ -125,7 +125,8 @@ let package = Package(
             name: "CacheAdvanceTests", dependencies: ["CacheAdvance", "TestSupport"], exclude: ["Reader"],
             swiftSettings: tests),
         .testTarget(
-            name: "NestTests", dependencies: ["Nest", "StorageEngine", "TestSupport"], swiftSettings: tests),
+            name: "NestTests", dependencies: ["Nest", "StorageEngine", "CBOR", "TestSupport"],
+            swiftSettings: tests),
         .testTarget(
             name: "PapyrusTests",
             dependencies: [

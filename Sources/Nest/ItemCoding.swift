@@ -34,19 +34,51 @@ enum ItemCoding {
 
     private struct Head: Decodable { var terms: StoredTerms }
 
+    /// An item as bytes.
+    struct Encoded {
+        var bytes: [UInt8]
+        /// Those that its keyed archive has objects of.
+        var classes: [AnyClass] = []
+    }
+
+    /// Runs code of the item, and of others that it is made of.
     /// - Throws: `ItemProblem`, or what the item's own coding throws.
-    static func encode(_ item: Any, memory: Double, mirror: Bool) throws -> [UInt8] {
+    static func encode(_ item: Any, memory: Double, mirror: Bool) throws -> Encoded {
         var terms = StoredTerms(
             type: String(reflecting: type(of: item)), memory: memory.isFinite ? memory : nil, mirror: mirror)
         if let item = item as? any Codable {
             terms.code = try code(of: type(of: item))
-            return try encode(item, terms)
+            return Encoded(bytes: try encode(item, terms))
         }
         guard let item = item as? NSObject, item is NSSecureCoding else {
             throw ItemProblem("\(terms.type) is neither Codable nor NSSecureCoding")
         }
-        let archive = try NSKeyedArchiver.archivedData(withRootObject: item, requiringSecureCoding: true)
-        return try CBOREncoder().encode(Archived(terms: terms, archive: archive))
+        let data = try NSKeyedArchiver.archivedData(withRootObject: item, requiringSecureCoding: true)
+        let classes = try tryOut(Array(data))
+        return Encoded(
+            bytes: try CBOREncoder().encode(Archived(terms: terms, archive: data)), classes: classes)
+    }
+
+    /// That an archive is read back is tried out now, when the item can still be kept.
+    /// - Returns: the classes that are needed for it.
+    private static func tryOut(_ bytes: [UInt8]) throws -> [AnyClass] {
+        let archive = try KeyedArchive(bytes)
+        let classes = try archive.classNames.map { (name) throws(ItemProblem) -> AnyClass in
+            guard let found = NSClassFromString(name.text) else {
+                throw ItemProblem(
+                    "class \(name.text) can't be found again by its name; declare it outside of functions, and not private"
+                )
+            }
+            return found
+        }
+        do {
+            _ = try archive.object(allowing: classes)
+        } catch let problem as ItemProblem {
+            throw problem
+        } catch {
+            throw ItemProblem("its keyed archive can't be read back: \(error)")
+        }
+        return classes
     }
 
     private static func encode<Item: Codable>(_ item: Item, _ terms: StoredTerms) throws -> [UInt8] {
@@ -73,30 +105,7 @@ enum ItemCoding {
             return (try decode(type, bytes), terms)
         }
         let archive = try CBORDecoder().decode(Archived.self, from: bytes).archive
-        for name in try classNames(in: archive)
-        where !classes.contains(where: { NSStringFromClass($0) == name }) {
-            throw ItemProblem(
-                "objects of class \(name) aren't read unless that is allowed: allow(\(name).self)")
-        }
-        guard let item = try NSKeyedUnarchiver.unarchivedObject(ofClasses: classes, from: archive) else {
-            throw ItemProblem("the archive of \(terms.type) has no object")
-        }
-        return (item, terms)
-    }
-
-    /// The classes whose objects a keyed archive has. They are looked at before it is decoded: on Linux a class that isn't
-    /// allowed ends the process.
-    private static func classNames(in archive: Data) throws -> Set<String> {
-        let list = try PropertyListSerialization.propertyList(from: archive, format: nil) as? [String: Any]
-        guard let objects = list?["$objects"] as? [Any] else { throw ItemProblem("it is no keyed archive") }
-        return Set(objects.compactMap { ($0 as? [String: Any])?["$classname"] as? String })
-    }
-
-    /// The classes of what was encoded from `item`; none if that was no keyed archive.
-    static func classes(of item: Any, in bytes: [UInt8]) throws -> [AnyClass] {
-        guard !(item is any Codable) else { return [] }
-        let archive = try CBORDecoder().decode(Archived.self, from: bytes).archive
-        return try classNames(in: archive).compactMap { NSClassFromString($0) }
+        return (try KeyedArchive(Array(archive)).object(allowing: classes), terms)
     }
 
     private static func decode<Item: Codable>(_ type: Item.Type, _ bytes: [UInt8]) throws -> Any {

@@ -21,8 +21,11 @@ open class Nest: @unchecked Sendable {
     private var classes = ItemCoding.plainClasses
     private var failure: String?
     private let lock = NSLock()
-    /// Whoever changes what is on disk under a key, or reads it into memory, has the key's turn: both places agree after it.
-    private let turns = (0..<32).map { _ in NSRecursiveLock() }
+    /// Whoever changes what is on disk under a key, or keeps in memory what is there, has the key's turn: both places agree after it.
+    ///
+    /// No code of items runs while a turn or `lock` is held, for it may ask the nest, or wait for a thread that does: they
+    /// are encoded before, decoded outside, and go after it.
+    private let turns = (0..<32).map { _ in NSLock() }
     private let sweeper = Sweeper()
 
     /// - Parameters:
@@ -39,34 +42,41 @@ open class Nest: @unchecked Sendable {
 
     /// Keeps an item under a key, in the place of what is there in memory and on disk.
     ///
-    /// What can't be on disk is in memory only: ``problem(with:)`` says why.
+    /// What can't be on disk is in memory only: ``problem(with:)`` says why. What goes there is encoded first, and an object that
+    /// is stored as a keyed archive is read back once.
     open func add(
         item: Any, withKey key: String, expirationPolicy policy: ExpirationPolicy,
         andPersistancePolicy persistancePolicy: PersistancePolicy = .disabled
     ) {
         let (memory, disk) = locked { (expiration[policy], persistance[persistancePolicy]) }
-        withTurn(of: key) {
-            var mark: StoredMark?
-            var problem: String?
+        var value: [UInt8]?
+        var problem: String?
+        if persistancePolicy != .disabled {
             do {
-                if persistancePolicy != .disabled {
-                    let value = try ItemCoding.encode(
-                        item, memory: memory, mirror: persistancePolicy == .mirror)
-                    allow(try ItemCoding.classes(of: item, in: value))
-                    mark = try stored.put(value, forKey: key, seconds: disk ?? memory)
-                }
+                let encoded = try ItemCoding.encode(
+                    item, memory: memory, mirror: persistancePolicy == .mirror)
+                allow(encoded.classes)
+                value = encoded.bytes
             } catch {
                 problem = "\(error)"
+            }
+        }
+        withTurn(of: key) { (gone) in
+            var mark: StoredMark?
+            if let value {
+                do { mark = try stored.put(value, forKey: key, seconds: disk ?? memory) } catch {
+                    problem = "\(error)"
+                }
             }
             // Also what couldn't be replaced there must not come back.
             if mark == nil {
                 do { try stored.remove(key, isLikely: false) } catch { problem = problem ?? "\(error)" }
             }
             let now = NestClock.now()
-            keep(
-                Seed(
-                    key: key, item: item, deadline: NestClock.moment(memory, after: now), stored: mark,
-                    problem: problem), now)
+            let seed = Seed(
+                key: key, item: item, deadline: NestClock.moment(memory, after: now), stored: mark,
+                problem: problem)
+            keep(seed, now, &gone)
         }
     }
 
@@ -78,14 +88,17 @@ open class Nest: @unchecked Sendable {
             return seed.deadline > now ? (seed, nil) : (nil, table.remove(key))
         }
         withExtendedLifetime(old) {}
-        if let seed, isCurrent(seed, now) { return seed.item }
+        if let seed {
+            if isCurrent(seed, now) { return seed.item }
+            let old = locked { table.remove(seed) }
+            withExtendedLifetime(old) {}
+        }
         return noting { try reload(key) } ?? nil
     }
 
     open func removeItem(with key: String) {
-        withTurn(of: key) {
-            let old = locked { table.remove(key) }
-            withExtendedLifetime(old) {}
+        withTurn(of: key) { (gone) in
+            if let old = locked({ table.remove(key) }) { gone.append(old) }
             noting { try stored.remove(key, isLikely: true) }
         }
     }
@@ -99,20 +112,21 @@ open class Nest: @unchecked Sendable {
     /// other's. `nil`: all. Costs looking at the keys that are in memory, and at the index of the archive.
     // swift-format-ignore: AlwaysUseLowerCamelCase
     open func clear(ItemsOf owner: String? = nil) {
-        for turn in turns { turn.lock() }
-        defer { for turn in turns { turn.unlock() } }
-        guard let owner else {
-            let old = locked { table.removeAll() }
-            withExtendedLifetime(old) {}
-            noting { try stored.removeAll() }
-            MemoryReturn.giveBack()
-            return
+        withAllTurns { (gone) in
+            guard let owner else {
+                gone = locked { table.removeAll() }
+                noting { try stored.removeAll() }
+                return
+            }
+            let exact = ExactText(owner)
+            gone = locked {
+                table.keys.filter { OwnedKey.owner(of: $0).map { ExactText($0) } == exact }.compactMap {
+                    table.remove($0)
+                }
+            }
+            noting { try stored.removeAll(ofOwner: owner) }
         }
-        let old = locked {
-            table.keys.filter { OwnedKey.owner(of: $0) == owner }.compactMap { table.remove($0) }
-        }
-        withExtendedLifetime(old) {}
-        noting { try stored.removeAll(ofOwner: owner) }
+        if owner == nil { MemoryReturn.giveBack() }
     }
 
     /// Removes what has expired, in each place by its own time: an item whose time in memory is over stays on disk. That
@@ -183,30 +197,30 @@ open class Nest: @unchecked Sendable {
             return true
         }
         // It may have ended just now, by itself.
-        if mark.deadline <= NestClock.now() + 1_000_000, seed.deadline > mark.deadline { return true }
-        let old = locked { table.remove(seed) }
-        withExtendedLifetime(old) {}
-        return false
+        return mark.deadline <= NestClock.now() + 1_000_000 && seed.deadline > mark.deadline
     }
 
     private func reload(_ key: String) throws -> Any? {
-        try withTurn(of: key) {
+        guard let found = try stored.find(key) else { return nil }
+        let (item, terms) = try ItemCoding.decode(found.value, allowing: locked { classes })
+        return withTurn(of: key) { (gone) in
             let now = NestClock.now()
-            if let seed = locked({ table[key] }), seed.deadline > now, isCurrent(seed, now) {
-                return seed.item
+            if let seed = locked({ table[key] }) {
+                gone.append(seed)
+                if seed.deadline > now, isCurrent(seed, now) { return seed.item }
             }
-            guard let found = try stored.find(key) else { return nil }
-            let (item, terms) = try ItemCoding.decode(found.value, allowing: locked { classes })
+            // What was replaced or removed meanwhile was still there when this call began, and isn't kept.
+            guard (try? stored.sequence(of: key)) == found.mark.sequence else { return item }
             var deadline = NestClock.moment(terms.memory ?? .infinity, after: now)
             if terms.mirror { deadline = min(deadline, found.mark.deadline) }
-            keep(Seed(key: key, item: item, deadline: deadline, stored: found.mark), now)
+            keep(Seed(key: key, item: item, deadline: deadline, stored: found.mark), now, &gone)
             return item
         }
     }
 
-    private func keep(_ seed: Seed, _ now: Int64) {
+    private func keep(_ seed: Seed, _ now: Int64, _ gone: inout [Seed]) {
         let (old, next) = locked { (table.insert(seed, now: now), table.nextMoment) }
-        withExtendedLifetime(old) {}
+        if let old { gone.append(old) }
         if let next { sweeper.wake(at: next, self) }
     }
 
@@ -215,13 +229,30 @@ open class Nest: @unchecked Sendable {
         do {
             return try body()
         } catch {
-            locked { failure = "\(error)" }
+            let text = "\(error)"
+            locked { failure = text }
             return nil
         }
     }
 
-    private func withTurn<Value>(of key: String, _ body: () throws -> Value) rethrows -> Value {
-        try turns[Int(UInt(bitPattern: key.hashValue) % UInt(turns.count))].withLock(body)
+    /// `body` puts the seeds that it takes out, or has come upon, into `gone`: they are let go when the turn is over.
+    private func withTurn<Value>(of key: String, _ body: (_ gone: inout [Seed]) throws -> Value) rethrows
+        -> Value
+    {
+        var gone: [Seed] = []
+        defer { withExtendedLifetime(gone) {} }
+        return try turns[Int(UInt(bitPattern: ExactText(key).hashValue) % UInt(turns.count))].withLock {
+            try body(&gone)
+        }
+    }
+
+    /// The same with the turns of all keys.
+    private func withAllTurns(_ body: (_ gone: inout [Seed]) -> Void) {
+        var gone: [Seed] = []
+        for turn in turns { turn.lock() }
+        body(&gone)
+        for turn in turns.reversed() { turn.unlock() }
+        withExtendedLifetime(gone) {}
     }
 
     private func locked<Value>(_ body: () -> Value) -> Value { lock.withLock(body) }

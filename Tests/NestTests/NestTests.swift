@@ -27,6 +27,18 @@ final class Note: NSObject, NSSecureCoding {
     func encode(with coder: NSCoder) { coder.encode(NSString(string: text), forKey: "text") }
 }
 
+/// An item whose coding does what a test asks for.
+struct Nosy: Codable {
+    @TaskLocal static var asks: @Sendable () -> Void = {}
+    init() {}
+    init(from decoder: any Decoder) throws { Nosy.asks() }
+    func encode(to encoder: any Encoder) throws {
+        Nosy.asks()
+        var container = encoder.singleValueContainer()
+        try container.encode(0)
+    }
+}
+
 @Suite struct NestTests {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("nest-\(UUID().uuidString)")
 
@@ -213,6 +225,101 @@ final class Note: NSObject, NSSecureCoding {
         nest.add(item: Handle { gone.add() }, withKey: "later", expirationPolicy: .custom(1_000))
         #expect(wait { gone.count == 10_000 })
         #expect(nest.countInMemory == 1)
+    }
+
+    /// Equal to the eye, and to Swift's comparison, and two keys in a store.
+    @Test func keysAndOwnersAreBytes() {
+        defer { done() }
+        let (one, two) = ("caf\u{e9}", "cafe\u{301}")
+        let nest = nest()
+        for policy in [PersistancePolicy.disabled, .long] {
+            nest.add(item: 1, withKey: one, expirationPolicy: .never, andPersistancePolicy: policy)
+            nest.add(item: 2, withKey: two, expirationPolicy: .never, andPersistancePolicy: policy)
+            #expect(nest[one] as? Int == 1 && nest[two] as? Int == 2 && nest.countInMemory == 2)
+        }
+        let other = self.nest()
+        #expect(other[two] as? Int == 2 && other[one] as? Int == 1)
+        nest.removeItem(with: one)
+        #expect(nest[one] == nil && nest[two] as? Int == 2)
+        nest.clear()
+        // Owners that are too long for the index are told apart by their keys.
+        for (one, two) in [
+            (one, two), (one + String(repeating: "x", count: 300), two + String(repeating: "x", count: 300)),
+        ] {
+            for policy in [PersistancePolicy.disabled, .long] {
+                for (number, owner) in [one, two].enumerated() {
+                    nest.add(
+                        item: number, withKey: Nest.key(with: owner, parameters: ["p"]),
+                        expirationPolicy: .never,
+                        andPersistancePolicy: policy)
+                }
+                nest.clear(ItemsOf: one)
+                #expect(nest[Nest.key(with: one, parameters: ["p"])] == nil)
+                #expect(nest[Nest.key(with: two, parameters: ["p"])] as? Int == 1)
+                #expect(nest.isPersisted(Nest.key(with: two, parameters: ["p"])) == (policy == .long))
+                nest.clear()
+            }
+        }
+    }
+
+    /// No store takes such keys, and none was asked to.
+    @Test func anyKeyIsRightInMemory() {
+        defer { done() }
+        let nest = nest()
+        nest.add(
+            item: 0, withKey: "there is an archive", expirationPolicy: .never, andPersistancePolicy: .long)
+        for key in ["", String(repeating: "k", count: 1_025)] {
+            nest.add(item: 1, withKey: key, expirationPolicy: .never)
+            #expect(nest[key] as? Int == 1 && nest.problem(with: key) == nil && !nest.isPersisted(key))
+            nest.removeItem(with: key)
+            #expect(nest[key] == nil && nest.lastProblem == nil)
+            nest.add(item: 2, withKey: key, expirationPolicy: .never, andPersistancePolicy: .long)
+            #expect(nest[key] as? Int == 2 && nest.problem(with: key)?.contains("invalid key") == true)
+        }
+        let key = String(repeating: "k", count: 1_024)
+        nest.add(item: 1, withKey: key, expirationPolicy: .never, andPersistancePolicy: .long)
+        #expect(nest.isPersisted(key) && self.nest()[key] as? Int == 1)
+    }
+
+    /// Items' own code runs where nobody waits for it. In a process of its own, for what goes wrong here never ends.
+    @Test func itemsMayWaitForThreadsThatUseTheNest() async {
+        await #expect(processExitsWith: .success) {
+            let tests = NestTests()
+            defer { tests.done() }
+            let nest = tests.nest()
+            // Every key, so that each turn and lock is asked for.
+            let keys = (0..<200).map { "key \($0)" }
+            let asks: @Sendable () -> Void = {
+                let asked = DispatchSemaphore(value: 0)
+                Thread.detachNewThread {
+                    for key in keys { nest.removeItem(with: key) }
+                    asked.signal()
+                }
+                guard asked.wait(timeout: .now() + 120) == .success else { exit(3) }
+            }
+            let gone = Counter()
+            func item() -> Handle {
+                Handle {
+                    asks()
+                    gone.add()
+                }
+            }
+            Nosy.$asks.withValue(asks) {
+                nest.add(
+                    item: Nosy(), withKey: "nosy", expirationPolicy: .custom(0), andPersistancePolicy: .long)
+                guard nest["nosy"] is Nosy, nest.isPersisted("nosy") else { exit(4) }
+                guard nest.problem(with: "nosy") == nil else { exit(5) }
+            }
+            nest.add(item: item(), withKey: "a", expirationPolicy: .never)
+            nest.add(item: item(), withKey: "a", expirationPolicy: .never)
+            nest.removeItem(with: "a")
+            nest.add(item: item(), withKey: Nest.key(with: "O", parameters: []), expirationPolicy: .never)
+            nest.clear(ItemsOf: "O")
+            nest.add(item: item(), withKey: "a", expirationPolicy: .never)
+            nest.clear()
+            nest.add(item: item(), withKey: "a", expirationPolicy: .custom(0))
+            guard nest["a"] == nil, gone.count == 5 else { exit(6) }
+        }
     }
 
     @Test func threadsMayDoAnything() {

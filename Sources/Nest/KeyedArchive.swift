@@ -1,0 +1,179 @@
+import Foundation
+import StorageEngine
+
+/// A keyed archive that may be anything. For one thread.
+///
+/// Foundation's reader trusts what it reads: an object that contains itself, or a dictionary with fewer objects than keys, ends
+/// the process there. So the archive is looked through before, and written anew from what was found. What is written has each
+/// object at its top, those first that others contain, and they are read in that order: none is made within another, and the
+/// first that can't be made ends the reading before anything that needs it is tried.
+struct KeyedArchive {
+    /// Objects within each other: more than programs nest, and few enough for any thread's stack when they go.
+    private static let deepest = 200
+    /// Objects in all, one at each place where it is: to compare or to show them takes so many steps.
+    private static let most = 1 << 24
+
+    private struct Extent {
+        var depth = 1
+        var count = 1
+    }
+
+    private let list: PropertyList
+    private let version: PropertyItem
+    private let archiver: PropertyItem
+    private var objects: [PropertyItem]
+    private let root: Int
+    /// Objects with a class, each after what it contains.
+    private var order: [Int] = []
+    private var extents: [Int: Extent] = [:]
+    private var open: Set<Int> = []
+    private var classes: [Int: String] = [:]
+
+    /// The classes of the objects that it has.
+    var classNames: Set<ExactText> { Set(classes.values.map { ExactText($0) }) }
+
+    /// - Throws: `ItemProblem`: it is no keyed archive, or a damaged one, or none that can be read.
+    init(_ bytes: [UInt8]) throws(ItemProblem) {
+        let (list, top) = try PropertyList.read(bytes)
+        guard let version = top["$version"], let archiver = top["$archiver"],
+            case .array(let objects)? = top["$objects"], case .reference(let root)? = top["$top"]?["root"],
+            case .plain(let place) = archiver, list.text(place) == "NSKeyedArchiver"
+        else { throw ItemProblem("it is no keyed archive") }
+        self.list = list
+        self.version = version
+        self.archiver = archiver
+        self.objects = objects
+        self.root = root
+        _ = try visit(root, within: 0)
+    }
+
+    /// The object.
+    /// - Parameter classes: those that there may be objects of.
+    /// - Throws: `ItemProblem`, or what Foundation's reader makes of it.
+    func object(allowing classes: [AnyClass]) throws -> Any {
+        let allowed = Set(classes.map { ExactText(NSStringFromClass($0)) })
+        for name in classNames where !allowed.contains(name) {
+            throw ItemProblem(
+                "objects of class \(name.text) aren't read unless that is allowed: allow(\(name.text).self)")
+        }
+        let numbers = order + [root]
+        let unarchiver = try NSKeyedUnarchiver(forReadingFrom: Data(written(numbers)))
+        unarchiver.requiresSecureCoding = true
+        unarchiver.decodingFailurePolicy = .setErrorAndReturn
+        var last: Any?
+        for key in numbers.indices {
+            last = unarchiver.decodeObject(of: classes, forKey: "\(key)")
+            if let error = unarchiver.error { throw error }
+            if last == nil { throw ItemProblem("its keyed archive has an object that can't be read") }
+        }
+        unarchiver.finishDecoding()
+        guard let last else { throw ItemProblem("its keyed archive has no object") }
+        return last
+    }
+
+    /// The archive with these objects at its top, each under its place here.
+    private func written(_ numbers: [Int]) -> [UInt8] {
+        let top = numbers.enumerated().map {
+            (key: ExactText("\($0.offset)"), item: PropertyItem.reference($0.element))
+        }
+        return PropertyListWriter.list(
+            .dictionary([
+                (ExactText("$version"), version), (ExactText("$archiver"), archiver),
+                (ExactText("$top"), .dictionary(top)), (ExactText("$objects"), .array(objects)),
+            ]), of: list)
+    }
+
+    // MARK: Looking through
+
+    private mutating func visit(_ number: Int, within depth: Int) throws(ItemProblem) -> Extent {
+        if let known = extents[number] { return known }
+        guard objects.indices.contains(number) else { throw .damaged }
+        guard open.insert(number).inserted else {
+            throw ItemProblem(
+                "its keyed archive has an object that contains itself, which can't be read back")
+        }
+        var extent = Extent()
+        switch objects[number] {
+        case .plain: break
+        case .dictionary(let fields):
+            guard depth < KeyedArchive.deepest else { throw .tooDeep }
+            guard case .reference(let type)? = objects[number]["$class"] else { throw .damaged }
+            try checkForm(of: objects[number], as: nameOfClass(type))
+            for field in fields where field.key != ExactText("$class") {
+                try visit(in: field.item, within: depth + 1, &extent)
+            }
+            guard extent.depth <= KeyedArchive.deepest else { throw .tooDeep }
+            guard extent.count <= KeyedArchive.most else {
+                throw ItemProblem("its keyed archive has the same objects in more places than can be read")
+            }
+            order.append(number)
+        case .array, .reference: throw .damaged
+        }
+        open.remove(number)
+        extents[number] = extent
+        return extent
+    }
+
+    private mutating func visit(
+        in item: PropertyItem, within depth: Int, _ extent: inout Extent
+    ) throws(ItemProblem) {
+        switch item {
+        case .plain: break
+        case .reference(let number):
+            let inner = try visit(number, within: depth)
+            extent.depth = max(extent.depth, inner.depth + 1)
+            extent.count = min(extent.count + inner.count, KeyedArchive.most + 1)
+        case .array(let items): for item in items { try visit(in: item, within: depth, &extent) }
+        case .dictionary(let fields):
+            for field in fields { try visit(in: field.item, within: depth, &extent) }
+        }
+    }
+
+    /// The name of a class, and nothing else of it: hints at other classes aren't kept.
+    private mutating func nameOfClass(_ number: Int) throws(ItemProblem) -> String {
+        if let known = classes[number] { return known }
+        guard objects.indices.contains(number), case .dictionary(let fields) = objects[number],
+            objects[number]["$class"] == nil, case .plain(let place)? = objects[number]["$classname"],
+            let name = list.text(place)
+        else { throw .damaged }
+        objects[number] = .dictionary(fields.filter { $0.key != ExactText("$classhints") })
+        classes[number] = name
+        return name
+    }
+
+    /// What Foundation's own classes take for granted about their fields.
+    private func checkForm(of object: PropertyItem, as name: String) throws(ItemProblem) {
+        switch name {
+        case "NSString", "NSMutableString":
+            guard case .plain(let place)? = object["NS.string"], list.isText(place) else { throw .damaged }
+        case "NSUUID":
+            guard case .plain(let place)? = object["NS.uuidbytes"], list.byteCount(place) == 16 else {
+                throw .damaged
+            }
+        case "NSArray", "NSMutableArray", "NSSet", "NSMutableSet":
+            _ = try countOfObjects(object["NS.objects"])
+        case "NSDictionary", "NSMutableDictionary":
+            let count = try countOfObjects(object["NS.keys"])
+            guard try countOfObjects(object["NS.objects"]) == count else { throw .damaged }
+        default: break
+        }
+    }
+
+    private func countOfObjects(_ item: PropertyItem?) throws(ItemProblem) -> Int {
+        guard case .array(let items)? = item else { throw .damaged }
+        for item in items {
+            guard case .reference(let number) = item, objects.indices.contains(number) else { throw .damaged }
+            // It stands for no object, so it would be left out. Longer ones aren't compared with it.
+            if case .plain(let place) = objects[number], place.count < 32, list.text(place) == "$null" {
+                throw .damaged
+            }
+        }
+        return items.count
+    }
+}
+
+extension ItemProblem {
+    static let damaged = ItemProblem("its keyed archive is damaged")
+    fileprivate static let tooDeep = ItemProblem(
+        "its keyed archive has more than 200 objects within each other, which aren't read back")
+}

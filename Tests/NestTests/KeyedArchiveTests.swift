@@ -1,0 +1,184 @@
+import CBOR
+import Foundation
+import Nest
+import StorageEngine
+import TestSupport
+import Testing
+
+/// Says that it can be read back, and can't.
+final class Forgetful: NSObject, NSSecureCoding {
+    static var supportsSecureCoding: Bool { true }
+    override init() {}
+    init?(coder: NSCoder) { nil }
+    func encode(with coder: NSCoder) {}
+}
+
+/// May hold itself.
+final class Link: NSObject, NSSecureCoding {
+    static var supportsSecureCoding: Bool { true }
+    var next: Link?
+    override init() {}
+    init?(coder: NSCoder) { next = coder.decodeObject(of: Link.self, forKey: "next") }
+    func encode(with coder: NSCoder) { coder.encode(next, forKey: "next") }
+}
+
+/// What a nest stores of an object that is no `Codable`.
+private struct Stored: Codable {
+    struct Terms: Codable {
+        var type = "NSDictionary"
+        var mirror = false
+    }
+    var terms = Terms()
+    var archive: Data
+}
+
+/// Objects that are stored as keyed archives, and archives that aren't what they should be.
+@Suite struct KeyedArchiveTests {
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(
+        "nest-\(UUID().uuidString)")
+
+    private func nest() -> Nest { Nest(named: "N", store: folder) }
+    private func done() { try? FileManager.default.removeItem(at: folder) }
+
+    private func archive(of object: NSObject) throws -> Data {
+        try NSKeyedArchiver.archivedData(withRootObject: object, requiringSecureCoding: true)
+    }
+
+    /// Puts it on the disk of the nests, past them.
+    private func put(_ archive: Data, forKey key: String) throws {
+        let store = try Store.open(at: folder.path)
+        let items = try store.archive(
+            named: "N", orCreate: ArchiveConfiguration(kind: .collection, typeName: "Nest"))
+        try items.put(try CBOREncoder().encode(Stored(archive: archive)), forKey: key, encoding: .cbor)
+    }
+
+    /// Changes fields of the first dictionary of an archive, which its root is.
+    private func changed(
+        _ data: Data, _ change: (inout [String: Any], inout [Any], _ root: Any) -> Void
+    ) throws -> Data {
+        var list = try #require(
+            try PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any])
+        var objects = try #require(list["$objects"] as? [Any])
+        let root = try #require((list["$top"] as? [String: Any])?["root"])
+        var fields = try #require(objects[1] as? [String: Any])
+        change(&fields, &objects, root)
+        if objects.count > 1 { objects[1] = fields }
+        list["$objects"] = objects
+        return try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)
+    }
+
+    @Test func whatCantBeReadBackIsntCalledPersisted() {
+        defer { done() }
+        let nest = nest()
+        let ring = Link()
+        ring.next = Link()
+        ring.next?.next = ring
+        defer { ring.next = nil }
+        for (item, reason) in [(Forgetful(), "can't be read back"), (ring, "contains itself")]
+            as [(NSObject, String)]
+        {
+            nest.add(item: item, withKey: "k", expirationPolicy: .never, andPersistancePolicy: .long)
+            #expect(nest["k"] as? NSObject === item && !nest.isPersisted("k"))
+            #expect(nest.problem(with: "k")?.contains(reason) == true, "\(nest.problem(with: "k") ?? "")")
+        }
+    }
+
+    @Test func objectsComeBackAsTheyWere() throws {
+        defer { done() }
+        let first = nest()
+        let chain = Link()
+        chain.next = Link()
+        let items: [String: NSObject] = [
+            "numbers": NSArray(array: [
+                NSNumber(value: UInt64.max), NSNumber(value: -5), NSNumber(value: 1.5), NSNumber(value: true),
+            ]),
+            "texts": NSArray(array: [
+                "", "dollar $null", "m\u{e9}\u{65e5}", String(repeating: "x", count: 300),
+            ]),
+            "nested": NSDictionary(dictionary: [
+                "url": NSURL(string: "b", relativeTo: URL(string: "http://a/"))!, "null": NSNull(),
+                "id": NSUUID(uuidString: "E621E1F8-C36C-495A-93FC-0C247A3E6E5F")!,
+                "date": NSDate(timeIntervalSince1970: 7), "bytes": NSData(data: Data([1, 2])),
+                "set": NSSet(array: [1, 2]), "mutable": NSMutableArray(array: [NSMutableString(string: "s")]),
+            ]),
+            "text": NSString(string: "text"), "number": NSNumber(value: 3),
+            "many": NSArray(array: (0..<3_000).map { NSNumber(value: $0) }),
+        ]
+        for (key, item) in items {
+            first.add(item: item, withKey: key, expirationPolicy: .custom(0), andPersistancePolicy: .long)
+            let back = try #require(first[key] as? NSObject, "\(key): \(first.lastProblem ?? "")")
+            #expect(back.isEqual(item), "\(key): \(back)")
+        }
+        first.add(item: chain, withKey: "chain", expirationPolicy: .custom(0), andPersistancePolicy: .long)
+        #expect((first["chain"] as? Link)?.next?.next == nil && (first["chain"] as? Link)?.next != nil)
+    }
+
+    /// Each ended the process that read it.
+    @Test func aDamagedArchiveIsAProblemAndNoMore() async throws {
+        await #expect(processExitsWith: .success) {
+            let tests = KeyedArchiveTests()
+            defer { tests.done() }
+            let good = try tests.archive(
+                of: NSDictionary(dictionary: ["a": NSNumber(value: 1), "b": NSArray(array: ["x"])]))
+            let bad = [
+                "cut": try tests.changed(good) { _, objects, _ in objects.removeLast(objects.count - 2) },
+                "no objects": try tests.changed(good) { fields, _, _ in fields["NS.objects"] = [Any]() },
+                "no keys": try tests.changed(good) { fields, _, _ in fields["NS.keys"] = nil },
+                "text for keys": try tests.changed(good) { fields, _, _ in fields["NS.keys"] = "text" },
+                "in itself": try tests.changed(good) { fields, _, root in fields["NS.objects"] = [root, root]
+                },
+                "its own class": try tests.changed(good) { fields, _, root in fields["$class"] = root },
+                "nothing": try tests.changed(good) { _, objects, _ in objects = [] },
+            ]
+            let nest = tests.nest()
+            for (name, archive) in bad {
+                try tests.put(archive, forKey: name)
+                try #require(nest[name] == nil && nest.problem(with: name)?.contains("archive") == true)
+            }
+            // An object that can't be made, within a dictionary that would have fewer objects than keys.
+            nest.allow(Forgetful.self)
+            try tests.put(
+                try tests.archive(of: NSDictionary(dictionary: ["a": Forgetful(), "b": Forgetful()])),
+                forKey: "forgetful")
+            try #require(nest["forgetful"] == nil && nest.problem(with: "forgetful") != nil)
+            // An object of another class than the one that asks for it takes.
+            nest.allow(Note.self)
+            let note = try tests.changed(try tests.archive(of: Note("n"))) { fields, _, _ in
+                fields["text"] = fields["$class"]
+            }
+            try tests.put(note, forKey: "note")
+            try #require(nest["note"] == nil && nest.problem(with: "note") != nil)
+            try tests.put(good, forKey: "good")
+            try #require((nest["good"] as? NSDictionary)?.count == 2)
+        }
+    }
+
+    /// Bytes and fields changed at random: an item or a problem.
+    @Test func noBytesEndTheProcess() async throws {
+        await #expect(processExitsWith: .success) {
+            let tests = KeyedArchiveTests()
+            defer { tests.done() }
+            var random = SeededGenerator(seed: 11)
+            let good = try tests.archive(
+                of: NSDictionary(dictionary: [
+                    "a": NSArray(array: [Note("n"), NSUUID()]),
+                    "b": NSSet(array: [NSDate(), NSURL(string: "a:b")!]),
+                    "c": NSMutableDictionary(dictionary: ["x": NSMutableString(string: "y")]),
+                ]))
+            let nest = tests.nest()
+            nest.allow(Note.self, NSMutableDictionary.self, NSMutableString.self)
+            var count = (read: 0, refused: 0)
+            for _ in 0..<400 {
+                var bytes = [UInt8](good)
+                for _ in 0...Int.random(in: 0..<3, using: &random) {
+                    bytes[Int.random(in: 0..<bytes.count, using: &random)] = .random(
+                        in: 0...255, using: &random)
+                }
+                try tests.put(Data(bytes), forKey: "k")
+                if nest["k"] == nil { count.refused += 1 } else { count.read += 1 }
+                nest.removeItem(with: "k")
+            }
+            try #require(count.read > 0 && count.refused > 0)
+        }
+    }
+}
