@@ -17,9 +17,8 @@ public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
     private let ring: RingFile
     private let encoder: any MessageEncoder
     private let decoder: any MessageDecoder
-    // An encoder may be anything, so one thread at a time has it; recursive, since a message's own coding may use the cache.
-    private let encoding = NSRecursiveLock()
-    private let decoding = NSRecursiveLock()
+    private let encoding: CoderTurn
+    private let decoding: CoderTurn
     private let begun = NSLock()
     /// Guarded by `begun`.
     private var hasBegun = false
@@ -33,7 +32,9 @@ public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
     ///   - shouldOverwriteOldMessages: whether the oldest messages make room for new ones; else what doesn't fit is refused.
     ///     The same for the life of the file.
     ///   - decoder: undoes what `encoder` does.
-    ///   - encoder: makes messages into bytes, at least one. It and `decoder` are used by one thread at a time.
+    ///   - encoder: makes messages into bytes, at least one. It and `decoder` are used by one thread at a time, but for
+    ///     Foundation's own, which any number of threads may use; with others a message's coding must not wait for a
+    ///     thread that uses the cache.
     /// - Throws: a `CocoaError` if there is no such file, or it can't be opened.
     public init(
         fileURL: URL, maximumBytes: Bytes, shouldOverwriteOldMessages: Bool,
@@ -47,6 +48,8 @@ public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
         self.fileURL = fileURL
         self.decoder = decoder
         self.encoder = encoder
+        encoding = CoderTurn(of: encoder)
+        decoding = CoderTurn(of: decoder)
         do {
             ring = try RingFile(
                 path: fileURL.path, maximumBytes: maximumBytes,
@@ -73,7 +76,7 @@ public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
     /// - Throws: ``CacheAdvanceError``; what the encoder throws; `EncodingError` if it makes no bytes of the message; a
     ///   `CocoaError` where the file can't be written.
     public func append(message: Message) throws {
-        let data = try encoding.withLock { try encoder.encode(message) }
+        let data = try encoding.with { try encoder.encode(message) }
         guard !data.isEmpty else {
             throw EncodingError.invalidValue(
                 message, .init(codingPath: [], debugDescription: "the encoder made no bytes of the message"))
@@ -86,7 +89,7 @@ public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
     public func messages() throws -> [Message] {
         try begin()
         let encoded = try translating { () throws(StorageError) in try ring.messages() }
-        return try decoding.withLock { try encoded.map { try decoder.decode(Message.self, from: Data($0)) } }
+        return try decoding.with { try encoded.map { try decoder.decode(Message.self, from: Data($0)) } }
     }
 
     /// Whether there is no message.

@@ -21,7 +21,8 @@ open class Nest: @unchecked Sendable {
     private var classes = ItemCoding.plainClasses
     private var failure: String?
     private let lock = NSLock()
-    /// Whoever changes what is on disk under a key, or keeps in memory what is there, has the key's turn: both places agree after it.
+    /// Whoever changes what is on disk under a key, or keeps in memory what is there, has the key's turn: both places agree
+    /// after it.
     ///
     /// No code of items runs while a turn or `lock` is held, for it may ask the nest, or wait for a thread that does: they
     /// are encoded before, decoded outside, and go after it.
@@ -209,7 +210,7 @@ open class Nest: @unchecked Sendable {
                 gone.append(seed)
                 if seed.deadline > now, isCurrent(seed, now) { return seed.item }
             }
-            // What was replaced or removed meanwhile was still there when this call began, and isn't kept.
+            // What was replaced or removed meanwhile was still there when this call looked: it is returned, and not kept.
             guard (try? stored.sequence(of: key)) == found.mark.sequence else { return item }
             var deadline = NestClock.moment(terms.memory ?? .infinity, after: now)
             if terms.mirror { deadline = min(deadline, found.mark.deadline) }

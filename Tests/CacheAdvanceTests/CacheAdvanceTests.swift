@@ -147,6 +147,29 @@ import Testing
         #expect(refused > 200)
     }
 
+    /// In a process of its own, for what goes wrong here never ends.
+    @Test func aMessagesCodingMayWaitForThreadsThatUseTheCache() async {
+        await #expect(processExitsWith: .success) {
+            let folder = try Folder()
+            let cache = try CacheAdvance<Asking>(
+                fileURL: folder.file(), maximumBytes: 5_000, shouldOverwriteOldMessages: true)
+            let asks: @Sendable () -> Void = {
+                let asked = DispatchSemaphore(value: 0)
+                Thread.detachNewThread {
+                    guard (try? cache.append(message: Asking())) != nil, (try? cache.messages()) != nil else {
+                        exit(4)
+                    }
+                    asked.signal()
+                }
+                guard asked.wait(timeout: .now() + 120) == .success else { exit(3) }
+            }
+            try Asking.$asks.withValue(asks) {
+                try cache.append(message: Asking())
+                try #require(try cache.messages().count == 2)
+            }
+        }
+    }
+
     @Test func threadsShareAnObjectAndAFile() throws {
         let file = try folder.file()
         let shared = try texts(file, 100_000, overwrites: false)
