@@ -68,15 +68,21 @@ int cp_namespaces(uint32_t *processes, uint32_t *times) {
     return 0;
 }
 
-int cp_lock_byte(int descriptor, off_t offset, bool locked) {
+static int set_byte_lock(int descriptor, off_t offset, short kind) {
     struct flock request;
     memset(&request, 0, sizeof request);
-    request.l_type = locked ? F_WRLCK : F_UNLCK;
+    request.l_type = kind;
     request.l_whence = SEEK_SET;
     request.l_start = offset;
     request.l_len = 1;
     return fcntl(descriptor, F_OFD_SETLK, &request) == 0 ? 0 : errno == EACCES ? EAGAIN : errno;
 }
+
+int cp_lock_byte(int descriptor, off_t offset, bool locked) {
+    return set_byte_lock(descriptor, offset, locked ? F_WRLCK : F_UNLCK);
+}
+
+int cp_share_byte(int descriptor, off_t offset) { return set_byte_lock(descriptor, offset, F_RDLCK); }
 
 int cp_byte_lock_is_held(int descriptor, off_t offset) {
     struct flock request;
@@ -101,6 +107,10 @@ int cp_namespaces(uint32_t *processes, uint32_t *times) {
 }
 int cp_lock_byte(int descriptor, off_t offset, bool locked) {
     (void)descriptor; (void)offset; (void)locked;
+    return 0;
+}
+int cp_share_byte(int descriptor, off_t offset) {
+    (void)descriptor; (void)offset;
     return 0;
 }
 int cp_byte_lock_is_held(int descriptor, off_t offset) {

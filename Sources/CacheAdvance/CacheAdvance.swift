@@ -71,7 +71,8 @@ public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
 
     // MARK: Messages
 
-    /// Appends a message. Costs encoding it and six to eight system calls.
+    /// Appends a message. Costs encoding it and nine to twelve system calls. The first one looks whether all that is there can
+    /// be read, which costs reading the file.
     ///
     /// - Throws: ``CacheAdvanceError``; what the encoder throws; `EncodingError` if it makes no bytes of the message; a
     ///   `CocoaError` where the file can't be written.
@@ -123,7 +124,9 @@ public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
         do throws(StorageError) {
             _ = try ring.outline()
             return nil
-        } catch .corrupted(let path, let offset, let reason) {
+        } catch .corrupted(let path, let offset, let reason),
+            .damagedRingFile(let path, let offset, let reason)
+        {
             return "\(path), byte \(offset): \(reason)"
         } catch {
             throw error.ofUse(ring)

@@ -77,7 +77,7 @@ extension StorageError {
         case .unsupportedVersion(_, let found, _):
             CacheAdvanceError.incompatibleHeader(persistedVersion: UInt8(truncatingIfNeeded: found))
         case .invalidConfiguration: CacheAdvanceError.fileNotWritable
-        case .corrupted: CacheAdvanceError.fileCorrupted
+        case .corrupted, .damagedRingFile: CacheAdvanceError.fileCorrupted
         case .closed:
             cocoa(
                 .fileNoSuchFile, ring.path,

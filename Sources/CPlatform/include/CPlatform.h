@@ -142,6 +142,8 @@ int cp_namespaces(uint32_t *processes, uint32_t *times);
 /// Locks one byte of a file for the open file description (or lets it go), which takes part in no other lock of the file
 /// and goes with the last descriptor. Never waits. 0, EAGAIN when another description has it, or another errno.
 int cp_lock_byte(int descriptor, off_t offset, bool locked);
+/// The same, shared with others that lock it by this; a description that may only read can have it too.
+int cp_share_byte(int descriptor, off_t offset);
 /// 0 when no other description has locked the byte, EAGAIN when one has, or another errno.
 int cp_byte_lock_is_held(int descriptor, off_t offset);
 /// Fills `bytes` from the system's random source. 0 or an errno.

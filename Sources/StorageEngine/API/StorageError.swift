@@ -40,9 +40,13 @@ public enum StorageError: Error, Sendable, Hashable {
     case wrongKind(archive: String, kind: ArchiveKind, operation: String)
     /// Bytes on disk are not what the format says; what could be read is intact.
     case corrupted(path: String, offset: Int, reason: String)
+    /// The same of a ring file. The reason says how many messages could be read.
+    case damagedRingFile(path: String, offset: Int, reason: String)
     case unsupportedVersion(path: String, found: UInt32, supported: UInt32)
     /// Another process holds the archive and did not let go in time.
     case busy(archive: String, process: Int32, reason: String)
+    /// Others use the ring file and did not let go in time.
+    case ringFileInUse(path: String, reason: String)
     /// The archive or the store behind this object was closed or removed.
     case closed(name: String)
     /// The medium refused what was written, so it is unknown what of the latest changes it has. Nothing more is
@@ -130,11 +134,15 @@ extension StorageError: CustomStringConvertible {
                 + (kind == .log ? "append to it, and read its messages" : "only a log takes messages")
         case .corrupted(let path, let offset, let reason):
             "\(path) is damaged at byte \(offset): \(reason); run a check to see what is affected"
+        case .damagedRingFile(let path, let offset, let reason):
+            "ring file \(path) is damaged at byte \(offset): \(reason); save what can be read (vellum tail prints it), "
+                + "and begin a new file"
         case .unsupportedVersion(let path, let found, let supported):
             "\(path) has format version \(found), this program reads version \(supported); update the program"
         case .busy(let archive, 0, let reason): "archive \"\(archive)\" is in use: \(reason)"
         case .busy(let archive, let process, let reason):
             "archive \"\(archive)\" is held by process \(process): \(reason)"
+        case .ringFileInUse(let path, let reason): "ring file \(path) is in use: \(reason)"
         case .closed(let name): "\"\(name)\" was closed or removed; open it again"
         case .syncFailed(let path):
             "writing \(path) to the medium failed: the latest changes may be lost at a power failure; check the "

@@ -7,21 +7,12 @@ public struct RingFileSettings: Sendable, Hashable {
 
 /// How far somebody has read a ring file: behind which message. Sendable value type.
 ///
-/// Messages have no numbers in the file, so it remembers where the message began and a checksum of it. Where another of the
-/// same bytes has come to stand at the same place since, which takes a whole turn of the ring, it is taken for that.
+/// Messages have no numbers in the file, so it remembers where the message began, its length, and a checksum of its first 16
+/// KiB. Where another of the same has come to stand at the same place since, which takes a whole turn of the ring, it is
+/// taken for that.
 public struct RingFileCursor: Sendable, Hashable {
     /// `nil`: before the first.
-    fileprivate var last: Mark?
-
-    fileprivate struct Mark: Sendable, Hashable {
-        var place: Int
-        var checksum: UInt32
-
-        init(_ message: [UInt8], at place: Int) {
-            self.place = place
-            checksum = Checksum.crc32c(message)
-        }
-    }
+    fileprivate var last: RingFileMark?
 
     /// Before the oldest message.
     public init() {}
@@ -35,6 +26,8 @@ public struct RingFileNews: Sendable {
     /// Whether the message that was read last is gone, and so maybe others that nobody has read; how many, the file
     /// doesn't tell.
     public var someMayBeLost = false
+    /// What is wrong with the file behind these messages; asking for what comes next will throw it.
+    public var damage: StorageError?
 }
 
 /// What is in a ring file at one moment. Sendable value type.
@@ -50,82 +43,87 @@ public struct RingFileOutline: Sendable, Hashable {
 /// Looking at a file that others append to. Nothing of it changes.
 extension RingFile {
     /// What the file at `path` was made with; `nil` if it is empty. Costs two reads.
-    /// - Throws: `corrupted` also for what is no regular file; `unsupportedVersion`, `permissionDenied`, `busy`, `system`.
+    /// - Throws: `corrupted` for what is no regular file; `damagedRingFile`, `unsupportedVersion`, `permissionDenied`,
+    ///   `ringFileInUse`, `system`.
     public static func settings(ofFileAt path: String) throws(StorageError) -> RingFileSettings? {
         let ring = try RingFile(path: path, maximumBytes: 0, overwritesOldMessages: false, mode: .readOnly)
-        return try ring.locked(.shared) { () throws(StorageError) in
+        return try ring.looked { () throws(StorageError) in
             try ring.readHeader()?.header.settings
         }
     }
 
-    /// Before the last `count` messages, or before all if there are no more. Costs reading the file.
+    /// Before the last `count` messages, or before all if there are no more. Of a damaged file, before the last that can be
+    /// read. Costs reading the file, and 24 bytes of memory a message for `count` of them.
     public func cursor(beforeLast count: Int) throws(StorageError) -> RingFileCursor {
-        try locked(.shared) { () throws(StorageError) in
-            var cursor = RingFileCursor()
-            guard let (header, fileBytes) = try readHeader() else { return cursor }
-            var behind = 0
-            var reader = RingFileReader(file, header, fileBytes: fileBytes)
+        var cursor = RingFileCursor()
+        var reader = try RingFileReader(self)
+        // Before which there are none that anybody could read.
+        guard count < reader.fileBytes else { return cursor }
+        // The last of them, and the one before, in a ring of their own.
+        let most = max(0, count) + 1
+        var marks: [RingFileMark] = []
+        var losses = 0
+        var passed = 0
+        do throws(StorageError) {
             while reader.position != nil {
                 try reader.skip()
-                behind += 1
+                if reader.losses != losses { (losses, passed, marks) = (reader.losses, 0, []) }
+                guard reader.passed > passed, let last = reader.last else { continue }
+                if marks.count < most { marks.append(last) } else { marks[passed % most] = last }
+                passed += 1
             }
-            guard behind > count else { return cursor }
-            reader = RingFileReader(file, header, fileBytes: fileBytes)
-            for _ in 0..<behind - max(0, count) - 1 { try reader.skip() }
-            if let place = reader.position, let message = try reader.next() {
-                cursor.last = RingFileCursor.Mark(message, at: place)
-            }
-            return cursor
+        } catch {
+            // Whoever reads on from there is told.
+            guard case .damagedRingFile = error else { throw error }
         }
+        if passed >= most { cursor.last = marks[passed % most] }
+        return cursor
     }
 
     /// The messages behind `cursor`, as many as asked for: at least one if there is any, and then those that `mostBytes` leave
     /// room for. Where the cursor's message is gone, it begins with the oldest. Costs reading these and one more.
+    /// - Throws: `damagedRingFile` where that can't be read which comes next; else as ``messages()``.
     public func news(
         after cursor: RingFileCursor, most: Int = .max, mostBytes: Int = .max
     ) throws(StorageError) -> RingFileNews {
-        try locked(.shared) { () throws(StorageError) in
-            var news = RingFileNews(next: cursor)
-            guard let (header, fileBytes) = try readHeader() else {
-                return RingFileNews(next: RingFileCursor(), someMayBeLost: cursor.last != nil)
-            }
-            var reader = RingFileReader(file, header, fileBytes: fileBytes)
-            if let last = cursor.last {
-                let message = reader.seek(to: last.place) ? try? reader.next() : nil
-                if message.map({ RingFileCursor.Mark($0, at: last.place) }) != last {
-                    news.someMayBeLost = true
-                    news.next = RingFileCursor()
-                    reader = RingFileReader(file, header, fileBytes: fileBytes)
-                }
-            }
-            var left = mostBytes
-            while news.messages.count < most, let place = reader.position,
-                let length = try reader.peekLength()
-            {
+        var news = RingFileNews(next: cursor)
+        var reader = try RingFileReader(self, behind: cursor.last)
+        var left = mostBytes
+        do throws(StorageError) {
+            while news.messages.count < most, let length = try reader.peekLength() {
                 guard news.messages.isEmpty || length <= left, let message = try reader.next() else { break }
-                left -= min(left, length)
-                news.next.last = RingFileCursor.Mark(message, at: place)
+                left -= min(left, message.count)
                 news.messages.append(message)
             }
-            return news
+        } catch {
+            guard case .damagedRingFile = error, !news.messages.isEmpty else { throw error }
+            news.damage = error
         }
+        news.next.last = reader.last
+        news.someMayBeLost = reader.losses > 0
+        return news
     }
 
-    /// How much is in the file. Costs reading it.
+    /// How much is in the file. Costs reading it, up to 16 KiB of each message.
+    /// - Throws: as ``messages()``.
     public func outline() throws(StorageError) -> RingFileOutline {
-        try locked(.shared) { () throws(StorageError) in
-            var outline = RingFileOutline()
-            guard let (header, fileBytes) = try readHeader() else { return outline }
-            outline.settings = header.settings
-            outline.fileBytes = fileBytes
-            var reader = RingFileReader(file, header, fileBytes: fileBytes)
-            while let length = try reader.peekLength() {
-                outline.messages += 1
-                outline.messageBytes += UInt64(length)
-                try reader.skip()
+        var outline = RingFileOutline()
+        var losses = 0
+        var reader = try RingFileReader(self)
+        while reader.position != nil {
+            try reader.skip()
+            if reader.losses != losses {
+                // What was counted before is no longer there.
+                losses = reader.losses
+                outline = RingFileOutline()
             }
-            return outline
+            guard reader.passed > outline.messages, let last = reader.last else { continue }
+            outline.messages = reader.passed
+            outline.messageBytes += UInt64(last.length)
         }
+        outline.settings = reader.header?.settings
+        outline.fileBytes = reader.fileBytes
+        return outline
     }
 }
 

@@ -8,7 +8,8 @@ import CPlatform
 /// is in the system's memory when ``append(_:)`` returns: it survives the death of the process, and a power failure only
 /// after ``synchronize()``.
 ///
-/// Work and memory are in proportion to the file's size, whatever it holds.
+/// Work and memory are in proportion to the file's size, whatever it holds. Reading keeps no message from being
+/// appended for longer than a fifth of a second, also where the reader was stopped in the middle of it.
 public final class RingFile: Sendable {
     /// Most bytes of a message: readers of 32 bits must be able to count them.
     public static let maximumMessageBytes = Int(Int32.max)
@@ -23,6 +24,8 @@ public final class RingFile: Sendable {
     private let forks = cp_watch_forks()
     /// Lets one thread at a time use the file; what it guards is the file itself.
     private let turn = Guarded<Void>(())
+    /// Whether all messages were found to be readable before the first was appended.
+    private let isVerified = Guarded<Bool>(false)
 
     /// Opens the file at `path`, which must exist; an empty one is begun with the first message, or by ``begin()``. A file that was made with
     /// other settings can be read and not appended to (``isWritable()``).
@@ -41,31 +44,43 @@ public final class RingFile: Sendable {
 
     // MARK: Reading
 
-    /// All messages, the oldest first. Costs reading the file.
-    /// - Throws: `corrupted` where they are not what the format says; `unsupportedVersion`, `busy`, `system`.
+    /// All messages, the oldest first. Where old ones make room meanwhile, those are left out. Costs reading the file.
+    /// - Throws: `damagedRingFile` where they are not what the format says, and how many there are before;
+    ///   `unsupportedVersion`, `ringFileInUse`, `system`.
     public func messages() throws(StorageError) -> [[UInt8]] {
         var messages: [[UInt8]] = []
-        try forEachMessage { messages.append($0) }
+        var losses = 0
+        var reader = try RingFileReader(self)
+        while let message = try reader.next() {
+            if reader.losses != losses {
+                // What was read before is no longer there either: it was older.
+                losses = reader.losses
+                messages = []
+            }
+            messages.append(message)
+        }
         return messages
     }
 
-    /// Calls `body` with each message, the oldest first, while nobody can append; it must not use this file.
-    public func forEachMessage(_ body: ([UInt8]) -> Void) throws(StorageError) {
-        try locked(.shared) { () throws(StorageError) in
-            guard let (header, fileBytes) = try readHeader() else { return }
-            var reader = RingFileReader(file, header, fileBytes: fileBytes)
-            while let message = try reader.next() { body(message) }
-        }
+    /// Calls `body` with each message, the oldest first; before an error with those that could be read. Others may append
+    /// meanwhile: what comes after the call began may be left out.
+    /// - Returns: whether messages may have made room before they were read.
+    /// - Throws: as ``messages()``.
+    @discardableResult
+    public func forEachMessage(_ body: ([UInt8]) -> Void) throws(StorageError) -> Bool {
+        var reader = try RingFileReader(self)
+        while let message = try reader.next() { body(message) }
+        return reader.losses > 0
     }
 
     /// Whether there is no message. Costs one read.
     public func isEmpty() throws(StorageError) -> Bool {
-        try locked(.shared) { () throws(StorageError) in try readHeader()?.header.isEmpty ?? true }
+        try looked { () throws(StorageError) in try readHeader()?.header.isEmpty ?? true }
     }
 
     /// Whether the file was made with these settings, so that messages can be appended; also an empty one.
     public func isWritable() throws(StorageError) -> Bool {
-        try locked(.shared) { () throws(StorageError) in
+        try looked { () throws(StorageError) in
             guard !isReadOnly else { return false }
             return try readHeader().map { isOurs($0.header) } ?? true
         }
@@ -78,24 +93,26 @@ public final class RingFile: Sendable {
     /// - Throws: as ``append(_:)``.
     public func begin() throws(StorageError) {
         guard !isReadOnly else { throw .readOnly(operation: "begin \(path)") }
-        try locked(.exclusive) { () throws(StorageError) in
+        try alone { () throws(StorageError) in
             if try readHeader() == nil { _ = try writeHeader() }
         }
     }
 
-    /// Appends a message. Costs three system calls besides the lock, and two or three more where old
-    /// messages have to make room.
+    /// Appends a message. Costs three system calls besides the locks, and two or three more where old
+    /// messages have to make room. The first call first looks whether all that is there can be read, for nobody could read a
+    /// message behind damage: that costs reading the file, up to 16 KiB of each message, while others may append.
     ///
     /// - Throws: `invalidConfiguration` if the file was made with other settings, or the message is empty; `valueTooLarge`
     ///   if there is no room (for a ring that doesn't overwrite: left; for one that does: at all), and then nothing has
-    ///   changed; `closed` if the file was removed; `corrupted`, `unsupportedVersion`, `noSpace`, `readOnly`, `busy`,
-    ///   `system`.
+    ///   changed; `closed` if the file was removed; `damagedRingFile`, `unsupportedVersion`, `noSpace`, `readOnly`,
+    ///   `ringFileInUse`, `system`.
     public func append(_ message: [UInt8]) throws(StorageError) {
         guard !isReadOnly else { throw .readOnly(operation: "append to \(path)") }
         guard !message.isEmpty else {
             throw .invalidConfiguration(reason: "a message of no bytes can't be in a ring file (\(path))")
         }
-        try locked(.exclusive) { () throws(StorageError) in
+        try verify()
+        try alone { () throws(StorageError) in
             let found = try headerToAppend()
             guard message.count <= RingFile.maximumMessageBytes, UInt64(message.count) + 4 <= room else {
                 throw .valueTooLarge(bytes: message.count, limit: room >= 4 ? room - 4 : 0, archive: path)
@@ -119,6 +136,13 @@ public final class RingFile: Sendable {
 
     /// Returns when all that was appended before is on the medium.
     public func synchronize() throws(StorageError) { try file.synchronize() }
+
+    private func verify() throws(StorageError) {
+        guard !isVerified.withLock({ $0 }) else { return }
+        var reader = try RingFileReader(self)
+        while reader.position != nil { try reader.skip() }
+        isVerified.withLock { $0 = true }
+    }
 
     private var room: UInt64 { maximumBytes - min(maximumBytes, UInt64(RingFileHeader.bytes)) }
 
@@ -144,7 +168,7 @@ public final class RingFile: Sendable {
                     + "; open it like that, or begin another file")
         }
         guard header.end <= maximumBytes else {
-            throw .corrupted(path: path, offset: 18, reason: "messages reach beyond the file's maximum")
+            throw .damagedRingFile(path: path, offset: 18, reason: "messages reach beyond the file's maximum")
         }
         return (header, fileBytes)
     }
@@ -167,7 +191,7 @@ public final class RingFile: Sendable {
         guard isBeginning || header.isWrapped else { return }
         let start = isBeginning ? first : header.end
         // The end of what is written must not meet the oldest message: that would be an empty ring.
-        var reader = RingFileReader(file, header, fileBytes: fileBytes)
+        var reader = RingFileReader(lockedRing: self, header, fileBytes: fileBytes)
         var oldest = reader.position.map { UInt64($0) }
         while let place = oldest, place >= start, place - start <= needed, isBeginning || place > header.end {
             try reader.skip()
@@ -213,25 +237,95 @@ public final class RingFile: Sendable {
     }
 
     private static let patienceNanoseconds: Int64 = 10_000_000_000
+    /// For how long what a reader sees counts. A reader that was stopped keeps nobody waiting for longer than twice that.
+    private static let lookNanoseconds: Int64 = 100_000_000
+    // Bytes that no file has: locks need none.
+    private static let appendingByte = 1 << 62
+    private static let lookingByte = 1 << 62 + 1
 
-    /// Has the file locked for other threads and processes; whoever holds the lock for ten seconds is stopped.
-    func locked<Value: Sendable>(
-        _ kind: OpenFile.LockKind, _ body: () throws(StorageError) -> Value
+    /// Has the file alone: nobody else appends, and what readers see meanwhile doesn't count.
+    private func alone<Value: Sendable>(
+        _ body: () throws(StorageError) -> Value
+    ) throws(StorageError) -> Value {
+        try inTurn { (patience) throws(StorageError) in
+            // From here on no reader begins to look, so those that look again and again can't keep anybody out.
+            try patience.wait { () throws(StorageError) in try file.lockByte(RingFile.appendingByte) }
+            defer { file.unlockByte(RingFile.appendingByte) }
+            // For readers that had no moment to look, and for other programs.
+            try patience.wait { () throws(StorageError) in try file.lock(.exclusive, wait: false) }
+            defer { file.unlock() }
+            if OpenFile.hasByteLocks {
+                // Whoever still looks has begun before; what it sees later doesn't count.
+                let looks = Patience(RingFile.lookNanoseconds * 2, path)
+                try? looks.wait { () throws(StorageError) in !file.isByteLocked(RingFile.lookingByte) }
+            }
+            return try body()
+        }
+    }
+
+    /// What `body` sees while nobody appends. It is called again where that wasn't sure, so it must change nothing, and must be
+    /// short.
+    func looked<Value: Sendable>(
+        _ body: () throws(StorageError) -> Value
+    ) throws(StorageError) -> Value {
+        try inTurn { (patience) throws(StorageError) in
+            for _ in 0..<(OpenFile.hasByteLocks ? 4 : 0) {
+                var start: Int64 = 0
+                try patience.wait { () throws(StorageError) in
+                    start = cp_monotonic_time()
+                    _ = try file.lockByte(RingFile.lookingByte, .shared)
+                    if !file.isByteLocked(RingFile.appendingByte) { return true }
+                    file.unlockByte(RingFile.lookingByte)
+                    return false
+                }
+                let seen = Result { () throws(StorageError) in try body() }
+                let nanoseconds = cp_monotonic_time() - start
+                file.unlockByte(RingFile.lookingByte)
+                // Else somebody may have waited long enough, and appended.
+                if nanoseconds < RingFile.lookNanoseconds { return try seen.get() }
+            }
+            // It takes longer, as a message of gigabytes does: now it is waited for.
+            try patience.wait { () throws(StorageError) in
+                if OpenFile.hasByteLocks, file.isByteLocked(RingFile.appendingByte) { return false }
+                return try file.lock(.shared, wait: false)
+            }
+            defer { file.unlock() }
+            return try body()
+        }
+    }
+
+    /// Lets no other thread use this object meanwhile.
+    private func inTurn<Value: Sendable>(
+        _ body: (Patience) throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
         // A forked process and the one that it is from have one lock between them, which lets both in.
         guard cp_fork_count() == forks else { throw .closed(name: path) }
         return try turn.withLock { (_) throws(StorageError) in
-            let end = cp_monotonic_time() + RingFile.patienceNanoseconds
+            try body(Patience(RingFile.patienceNanoseconds, path))
+        }
+    }
+
+    /// Waits for others, until one moment for all that it waits for. Sendable value type.
+    private struct Patience: Sendable {
+        let end: Int64
+        let path: String
+
+        init(_ nanoseconds: Int64, _ path: String) {
+            end = cp_monotonic_time() + nanoseconds
+            self.path = path
+        }
+
+        func wait(until isDone: () throws(StorageError) -> Bool) throws(StorageError) {
             var pause: Int64 = 20_000
-            while try file.lock(kind, wait: false) == false {
+            while try !isDone() {
                 guard cp_monotonic_time() < end else {
-                    throw .busy(archive: path, process: 0, reason: "its lock was not let go within 10 s")
+                    throw .ringFileInUse(
+                        path: path,
+                        reason: "another has had it for 10 s; look whether one that uses it was stopped")
                 }
                 cp_sleep(pause)
                 pause = min(2 * pause, 2_000_000)
             }
-            defer { file.unlock() }
-            return try body()
         }
     }
 }

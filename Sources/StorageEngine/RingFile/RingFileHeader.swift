@@ -18,6 +18,13 @@ struct RingFileHeader: Sendable, Hashable {
     /// Whether the oldest messages lie behind the newest, up to the end of the file.
     var isWrapped: Bool { oldest > end }
 
+    /// Where messages are in a file of `fileBytes`: behind the last byte of one stretch comes the first of the next.
+    func stretches(fileBytes: Int) -> [Range<Int>] {
+        let (oldest, end) = (Int(oldest), Int(end))
+        let stretches = isWrapped ? [oldest..<fileBytes, RingFileHeader.bytes..<end] : [oldest..<end]
+        return stretches.filter { !$0.isEmpty }
+    }
+
     var encoded: [UInt8] {
         var bytes = [RingFileHeader.version]
         bytes += RingFileHeader.bigEndian(maximumBytes)
@@ -34,10 +41,10 @@ struct RingFileHeader: Sendable, Hashable {
         self.overwritesOldMessages = overwritesOldMessages
     }
 
-    /// - Throws: `unsupportedVersion`; `corrupted` where a place isn't in a file of `fileBytes`.
+    /// - Throws: `unsupportedVersion`; `damagedRingFile` where a place isn't in a file of `fileBytes`.
     init(_ bytes: [UInt8], fileBytes: Int, path: String) throws(StorageError) {
         guard bytes.count >= RingFileHeader.bytes else {
-            throw .corrupted(
+            throw .damagedRingFile(
                 path: path, offset: bytes.count, reason: "a ring file begins with 64 bytes of header")
         }
         guard bytes[0] == RingFileHeader.version else {
@@ -45,7 +52,7 @@ struct RingFileHeader: Sendable, Hashable {
                 path: path, found: UInt32(bytes[0]), supported: UInt32(RingFileHeader.version))
         }
         guard bytes[9] <= 1 else {
-            throw .corrupted(
+            throw .damagedRingFile(
                 path: path, offset: 9, reason: "the mark of overwriting is \(bytes[9]), not 0 or 1")
         }
         maximumBytes = RingFileHeader.word(bytes, at: 1)
@@ -54,10 +61,11 @@ struct RingFileHeader: Sendable, Hashable {
         end = RingFileHeader.word(bytes, at: 18)
         let places = UInt64(RingFileHeader.bytes)...UInt64(max(RingFileHeader.bytes, fileBytes))
         guard places.contains(oldest) else {
-            throw .corrupted(path: path, offset: 10, reason: "the oldest message is not in the file")
+            throw .damagedRingFile(path: path, offset: 10, reason: "the oldest message is not in the file")
         }
         guard places.contains(end) else {
-            throw .corrupted(path: path, offset: 18, reason: "the newest message does not end in the file")
+            throw .damagedRingFile(
+                path: path, offset: 18, reason: "the newest message does not end in the file")
         }
     }
 

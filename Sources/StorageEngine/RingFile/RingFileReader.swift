@@ -1,92 +1,227 @@
+/// A message by which a place is known again. Sendable value type.
+///
+/// Its first bytes stand for all of it, so that passing over a large message costs little.
+struct RingFileMark: Sendable, Hashable {
+    static let mostBytes = 16 << 10
+
+    var place: Int
+    var length: Int
+    /// Of at most the first ``mostBytes`` of the message.
+    var checksum: UInt32
+
+    init(place: Int, length: Int, beginning: ArraySlice<UInt8>) {
+        self.place = place
+        self.length = length
+        checksum = beginning.prefix(RingFileMark.mostBytes).withUnsafeBytes { Checksum.crc32c($0) }
+    }
+
+    /// Behind the message.
+    var end: Int { place + RingFileHeader.lengthBytes + length }
+}
+
 /// Reads the messages of a ring file one behind the other, in the order in which they were written, through a buffer of
-/// its own; a message's bytes are asked for only as far as the file has them. For one thread, under the file's lock.
+/// its own; a message's bytes are asked for only as far as the file has them. For one thread.
+///
+/// Who appends has the file for itself. Whoever only reads has it for a moment, each time the buffer is filled, and then
+/// looks whether the message that it passed last is still there. If not, others may be gone too, and it goes on with the
+/// oldest (``losses``). It ends where the messages ended when it began, or at the latest of the first few losses, so that it
+/// ends however fast others append.
 struct RingFileReader {
-    private let file: OpenFile
-    private let fileBytes: Int
-    /// The stretches that hold messages: behind the last byte of one comes the first of the next.
-    private var stretches: [Range<Int>]
+    private let ring: RingFile
+    /// Whether the file's lock is held for all of this.
+    private let isAlone: Bool
+    /// As the file was when the buffer was filled; `nil`: nobody has written to it.
+    private(set) var header: RingFileHeader?
+    private(set) var fileBytes = 0
+    /// What is still to be read, the one that ``position`` is in first.
+    private var stretches: [Range<Int>] = []
     private var buffer: [UInt8] = []
     private var bufferStart = 0
+    /// Bytes of messages that are still to be passed at most.
+    private var budget = Int.max
 
     /// What a refill reads. Whoever makes room for one message looks at a few bytes; whoever reads all, soon at the most.
     private var bufferBytes = 1 << 9
-    private static let mostBufferBytes = 1 << 16
+    private static let mostBufferBytes = 1 << 18
+    /// A larger message must have bytes on the medium: a hole of that size is nobody's message.
+    private static let mostHoleBytes = 64 << 20
+
+    /// How often what there is then is read to its end, however often there are losses.
+    private static let mostBeginnings = 8
 
     /// Where the next message begins; `nil` behind the last.
     private(set) var position: Int?
+    /// The message that was passed last; `nil` for who has the file alone.
+    private(set) var last: RingFileMark?
+    /// Messages that were passed since the beginning or the last loss.
+    private(set) var passed = 0
+    /// How often the message that was passed last had gone.
+    private(set) var losses = 0
 
-    init(_ file: OpenFile, _ header: RingFileHeader, fileBytes: Int) {
-        self.file = file
+    /// Under the file's lock.
+    init(lockedRing ring: RingFile, _ header: RingFileHeader, fileBytes: Int) {
+        self.ring = ring
+        isAlone = true
+        self.header = header
         self.fileBytes = fileBytes
-        let (oldest, end) = (Int(header.oldest), Int(header.end))
-        stretches =
-            header.isWrapped ? [oldest..<fileBytes, RingFileHeader.bytes..<end] : [oldest..<end]
-        stretches.removeAll(where: \.isEmpty)
+        stretches = header.stretches(fileBytes: fileBytes)
         position = stretches.first?.lowerBound
     }
 
+    /// Behind `last`, or at the oldest message.
+    init(_ ring: RingFile, behind last: RingFileMark? = nil) throws(StorageError) {
+        self.ring = ring
+        isAlone = false
+        self.last = last
+        _ = try refill(0)
+        budget = bytesLeft
+    }
+
+    private var bytesLeft: Int {
+        stretches.reduce(0) { $0 + $1.count } - (position ?? 0) + (stretches.first?.lowerBound ?? 0)
+    }
+
     /// The length of the message at ``position``, without the four bytes that say so; `nil` behind the last.
-    /// - Throws: `corrupted` where that can't be a message.
+    /// - Throws: `damagedRingFile` where that can't be a message.
     mutating func peekLength() throws(StorageError) -> Int? {
-        guard let position, let stretch = stretches.first else { return nil }
-        let left = stretch.upperBound - position
-        guard left >= RingFileHeader.lengthBytes else {
-            throw .corrupted(path: file.path, offset: position, reason: "\(left) bytes are no message")
+        while let place = position, let stretch = stretches.first {
+            let left = stretch.upperBound - place - RingFileHeader.lengthBytes
+            guard left >= 0 else {
+                throw damage(at: place, "\(left + RingFileHeader.lengthBytes) bytes are no message")
+            }
+            guard let bytes = try take(RingFileHeader.lengthBytes) else { continue }
+            let length = bytes.reduce(0) { $0 << 8 | Int($1) }
+            guard length > 0, length <= RingFile.maximumMessageBytes, length <= left else {
+                throw damage(at: place, "a message of \(length) bytes, where \(left) are left")
+            }
+            if length > RingFileReader.mostHoleBytes {
+                let there = ring.file.data(from: place, upTo: place + length).reduce(0) { $0 + $1.count }
+                guard there >= length / 4 else {
+                    // Unless it has gone meanwhile, and the file was cut off.
+                    guard try refill(RingFileHeader.lengthBytes), position == place else { continue }
+                    throw damage(
+                        at: place, "a message of \(length) bytes, of which the file has \(there) only")
+                }
+            }
+            return length
         }
-        let length = try take(RingFileHeader.lengthBytes, at: position).reduce(0) { $0 << 8 | Int($1) }
-        guard length > 0, length <= RingFile.maximumMessageBytes, length <= left - RingFileHeader.lengthBytes
-        else {
-            throw .corrupted(
-                path: file.path, offset: position,
-                reason: "a message of \(length) bytes, where \(left - RingFileHeader.lengthBytes) are left")
-        }
-        return length
+        return nil
     }
 
     /// Passes over the message at ``position``.
     mutating func skip() throws(StorageError) {
-        guard let length = try peekLength(), let position else { return }
-        advance(to: position + RingFileHeader.lengthBytes + length)
+        while let length = try peekLength() {
+            guard !isAlone else { return pass(length, beginning: []) }
+            guard let bytes = try take(RingFileHeader.lengthBytes + min(length, RingFileMark.mostBytes))
+            else { continue }
+            return pass(length, beginning: bytes.dropFirst(RingFileHeader.lengthBytes))
+        }
     }
 
     /// The message at ``position``; `nil` behind the last.
     mutating func next() throws(StorageError) -> [UInt8]? {
-        guard let length = try peekLength(), let position else { return nil }
-        let message = try take(length, at: position + RingFileHeader.lengthBytes)
-        advance(to: position + RingFileHeader.lengthBytes + length)
-        return Array(message)
+        while let length = try peekLength() {
+            guard let bytes = try take(RingFileHeader.lengthBytes + length) else { continue }
+            let message = bytes.dropFirst(RingFileHeader.lengthBytes)
+            pass(length, beginning: message)
+            return Array(message)
+        }
+        return nil
     }
 
-    /// Goes to the message that begins at `place`, if messages are where that is; only its bytes tell whether one begins there.
-    mutating func seek(to place: Int) -> Bool {
-        guard let index = stretches.firstIndex(where: { $0.contains(place) }) else { return false }
-        stretches.removeFirst(index)
-        position = place
-        return true
+    private func damage(at place: Int, _ reason: String) -> StorageError {
+        let before = isAlone ? "" : "; \(passed) messages before it were read"
+        return .damagedRingFile(path: ring.path, offset: place, reason: reason + before)
     }
 
-    private mutating func advance(to next: Int) {
+    private mutating func pass(_ length: Int, beginning: ArraySlice<UInt8>) {
+        guard let place = position, let stretch = stretches.first else { return }
+        let next = place + RingFileHeader.lengthBytes + length
+        if !isAlone { last = RingFileMark(place: place, length: length, beginning: beginning) }
+        passed += 1
+        budget -= next - place
         position = next
-        guard let stretch = stretches.first, next >= stretch.upperBound else { return }
+        guard next >= stretch.upperBound || budget <= 0 else { return }
         stretches.removeFirst()
+        if budget <= 0 { stretches = [] }
         position = stretches.first?.lowerBound
     }
 
-    /// Bytes that are in the file.
-    private mutating func take(_ count: Int, at offset: Int) throws(StorageError) -> ArraySlice<UInt8> {
-        if offset >= bufferStart, offset + count <= bufferStart + buffer.count {
-            return buffer[offset - bufferStart..<offset - bufferStart + count]
+    /// `count` bytes from ``position`` on; `nil` if that has changed, since the messages there have gone.
+    private mutating func take(_ count: Int) throws(StorageError) -> ArraySlice<UInt8>? {
+        guard let place = position else { return nil }
+        if place < bufferStart || place + count > bufferStart + buffer.count {
+            guard try refill(count), position == place else { return nil }
+            guard buffer.count >= count else {
+                throw damage(
+                    at: place + buffer.count, "the file ends inside a message; somebody has cut it off")
+            }
         }
-        let bytes = try file.read(
-            atMost: min(max(count, bufferBytes), max(0, fileBytes - offset)), from: offset)
-        guard bytes.count >= count else {
-            throw .corrupted(
-                path: file.path, offset: offset + bytes.count,
-                reason: "the file ends inside a message; somebody has cut it off")
-        }
-        guard count <= bufferBytes else { return bytes[..<count] }
-        (buffer, bufferStart) = (bytes, offset)
+        return buffer[place - bufferStart..<place - bufferStart + count]
+    }
+
+    /// Fills the buffer from ``position`` on, with `count` bytes or more; `false` if there was a loss.
+    private mutating func refill(_ count: Int) throws(StorageError) -> Bool {
+        let wanted = max(count, bufferBytes)
         bufferBytes = min(2 * bufferBytes, RingFileReader.mostBufferBytes)
-        return buffer[..<count]
+        if isAlone {
+            guard let position, let stretch = stretches.first else { return true }
+            bufferStart = position
+            buffer = try ring.file.read(atMost: min(wanted, stretch.upperBound - position), from: position)
+            return true
+        }
+        let last = last
+        let ring = ring
+        let view = try ring.looked { () throws(StorageError) in try View(ring, behind: last, wanted) }
+        (header, fileBytes) = (view.header, view.fileBytes)
+        (stretches, position) = (view.stretches, view.position)
+        (buffer, bufferStart) = (view.bytes, view.position ?? 0)
+        guard view.isLost else { return true }
+        losses += 1
+        passed = 0
+        self.last = nil
+        if losses <= RingFileReader.mostBeginnings { budget = bytesLeft }
+        return false
+    }
+
+    /// What a reader sees while nobody can append. Sendable value type.
+    private struct View: Sendable {
+        var header: RingFileHeader?
+        var fileBytes = 0
+        var stretches: [Range<Int>] = []
+        var position: Int?
+        var bytes: [UInt8] = []
+        /// Whether the message that was passed last has gone.
+        var isLost = false
+
+        init(_ ring: RingFile, behind last: RingFileMark?, _ wanted: Int) throws(StorageError) {
+            isLost = last != nil
+            guard let (header, fileBytes) = try ring.readHeader() else { return }
+            (self.header, self.fileBytes) = (header, fileBytes)
+            stretches = header.stretches(fileBytes: fileBytes)
+            position = stretches.first?.lowerBound
+            if let last, let index = stretches.firstIndex(where: { $0.contains(last.place) }),
+                last.end <= stretches[index].upperBound, try last.isThere(in: ring.file)
+            {
+                isLost = false
+                stretches.removeFirst(last.end < stretches[index].upperBound ? index : index + 1)
+                position = stretches.first.map { $0.contains(last.end) ? last.end : $0.lowerBound }
+            }
+            if let position, let stretch = stretches.first {
+                bytes = try ring.file.read(
+                    atMost: min(wanted, stretch.upperBound - position), from: position)
+            }
+        }
+    }
+}
+
+extension RingFileMark {
+    fileprivate func isThere(in file: OpenFile) throws(StorageError) -> Bool {
+        let count = RingFileHeader.lengthBytes + min(length, RingFileMark.mostBytes)
+        let bytes = try file.read(atMost: count, from: place)
+        guard bytes.count == count else { return false }
+        let found = bytes[..<RingFileHeader.lengthBytes].reduce(0) { $0 << 8 | Int($1) }
+        return RingFileMark(
+            place: place, length: found, beginning: bytes[RingFileHeader.lengthBytes...]) == self
     }
 }

@@ -21,10 +21,23 @@ extension OpenFile {
         return true
     }
 
+    /// Whether the system has locks on bytes that belong to an open file. Elsewhere they are never refused, and whether
+    /// they are held can't be told.
+    static var hasByteLocks: Bool {
+        #if os(Linux)
+        true
+        #else
+        false
+        #endif
+    }
+
     /// Locks one byte of the file for this open file, beside what ``lock(_:wait:)`` does; `false` when another has it.
-    func lockByte(_ offset: Int) throws(StorageError) -> Bool {
+    /// - Parameter kind: shared, also where the file is open for reading alone.
+    func lockByte(_ offset: Int, _ kind: LockKind = .exclusive) throws(StorageError) -> Bool {
         let result = SystemDoor.perform(.lock, path: path) {
-            let failure = cp_lock_byte(descriptor, off_t(offset), true)
+            let failure =
+                kind == .shared
+                ? cp_share_byte(descriptor, off_t(offset)) : cp_lock_byte(descriptor, off_t(offset), true)
             errno = failure
             return failure == 0 ? 0 : -1
         }

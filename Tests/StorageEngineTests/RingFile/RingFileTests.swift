@@ -195,7 +195,7 @@ import Testing
             } catch {
                 #expect(plain == nil)
                 switch error {
-                case .corrupted, .unsupportedVersion: break
+                case .damagedRingFile, .unsupportedVersion: break
                 default: Issue.record("\(error)")
                 }
             }

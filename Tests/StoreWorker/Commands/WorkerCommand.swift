@@ -53,6 +53,8 @@ enum WorkerCommand: String {
     case limited
     /// Opens an archive and closes it, and says whether the background thread is there.
     case rest
+    /// Reads a ring file again and again until it is killed.
+    case readRing
 
     func run(_ arguments: WorkerArguments) {
         do {
@@ -80,6 +82,7 @@ enum WorkerCommand: String {
             case .backUp: try backUp(arguments)
             case .limited: try beLimited(arguments)
             case .rest: try rest(arguments)
+            case .readRing: try readRing(arguments)
             }
         } catch {
             say("! \(error)")

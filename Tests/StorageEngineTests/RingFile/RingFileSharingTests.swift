@@ -1,0 +1,200 @@
+import CPlatform
+import Foundation
+import StorageEngine
+import Testing
+
+/// Ring files that others look at while somebody appends, and ones that can't be read to their end.
+@Suite(.oneAtATime) struct RingFileSharingTests {
+    /// A file of messages that `StoreWorker readRing` knows, which overwrites.
+    private final class NumberedRing {
+        let folder: TemporaryFolder
+        let path: String
+        let ring: RingFile
+        private(set) var next: UInt64 = 0
+
+        init(maximumBytes: UInt64, _ folder: TemporaryFolder) throws {
+            self.folder = folder
+            path = folder.path + "/ring"
+            try Data().write(to: URL(fileURLWithPath: path))
+            ring = try RingFile(path: path, maximumBytes: maximumBytes, overwritesOldMessages: true)
+        }
+
+        static func message(_ number: UInt64, bytes: Int) -> [UInt8] {
+            withUnsafeBytes(of: number.bigEndian) { Array($0) }
+                + [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: bytes - 8)
+        }
+
+        func append(bytes: Int = 100) throws {
+            try ring.append(NumberedRing.message(next, bytes: bytes))
+            next += 1
+        }
+
+        func readers(_ count: Int) async throws -> [Worker] {
+            let readers = try (0..<count).map { _ in try Worker(["readRing", path], in: folder) }
+            for reader in readers { #expect(try await reader.hasSaid("reading", within: 300)) }
+            return readers
+        }
+    }
+
+    private func end(_ readers: [Worker]) async throws {
+        for reader in readers {
+            reader.signal(SIGKILL)
+            let lines = try await reader.finish().lines
+            #expect(!lines.contains { $0.hasPrefix("!") }, "\(lines)")
+        }
+    }
+
+    /// What broke: there was never a moment at which none of them had the file locked.
+    @Test func readersThatLookAgainAndAgainLetOthersAppend() async throws {
+        let numbered = try NumberedRing(maximumBytes: 300_000, TemporaryFolder(inMemory: true))
+        for _ in 0..<200 { try numbered.append(bytes: 5_000) }
+        let readers = try await numbered.readers(4)
+        for _ in 0..<100 { try numbered.append(bytes: 5_000) }
+        #expect(try numbered.ring.messages().last == NumberedRing.message(299, bytes: 5_000))
+        try await end(readers)
+    }
+
+    /// What broke: whoever was stopped in the middle of reading kept the file locked.
+    @Test func aReaderThatIsStoppedKeepsNobodyOut() async throws {
+        let numbered = try NumberedRing(maximumBytes: 100_000, TemporaryFolder(inMemory: true))
+        for _ in 0..<100 { try numbered.append(bytes: 5_000) }
+        let readers = try await numbered.readers(1)
+        for _ in 0..<10 {
+            #expect(try await readers[0].process.stop())
+            // A whole turn of the ring, which it must not take for what was there before.
+            for _ in 0..<25 { try numbered.append(bytes: 5_000) }
+            readers[0].signal(SIGCONT)
+        }
+        try await end(readers)
+    }
+
+    #if os(Linux)
+    /// The same where it is sure that it was stopped while it looked: what it holds is the byte that the format names.
+    @Test func aLookCountsForAMoment() throws {
+        let numbered = try NumberedRing(maximumBytes: 1_000, TemporaryFolder(inMemory: true))
+        let stopped = open(numbered.path, O_RDONLY | O_CLOEXEC)
+        defer { close(stopped) }
+        #expect(cp_share_byte(stopped, 1 << 62 + 1) == 0)
+        for _ in 0..<10 { try numbered.append() }
+        // Other readers aren't kept out either, nor does it know of any that appends.
+        #expect(try numbered.ring.messages().last == NumberedRing.message(9, bytes: 100))
+        #expect(cp_byte_lock_is_held(stopped, 1 << 62) == 0)
+    }
+    #endif
+
+    /// Readers in all their forms beside a writer that turns and turns: each sees whole messages in their order, and is told
+    /// where some may be missing.
+    @Test func nothingIsMixedUpWhileOthersAppend() async throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let path = folder.path + "/ring"
+        try Data().write(to: URL(fileURLWithPath: path))
+        let isDone = Flag()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            let writer = try RingFile(path: path, maximumBytes: 20_000, overwritesOldMessages: true)
+            try writer.append(NumberedRing.message(0, bytes: 60))
+            group.addTask {
+                defer { isDone.set() }
+                for number in 1..<6_000 as Range<UInt64> {
+                    try writer.append(NumberedRing.message(number, bytes: 60))
+                }
+            }
+            for _ in 0..<2 {
+                group.addTask {
+                    let ring = try RingFile(
+                        path: path, maximumBytes: 0, overwritesOldMessages: false, mode: .readOnly)
+                    var cursor = RingFileCursor()
+                    // Nil: it has seen none.
+                    var expected: UInt64?
+                    var isLast = false
+                    while !isLast {
+                        isLast = isDone.isSet
+                        let news = try ring.news(after: cursor)
+                        cursor = news.next
+                        for message in news.messages {
+                            let number = message.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+                            #expect(message == NumberedRing.message(number, bytes: 60))
+                            if let expected, number != expected {
+                                #expect(number > expected && news.someMayBeLost)
+                            }
+                            expected = number + 1
+                        }
+                        let all = try ring.messages().map {
+                            $0.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+                        }
+                        #expect(zip(all, all[0]...).allSatisfy { $0 == $1 })
+                        // It ends with what was the last when it began, or later.
+                        #expect(all.last.map { $0 + 1 >= expected ?? 0 } == true)
+                        #expect(try ring.outline().messages > 0)
+                        let last = try ring.news(after: ring.cursor(beforeLast: 5))
+                        #expect(!last.messages.isEmpty)
+                    }
+                    #expect(expected == 6_000)
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    /// Many messages, one torn length, and more behind it.
+    @Test func whatComesBeforeDamageIsReadAndNothingIsAppendedBehindIt() throws {
+        let numbered = try NumberedRing(maximumBytes: 1_000_000, TemporaryFolder(inMemory: true))
+        for _ in 0..<1_100 { try numbered.append() }
+        let place = 64 + 1_000 * 104
+        var content = try Data(contentsOf: URL(fileURLWithPath: numbered.path))
+        content.replaceSubrange(place..<place + 4, with: [0, 0, 0, 0])
+        try content.write(to: URL(fileURLWithPath: numbered.path))
+        let ring = try RingFile(path: numbered.path, maximumBytes: 1_000_000, overwritesOldMessages: true)
+        let reason = "a message of 0 bytes, where 10396 are left; 1000 messages before it were read"
+        let damage = StorageError.damagedRingFile(path: numbered.path, offset: place, reason: reason)
+        #expect(throws: damage) { try ring.messages() }
+        #expect(throws: damage) { try ring.outline() }
+        #expect(throws: damage) { try ring.append([1]) }
+        #expect(try Data(contentsOf: URL(fileURLWithPath: numbered.path)) == content)
+        #expect(
+            damage.description.contains("begin a new file") && !damage.description.contains("run a check"))
+        var read = 0
+        #expect(throws: damage) { try ring.forEachMessage { _ in read += 1 } }
+        #expect(read == 1_000)
+        let news = try ring.news(after: RingFileCursor())
+        #expect(news.messages.count == 1_000 && news.damage == damage)
+        #expect(throws: StorageError.self) { try ring.news(after: news.next) }
+        let last = try ring.news(after: ring.cursor(beforeLast: 10))
+        #expect(last.messages == (990..<1_000).map { NumberedRing.message($0, bytes: 100) })
+        #expect(last.damage != nil)
+    }
+
+    /// A file that says it has a message of two gigabytes, and has none of its bytes.
+    @Test func aHoleIsNoMessage() throws {
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/ring"
+        func word(_ number: UInt64) -> [UInt8] { withUnsafeBytes(of: number.bigEndian) { Array($0) } }
+        let end: UInt64 = 64 + 4 + 0x7fff_0000
+        var content: [UInt8] = [1] + word(1 << 36) + [1] + word(64) + word(end)
+        content += [UInt8](repeating: 0, count: 64 - content.count) + [0x7f, 0xff, 0, 0]
+        try Data(content).write(to: URL(fileURLWithPath: path))
+        try #require(truncate(path, off_t(end)) == 0)
+        let ring = try RingFile(path: path, maximumBytes: 1 << 36, overwritesOldMessages: true)
+        for body in [
+            { _ = try ring.outline() }, { _ = try ring.messages() }, { try ring.append([1]) },
+            { _ = try ring.news(after: RingFileCursor()) },
+        ] as [() throws -> Void] {
+            #expect {
+                try body()
+            } throws: {
+                guard case StorageError.damagedRingFile(_, 64, let reason) = $0 else { return false }
+                return reason.contains("of which the file has")
+            }
+        }
+    }
+
+    @Test func aRingFileIsCalledAFile() {
+        let error = StorageError.ringFileInUse(path: "/a", reason: "why")
+        #expect(error.description == "ring file /a is in use: why")
+    }
+
+    private final class Flag: Sendable {
+        private let value = Guarded(false)
+        var isSet: Bool { value.withLock { $0 } }
+        func set() { value.withLock { $0 = true } }
+    }
+}

@@ -1,0 +1,27 @@
+import StorageEngine
+
+extension WorkerCommand {
+    /// `readRing FILE`: reads numbered messages (8 bytes of number, then its lowest byte again and again) in a loop until it
+    /// is killed. Ends with 1 where they aren't whole and one behind the other.
+    func readRing(_ arguments: WorkerArguments) throws {
+        let ring = try RingFile(
+            path: arguments.word(1), maximumBytes: 0, overwritesOldMessages: false, mode: .readOnly)
+        var isFirst = true
+        while true {
+            _ = try ring.outline()
+            let messages = try ring.messages()
+            let numbers = try messages.map { message in
+                let number = message.prefix(8).reduce(UInt64(0)) { $0 << 8 | UInt64($1) }
+                guard message.count > 8, message[8...].allSatisfy({ $0 == message[7] }) else {
+                    throw StorageError.invalidKey(reason: "message \(number) is not whole")
+                }
+                return number
+            }
+            guard let first = numbers.first, zip(numbers, first...).allSatisfy({ $0 == $1 }) else {
+                throw StorageError.invalidKey(reason: "messages aren't one behind the other")
+            }
+            if isFirst { say("reading") }
+            isFirst = false
+        }
+    }
+}
