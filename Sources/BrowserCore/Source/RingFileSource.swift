@@ -61,11 +61,18 @@ package final class RingFileSource: StoreSource {
         }
     }
 
-    /// How many messages were seen until now. Messages that came and went unseen are not among them.
+    /// How many messages were seen until now, up to where the file is damaged. Messages that came and went unseen are not
+    /// among them.
     private func count() throws(StorageError) -> UInt64 {
         try state.withLock { (state) throws(StorageError) in
             while true {
-                let news = try ring.news(after: state.cursor, mostBytes: 4 << 20)
+                let news: RingFileNews
+                do throws(StorageError) {
+                    news = try ring.news(after: state.cursor, mostBytes: 4 << 20)
+                } catch {
+                    guard case .damagedRingFile = error, state.seen > 0 else { throw error }
+                    return state.seen
+                }
                 state.cursor = news.next
                 if !news.messages.isEmpty || news.someMayBeLost { state.outline = nil }
                 state.seen += UInt64(news.messages.count)

@@ -66,7 +66,7 @@ struct RingFilePath: Sendable {
                 throw CommandFailure(
                     "\(path) is no ring file: it begins with \(version), where one has its version, 1",
                     status: .storeFailure)
-            case .corrupted(_, let offset, let reason):
+            case .corrupted(_, let offset, let reason), .damagedRingFile(_, let offset, let reason):
                 throw CommandFailure(
                     "\(path) is no ring file, or a damaged one: byte \(offset): \(reason)",
                     status: .storeFailure)

@@ -38,6 +38,10 @@ extension TailCommand {
         while true {
             let news = try follower.look(isAll: !follow)
             for message in news.messages { try printer.print(message) }
+            if let damage = news.damage {
+                try output.flush()
+                throw damage
+            }
             guard news.messages.isEmpty || !follow else { continue }
             try output.flush()
             guard follow, !output.isAbandoned else { return }
@@ -68,6 +72,7 @@ extension WatchCommand {
             }
             left -= min(left, news.messages.count)
             try output.flush()
+            if let damage = news.damage { throw damage }
             if output.isAbandoned || left == 0 || isLast { return }
             let now = MonotonicClock.seconds()
             if news.messages.isEmpty {
