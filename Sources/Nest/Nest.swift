@@ -90,7 +90,7 @@ open class Nest: @unchecked Sendable {
         }
         withExtendedLifetime(old) {}
         if let seed {
-            if isCurrent(seed, now) { return seed.item }
+            if isCurrent(seed) { return seed.item }
             let old = locked { table.remove(seed) }
             withExtendedLifetime(old) {}
         }
@@ -188,17 +188,23 @@ open class Nest: @unchecked Sendable {
 
     // MARK: Both places
 
-    /// Whether what is in memory is still what is on disk. An item that is in memory only is; so is one whose time on disk is
-    /// over, and one whose disk can't be asked now.
-    private func isCurrent(_ seed: Seed, _ now: Int64) -> Bool {
-        guard let mark = seed.stored, mark.deadline > now else { return true }
+    /// Whether what is in memory is still what is on disk. An item that is in memory only is; so is one that went from disk by
+    /// itself, since its time there is over, and one whose disk can't be asked now.
+    private func isCurrent(_ seed: Seed) -> Bool {
+        guard let mark = seed.stored else { return true }
         do {
-            if try stored.sequence(of: seed.key) == mark.sequence { return true }
+            if let sequence = try stored.sequence(of: seed.key) { return sequence == mark.sequence }
+            guard mark.deadline <= NestClock.now() + 1_000_000, seed.deadline > mark.deadline else {
+                return false
+            }
+            // Who removed it before its time was over wanted it gone from here as well.
+            if locked({ seed.hasLeftDisk }) { return true }
+            guard try !stored.wasRemoved(seed.key) else { return false }
+            locked { seed.hasLeftDisk = true }
+            return true
         } catch {
             return true
         }
-        // It may have ended just now, by itself.
-        return mark.deadline <= NestClock.now() + 1_000_000 && seed.deadline > mark.deadline
     }
 
     private func reload(_ key: String) throws -> Any? {
@@ -208,7 +214,7 @@ open class Nest: @unchecked Sendable {
             let now = NestClock.now()
             if let seed = locked({ table[key] }) {
                 gone.append(seed)
-                if seed.deadline > now, isCurrent(seed, now) { return seed.item }
+                if seed.deadline > now, isCurrent(seed) { return seed.item }
             }
             // What was replaced or removed meanwhile was still there when this call looked: it is returned, and not kept.
             guard (try? stored.sequence(of: key)) == found.mark.sequence else { return item }

@@ -6,6 +6,8 @@ final class Seed {
     let deadline: Int64
     /// What it is on disk; `nil`: it is in memory only.
     let stored: StoredMark?
+    /// Its time on disk is over, and it went from there by itself. Guarded by the nest's lock.
+    var hasLeftDisk = false
     /// Why it is not on disk although that was asked for.
     let problem: String?
 

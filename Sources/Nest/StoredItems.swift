@@ -71,6 +71,15 @@ final class StoredItems: @unchecked Sendable {
             ?? nil
     }
 
+    /// Whether the last that is known of the key is that it was removed, and not that its time was over.
+    func wasRemoved(_ key: String) throws -> Bool {
+        guard StoredItems.isPossible(key) else { return false }
+        let end = try withArchive { (archive) throws(StorageError) in
+            try archive.history(of: key).events.last { [.delete, .expiry, .eviction].contains($0.kind) }?.kind
+        }
+        return end == .delete
+    }
+
     /// - Parameter isLikely: whether something may well be there; else a store that wasn't there a moment ago isn't looked for.
     func remove(_ key: String, isLikely: Bool) throws {
         guard StoredItems.isPossible(key) else { return }

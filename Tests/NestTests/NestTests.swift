@@ -109,6 +109,30 @@ struct Nosy: Codable {
         #expect(facts.encoding == .cbor && facts.expires != nil)
     }
 
+    /// What broke: once its time on disk was over, an item that another process had removed or replaced before was returned.
+    @Test func whatAnotherRemovedIsGoneAlsoAfterItsTimeOnDisk() throws {
+        defer { done() }
+        let (first, second) = (nest(), nest())
+        for _ in 0..<10 {
+            let start = Date()
+            for key in ["removed", "replaced", "ended"] {
+                second.add(
+                    item: "old", withKey: key, expirationPolicy: .never, andPersistancePolicy: .custom(3))
+            }
+            first.removeItem(with: "removed")
+            first.add(
+                item: "new", withKey: "replaced", expirationPolicy: .never, andPersistancePolicy: .long)
+            // On a busy machine it may have ended before it was removed.
+            if Date().timeIntervalSince(start) > 2 { continue }
+            #expect(wait { Date().timeIntervalSince(start) > 3.5 })
+            #expect(second["removed"] == nil)
+            #expect(second["replaced"] as? String == "new")
+            for _ in 0..<2 { #expect(second["ended"] as? String == "old", "its time in memory is not over") }
+            return
+        }
+        Issue.record("the machine was too slow each time")
+    }
+
     @Test func timesInMemoryAndOnDiskAreEachTheirOwn() throws {
         defer { done() }
         let first = nest()
