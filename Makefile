@@ -27,8 +27,7 @@ TEST_BUILD := --explicit-target-dependency-import-check error
 # Module by module and optimised: building takes half the processor time that file by file does, and what the tests ask of
 # the engine, a million times over, a tenth. Assertions stay, and what only debug builds have: crash points and clocks.
 test soak: export VELLUM_TESTS = 1
-TESTED := -c release -Xswiftc -DDEBUG -Xswiftc -assert-config -Xswiftc Debug --disable-index-store \
-    --scratch-path .build-test
+TESTED := -c release -Xswiftc -DDEBUG -Xswiftc -assert-config -Xswiftc Debug --scratch-path .build-test
 # With --foreground Ctrl-C reaches the tests, and on an interrupt SwiftPM ends what it started. macOS has no
 # timeout command; there the tests' own time limits must do.
 BOUND := $(shell command -v timeout >/dev/null 2>&1 && echo timeout --foreground -s INT -k 20 $(TEST_TIMEOUT))
