@@ -113,11 +113,12 @@ struct Nosy: Codable {
     @Test func whatAnotherRemovedIsGoneAlsoAfterItsTimeOnDisk() throws {
         defer { done() }
         let (first, second) = (nest(), nest())
+        second.persistanceIntervals.short = 3
         for _ in 0..<10 {
             let start = Date()
             for key in ["removed", "replaced", "ended"] {
                 second.add(
-                    item: "old", withKey: key, expirationPolicy: .never, andPersistancePolicy: .custom(3))
+                    item: "old", withKey: key, expirationPolicy: .never, andPersistancePolicy: .short)
             }
             first.removeItem(with: "removed")
             first.add(
