@@ -199,7 +199,7 @@ open class Nest: @unchecked Sendable {
             }
             // Who removed it before its time was over wanted it gone from here as well.
             if locked({ seed.hasLeftDisk }) { return true }
-            guard try !stored.wasRemoved(seed.key) else { return false }
+            guard try stored.wasRemoved(seed.key) == false else { return false }
             locked { seed.hasLeftDisk = true }
             return true
         } catch {

@@ -208,7 +208,7 @@ private struct BackupPlace {
         guard !name.isEmpty, name != ".", name != ".." else { throw .backupExists(path: String(path)) }
         let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
         parent = try OpenFile.folder(at: folder)
-        guard try !parent.isInside(store) else { throw .backupInsideStore(path: String(path)) }
+        guard try parent.isInside(store) == false else { throw .backupInsideStore(path: String(path)) }
         guard try parent.hasEntry(named: name) == false else { throw .backupExists(path: String(path)) }
         partialPath = path + BackupMark.suffix
         let partialName = name + BackupMark.suffix

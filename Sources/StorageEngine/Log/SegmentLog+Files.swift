@@ -54,7 +54,7 @@ extension SegmentLog {
         let name = SegmentHeader.fileName(number)
         guard let file = try folder.fileIfPresent(named: name, writable: false) else { return false }
         do throws(StorageError) {
-            return try !header(of: file, number).isWithinReach
+            return try header(of: file, number).isWithinReach == false
         } catch {
             // What is damaged or another's is none for that.
             switch error {

@@ -317,7 +317,7 @@ public final class RingFile: Sendable {
 
         func wait(until isDone: () throws(StorageError) -> Bool) throws(StorageError) {
             var pause: Int64 = 20_000
-            while try !isDone() {
+            while try isDone() == false {
                 guard cp_monotonic_time() < end else {
                     throw .ringFileInUse(
                         path: path,
