@@ -171,7 +171,9 @@ struct DoorTests {
         )
         let result = try store.done("get", "A", "k")
         #expect(result.text == "{oops\n" && result.errors.hasPrefix("vellum: \"k\": not valid JSON"))
-        #expect(try store.run("query", "A", "find a is not null").errors.contains("1 value can't be read"))
+        #expect(
+            try store.run("query", "A", "find a is not null").errors.contains(
+                "1 value is not what the encoding says"))
         let picture = try screen("<enter><enter>")
         #expect(picture.contains("not valid JSON") && picture.contains("{oops"))
     }

@@ -70,7 +70,7 @@ import Testing
         #expect(try archive.entries().count == 30)
         var stored = 0
         var refusal: StorageError?
-        for place in 0..<6000 {
+        for place in 0..<40_000 {
             do throws(StorageError) {
                 try archive.put([UInt8](repeating: 6, count: 1000), forKey: "more \(place)")
                 stored += 1
