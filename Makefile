@@ -7,7 +7,7 @@ ARGS ?=
 # Seconds that `soak` lasts.
 DURATION ?= 60
 # Seconds after which `test` is ended, build excluded.
-TEST_TIMEOUT ?= 900
+TEST_TIMEOUT ?= 1200
 # What `fuzz` feeds, and for how many seconds each.
 TARGET ?= segment frames index descriptor cbor json query terminal import
 SECONDS ?= 60
