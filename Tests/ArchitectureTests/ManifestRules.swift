@@ -19,12 +19,9 @@ enum ManifestRules {
         return unsafeFlags(manifest) + dependencies(of: targets, manifest, table)
     }
 
-    /// A package with unsafe flags can't be another package's versioned dependency. Where its own Makefile asks for them they
-    /// may be, in one line: nobody else sets that variable.
+    /// A package with unsafe flags can't be another package's versioned dependency.
     private static func unsafeFlags(_ manifest: SourceFile) -> [Violation] {
-        let asked = /Context\.environment\[.*\] == nil \? \[\] : \[\.unsafeFlags\(/
-        return manifest.code.numberedLines
-            .filter { $0.line.contains(/\bunsafeFlags\b/) && !$0.line.contains(asked) }
+        manifest.code.numberedLines.filter { $0.line.contains(/\bunsafeFlags\b/) }
             .map { Violation(path: manifest.path, line: $0.number, rule: "no unsafeFlags") }
     }
 
