@@ -56,17 +56,9 @@ import Testing
     }
 
     @Test func theArticleIsWhatIsCompiledHere() throws {
-        func lines(_ text: some StringProtocol) -> String {
-            text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.joined(
-                separator: "\n")
-        }
-        let here = URL(fileURLWithPath: #filePath)
-        let article = here.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
-            .appendingPathComponent("Sources/Papyrus/Papyrus.docc/Papyrus.md")
-        let code = lines(try String(contentsOf: here, encoding: .utf8))
-        let blocks = try String(contentsOf: article, encoding: .utf8).matches(of: /(?s)```swift\n(.*?)```/)
-        #expect(blocks.count == 5)
-        for block in blocks { #expect(code.contains(lines(block.output.1)), "\(block.output.1)") }
+        let code = try ArticleCode("Sources/Papyrus/Papyrus.docc/Papyrus.md")
+        #expect(code.blocks == 5)
+        for block in code.missing { Issue.record("not compiled here: \(block)") }
     }
 }
 

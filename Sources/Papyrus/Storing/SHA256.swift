@@ -1,12 +1,8 @@
+import StorageEngine
+
 /// The digest of FIPS 180-4, for identifiers that are longer than a key may be.
 enum SHA256 {
-    static func hexadecimal(of message: [UInt8]) -> String {
-        let digits = Array("0123456789abcdef".utf8)
-        let bytes = digest(of: message).flatMap { word in
-            stride(from: 28, through: 0, by: -4).map { digits[Int(word >> UInt32($0) & 15)] }
-        }
-        return String(decoding: bytes, as: UTF8.self)
-    }
+    static func hexadecimal(of message: [UInt8]) -> String { digest(of: message).map(\.hexadecimal).joined() }
 
     private static func digest(of message: [UInt8]) -> [UInt32] {
         var padded = message + [0x80]

@@ -135,7 +135,7 @@ struct ByteReader {
 
 extension FixedWidthInteger where Self: UnsignedInteger {
     /// All its hexadecimal digits, zeros in front included.
-    var hexadecimal: String {
+    package var hexadecimal: String {
         let digits = String(self, radix: 16)
         return String(repeating: "0", count: Self.bitWidth / 4 - digits.count) + digits
     }

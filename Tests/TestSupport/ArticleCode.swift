@@ -1,0 +1,26 @@
+import Foundation
+
+/// The code in a page of documentation, held against the file in which it is compiled. Sendable value type.
+package struct ArticleCode: Sendable {
+    /// How many blocks of Swift the page has.
+    package let blocks: Int
+    /// Those that don't stand in the file, line for line; how far they are indented doesn't count.
+    package let missing: [String]
+
+    /// - Parameters:
+    ///   - article: its path in the package.
+    ///   - file: a file of a folder in `Tests`.
+    package init(_ article: String, compiledIn file: String = #filePath) throws {
+        let folder = URL(fileURLWithPath: file).deletingLastPathComponent()
+        let package = folder.deletingLastPathComponent().deletingLastPathComponent()
+        let code = Self.lines(try String(contentsOf: URL(fileURLWithPath: file), encoding: .utf8))
+        let text = try String(contentsOf: package.appendingPathComponent(article), encoding: .utf8)
+        let found = text.matches(of: /(?s)```swift\n(.*?)```/).map { String($0.output.1) }
+        blocks = found.count
+        missing = found.filter { !code.contains(Self.lines($0)) }
+    }
+
+    private static func lines(_ text: String) -> String {
+        text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }.joined(separator: "\n")
+    }
+}
