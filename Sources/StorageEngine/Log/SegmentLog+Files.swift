@@ -45,8 +45,11 @@ extension SegmentLog {
         }
         names.numbers.sort()
         guard !SegmentLayout.isSpan(names.numbers) else { return names }
-        for number in names.numbers where try isStray(number) { names.strays.append(number) }
-        names.numbers.removeAll { names.strays.contains($0) }
+        let named = names.numbers
+        names.numbers = []
+        for number in named {
+            if try isStray(number) { names.strays.append(number) } else { names.numbers.append(number) }
+        }
         return names
     }
 
