@@ -163,7 +163,7 @@ import Testing
                 }
                 guard asked.wait(timeout: .now() + 120) == .success else { exit(3) }
             }
-            try Asking.$asks.withValue(asks) {
+            try Asking.withCoding(calling: asks) {
                 try cache.append(message: Asking())
                 try #require(try cache.messages().count == 2)
             }

@@ -37,15 +37,3 @@ func plainCache(_ file: URL, _ maximum: UInt64, overwrites: Bool = true) throws 
         fileURL: file, maximumBytes: maximum, shouldOverwriteOldMessages: overwrites, decoder: Plain(),
         encoder: Plain())
 }
-
-/// A message whose coding does what a test asks for.
-struct Asking: Codable {
-    @TaskLocal static var asks: @Sendable () -> Void = {}
-    init() {}
-    init(from decoder: any Decoder) throws { Asking.asks() }
-    func encode(to encoder: any Encoder) throws {
-        Asking.asks()
-        var container = encoder.singleValueContainer()
-        try container.encode([0])
-    }
-}

@@ -27,18 +27,6 @@ final class Note: NSObject, NSSecureCoding {
     func encode(with coder: NSCoder) { coder.encode(NSString(string: text), forKey: "text") }
 }
 
-/// An item whose coding does what a test asks for.
-struct Nosy: Codable {
-    @TaskLocal static var asks: @Sendable () -> Void = {}
-    init() {}
-    init(from decoder: any Decoder) throws { Nosy.asks() }
-    func encode(to encoder: any Encoder) throws {
-        Nosy.asks()
-        var container = encoder.singleValueContainer()
-        try container.encode(0)
-    }
-}
-
 @Suite struct NestTests {
     let folder = FileManager.default.temporaryDirectory.appendingPathComponent("nest-\(UUID().uuidString)")
 
@@ -329,10 +317,11 @@ struct Nosy: Codable {
                     gone.add()
                 }
             }
-            Nosy.$asks.withValue(asks) {
+            Asking.withCoding(calling: asks) {
                 nest.add(
-                    item: Nosy(), withKey: "nosy", expirationPolicy: .custom(0), andPersistancePolicy: .long)
-                guard nest["nosy"] is Nosy, nest.isPersisted("nosy") else { exit(4) }
+                    item: Asking(), withKey: "nosy", expirationPolicy: .custom(0), andPersistancePolicy: .long
+                )
+                guard nest["nosy"] is Asking, nest.isPersisted("nosy") else { exit(4) }
                 guard nest.problem(with: "nosy") == nil else { exit(5) }
             }
             nest.add(item: item(), withKey: "a", expirationPolicy: .never)
