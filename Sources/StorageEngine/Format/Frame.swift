@@ -161,6 +161,24 @@ struct Frame {
             == Checksum.crc32c(UnsafeRawBufferPointer(start: base + 4, count: bytes - 4), seed: seed)
     }
 
+    /// The same for a frame at `offset` of a file that has bytes for these stretches alone, in their order. What is between
+    /// them is zero and isn't touched.
+    func passesChecksum(seed: UInt32, of stretches: [Range<Int>], _ offset: Int) -> Bool {
+        let end = offset + bytes
+        var place = offset + 4
+        var register = ~seed
+        for stretch in stretches {
+            let stretch = stretch.clamped(to: place..<end)
+            guard !stretch.isEmpty else { continue }
+            register = Checksum.moved(register, overZeros: stretch.lowerBound - place)
+            let content = UnsafeRawBufferPointer(
+                start: base + (stretch.lowerBound - offset), count: stretch.count)
+            register = Checksum.register(register, over: content)
+            place = stretch.upperBound
+        }
+        return base.loadUnaligned(as: UInt32.self) == ~Checksum.moved(register, overZeros: end - place)
+    }
+
     /// The checksum seed of a frame at `offset` of a segment, so that bytes copied from elsewhere fail.
     @inline(__always)
     static func seed(segmentSeed: UInt32, offset: Int) -> UInt32 {

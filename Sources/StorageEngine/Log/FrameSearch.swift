@@ -11,8 +11,10 @@ final class FrameSearch: @unchecked Sendable {
     /// Bytes of the file that are looked at.
     let bytes: Int
     private let segmentSeed: UInt32
-    /// Of a file that is mostly holes, the stretches that it has bytes for: what is between them isn't read.
-    private let stretches: [Range<Int>]?
+    private let file: OpenFile
+    /// Of a file that is mostly holes, the stretches that it had bytes for when it was last settled: what is between them isn't
+    /// read.
+    private var stretches: [Range<Int>]?
     // One window a purpose: places that are read in turn would push each other out of one.
     private var candidates: FileWindow
     private var begins: FileWindow
@@ -29,6 +31,7 @@ final class FrameSearch: @unchecked Sendable {
     private var none: (from: Int, limit: Int)?
 
     init(_ file: OpenFile, bytes: Int, segmentSeed: UInt32) {
+        self.file = file
         self.bytes = max(bytes, 0)
         self.segmentSeed = segmentSeed
         let isSparse = (try? file.status().isSparse) ?? false
@@ -49,6 +52,8 @@ final class FrameSearch: @unchecked Sendable {
             for window in [\FrameSearch.candidates, \.begins, \.ends, \.sums] {
                 self[keyPath: window].forget()
             }
+            // Holes too, in a file that is no longer than it was.
+            if stretches != nil { stretches = file.data(from: 0, upTo: bytes) }
         }
         settled = limit
     }

@@ -1,11 +1,18 @@
 /// Reading a segment from end to end, past damage.
 extension SegmentLog {
-    /// The frame at `offset` of a pinned segment, if it is exactly what its writer put there.
+    /// The frame at `offset` of a pinned segment, if it is exactly what its writer put there. Costs what the file has bytes
+    /// for: a frame may claim a gigabyte of hole. Of a file that can't be opened (any more) the holes are gone through as well.
     func validFrame(_ pin: Pin, at offset: Int) -> Frame? {
-        guard let frame = frame(pin, at: offset), frame.rawKind != 0,
-            frame.passesChecksum(seed: Frame.seed(segmentSeed: pin.seed, offset: offset))
-        else { return nil }
-        return frame
+        guard let frame = frame(pin, at: offset), frame.rawKind != 0 else { return nil }
+        let seed = Frame.seed(segmentSeed: pin.seed, offset: offset)
+        let isValid =
+            if frame.bytes > FileWindow.bytes, isSparse(pin), let file = try? openedFile(of: pin) {
+                frame.passesChecksum(
+                    seed: seed, of: file.data(from: offset, upTo: offset + frame.bytes), offset)
+            } else {
+                frame.passesChecksum(seed: seed)
+            }
+        return isValid ? frame : nil
     }
 
     /// Whether everything from `offset` to the end of a pinned segment is zero: never written. Of a file that has blocks for
