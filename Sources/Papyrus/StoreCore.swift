@@ -117,18 +117,10 @@ final class StoreCore: @unchecked Sendable {
         } catch {
             switch error {
             case .storeNotFound where !makes, .noSuchArchive where !makes: return nil
-            // Whoever makes it is at work, or was killed.
-            case .notAStore where !makes && isBegun: return nil
             default: throw error
             }
         }
         return archive
-    }
-
-    /// Whether the folder has nothing in it but what the making of a store begins with.
-    private var isBegun: Bool {
-        let names = try? FileManager.default.contentsOfDirectory(atPath: path)
-        return names?.allSatisfy { $0.hasPrefix("vellum-store") } ?? false
     }
 
     var waitingObservers: Int { lock.withLock { archive?.followers.waiting ?? 0 } }

@@ -316,7 +316,12 @@ public final class Archive: Sendable {
     public func configuration() throws(StorageError) -> ArchiveConfiguration {
         let engine = try engine()
         guard !engine.isGone else { throw .closed(name: name) }
-        return try Descriptor.read(in: engine.folder).configuration
+        do throws(StorageError) {
+            return try Descriptor.read(in: engine.folder).configuration
+        } catch {
+            if case .system(_, _, SystemCode.missing) = error { throw .closed(name: name) }
+            throw error
+        }
     }
 
     /// Changes the limits for all processes, and evicts at once what no longer fits.

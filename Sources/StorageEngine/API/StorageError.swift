@@ -9,7 +9,7 @@ import Darwin
 /// Why the engine could not do what was asked. Each description is one line that says what, where, and
 /// what to do about it.
 public enum StorageError: Error, Sendable, Hashable {
-    /// Nothing is at this path.
+    /// Nothing is at this path, or a folder in which there is nothing, or not yet.
     case storeNotFound(path: String)
     /// Something is at this path, and it is not a store.
     case notAStore(path: String, reason: String)

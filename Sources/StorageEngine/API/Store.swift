@@ -64,33 +64,28 @@ public final class Store: Sendable {
                 reason: "its marker file \(StoreMarker.fileName) \(reason)"
                     + (try advice(folder)))
         case .missing:
-            if let reason = try reasonAgainstMarking(folder, mayCreate: mayCreate) {
-                // What is in it may have come after its marker, since that was looked for.
-                guard case .missing = try StoreMarker.state(in: folder) else {
-                    return try open(
-                        at: path, mode: mode, createIfMissing: createIfMissing, options: options,
-                        isUnfinishedBackup: isUnfinishedBackup)
-                }
-                throw .notAStore(path: path, reason: reason)
+            let names = try folder.names()
+            let advice = try advice(folder)
+            // What is in it may have come after its marker, since that was looked for.
+            guard case .missing = try StoreMarker.state(in: folder) else {
+                return try open(
+                    at: path, mode: mode, createIfMissing: createIfMissing, options: options,
+                    isUnfinishedBackup: isUnfinishedBackup)
+            }
+            // Others may be about to make one in it, or were killed before they had.
+            let isEmpty = names.allSatisfy { $0.hasPrefix(StoreMarker.fileName) }
+            guard mayCreate, isEmpty else {
+                if isEmpty { throw .storeNotFound(path: path) }
+                throw .notAStore(
+                    path: path,
+                    reason: mayCreate && advice.isEmpty
+                        ? "the folder has other files in it; use an empty or a new one"
+                        : "the folder has no file \(StoreMarker.fileName)\(advice)")
             }
             try StoreMarker.make(in: folder)
         }
         if mode == .readWrite { dropRemovedFolders(in: folder) }
         return Store(path: path, mode: mode, folder: folder, options: options)
-    }
-
-    /// Why a folder without a marker does not become a store; `nil`: it may.
-    private static func reasonAgainstMarking(
-        _ folder: OpenFile, mayCreate: Bool
-    ) throws(StorageError) -> String? {
-        let advice = try advice(folder)
-        guard mayCreate, advice.isEmpty else {
-            return "the folder has no file \(StoreMarker.fileName)\(advice)"
-        }
-        guard try folder.names().allSatisfy({ $0.hasPrefix(StoreMarker.fileName) }) else {
-            return "the folder has other files in it; use an empty or a new one"
-        }
-        return nil
     }
 
     /// What to do about a store without its marker; empty where there is nothing that a store would have.

@@ -70,7 +70,10 @@ extension ArchiveSection {
             let descriptor = try Descriptor.read(in: engine.folder)
             if descriptor.identity == log.identity { index.setConfiguration(descriptor.configuration) }
         } catch {
-            guard case .corrupted = error else { throw error }
+            switch error {
+            case .corrupted, .system(_, _, SystemCode.missing): break
+            default: throw error
+            }
         }
         guard let limit = index.diskLimit, index.valueBytes > limit else { return }
         index.touches.drainAll()

@@ -59,6 +59,10 @@ extension Descriptor {
     /// The descriptor of the archive in that folder.
     static func read(in folder: OpenFile) throws(StorageError) -> Descriptor {
         guard try folder.hasEntry(named: fileName) else {
+            // The files of an archive that is removed go one by one, when its folder has got another name.
+            guard try folder.isInItsPlace else {
+                throw .fromErrno(SystemCode.missing, operation: "open", path: folder.path + "/" + fileName)
+            }
             throw .corrupted(
                 path: folder.path + "/" + fileName, offset: 0,
                 reason: "the archive's descriptor is missing; put it back, or move the folder away")

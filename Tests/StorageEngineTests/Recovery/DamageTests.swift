@@ -181,20 +181,21 @@ import Testing
         #expect(throws: StorageError.storeNotFound(path: folder.store)) {
             try Store.open(at: folder.store, mode: .readOnly)
         }
-        #expect { try Store.open(at: folder.path, mode: .readOnly) } throws: {
-            guard case .notAStore? = $0 as? StorageError else { return false }
-            return true
+        #expect(throws: StorageError.storeNotFound(path: folder.path)) {
+            try Store.open(at: folder.path, mode: .readOnly)
         }
         try Data("hello".utf8).write(to: URL(fileURLWithPath: folder.path + "/file"))
         #expect { try Store.open(at: folder.path + "/file") } throws: {
             guard case .notAStore? = $0 as? StorageError else { return false }
             return true
         }
-        #expect("a folder with foreign files never becomes a store") {
-            try Store.open(at: folder.path)
-        } throws: {
-            guard case .notAStore? = $0 as? StorageError else { return false }
-            return true
+        for mode in [AccessMode.readOnly, .readWrite] {
+            #expect("a folder with foreign files is no store and never becomes one") {
+                try Store.open(at: folder.path, mode: mode)
+            } throws: {
+                guard case .notAStore? = $0 as? StorageError else { return false }
+                return true
+            }
         }
         #expect(try !Store.isStore(at: folder.path))
     }

@@ -106,6 +106,36 @@ import Testing
         #expect(try String(contentsOfFile: folder.path + "/vellum-store", encoding: .utf8) == "hello")
     }
 
+    /// What broke: who only looked met a folder in which somebody was about to make a store, and called it no store.
+    @Test(arguments: [AccessMode.readOnly, .readWrite])
+    func whoLooksMeetsAStoreOrNone(mode: AccessMode) async throws {
+        for round in 0..<150 {
+            let folder = try TemporaryFolder(inMemory: true)
+            let path = folder.store
+            let failures = Mutex<[String]>([])
+            try await onThreads(3) { thread in
+                do throws(StorageError) {
+                    guard thread > 0 else {
+                        let store = try Store.open(at: path)
+                        _ = try store.archive(named: "A", orCreate: ArchiveConfiguration())
+                        return
+                    }
+                    // Until it is there, or its maker has failed.
+                    for _ in 0..<100_000 {
+                        do throws(StorageError) {
+                            return _ = try Store.open(at: path, mode: mode, createIfMissing: false)
+                        } catch {
+                            guard error == .storeNotFound(path: path) else { throw error }
+                        }
+                    }
+                } catch {
+                    failures.withLock { $0.append("\(error)") }
+                }
+            }
+            #expect(failures.withLock { $0 } == [], "round \(round)")
+        }
+    }
+
     /// What broke: who had found no marker, and then what others had made after theirs, called it no store.
     @Test func allWhoMakeAStoreAtOnceGetIt() async throws {
         for round in 0..<150 {
