@@ -97,7 +97,7 @@ extension ArchiveCore {
         var run = RunningQuery<Seen, Object>(queries)
         guard !run.isComplete else { return [] }
         let plan = QueryPlan(QueryPipeline([.find(predicate)]))
-        try plan.run(over: archive) { row in
+        let report = try plan.run(over: archive) { row in
             guard let entry = row.entry, let value = row.value else { return true }
             do {
                 let object = try value.withUnsafeBytes { try coder.decode($0, key: entry.key).object }
@@ -107,7 +107,19 @@ extension ArchiveCore {
             }
             return !run.isComplete
         }
+        noteDamage(report)
         return run.finish()
+    }
+
+    /// Entries whose bytes fail their checksum, which a query leaves out.
+    private struct DamagedEntries: Error, CustomStringConvertible {
+        let count: Int
+        var description: String { "\(count) damaged and left out; `vellum check` says which" }
+    }
+
+    private func noteDamage(_ report: QueryReport) {
+        guard report.damaged > 0 else { return }
+        log("ask all entries", nil, DamagedEntries(count: report.damaged))
     }
 
     /// The keys of the entries whose encoded values meet the predicate, or of all, the most recent first.
@@ -118,10 +130,11 @@ extension ArchiveCore {
         }
         var names: [String] = []
         let plan = QueryPlan(QueryPipeline([.find(predicate)]))
-        try plan.run(over: archive) { row in
+        let report = try plan.run(over: archive) { row in
             if let name = row.entry?.key { names.append(name) }
             return true
         }
+        noteDamage(report)
         return names
     }
 
