@@ -75,6 +75,10 @@ import VellumTesting
         let real = try store.factory.archives(for: Citizen.self)
         func play<Archives: Archivist>(_ archives: Archives) -> [[String]] where Archives.Archive == Citizen {
             for age in 0..<20 { archives.record(Citizen(name: "c\(age)", age: age)) }
+            // One character to Swift, two keys to a store.
+            for (age, name) in ["caf\u{e9}", "cafe\u{301}"].enumerated() {
+                archives.record(Citizen(name: name, age: 10 + age))
+            }
             _ = archives.access(archiveWithKey: "c3")
             archives.delete(keys: "c5", "never")
             archives.where(\.age > 15).deleteResults()
