@@ -22,11 +22,17 @@ NEED := sh Assets/build/need.sh
 BINARY := .build/release/vellum
 FORMAT_OPTIONS := --configuration Assets/swift-format.json --recursive --parallel
 FORMATTED := Sources Tests Package.swift
-# An undeclared import may pass an incremental build and fail a clean one, so it fails always.
-TEST_BUILD := --explicit-target-dependency-import-check error
 # Module by module, which takes less processor time than file by file, and optimised: what the tests ask of the engine, a
 # million times over, takes ten times as long otherwise. Assertions stay, and what only debug builds have: crash points, clocks.
-TESTED := -c release -Xswiftc -DDEBUG -Xswiftc -assert-config -Xswiftc Debug --scratch-path .build-test
+# Nothing is imported as testable, and to have it ready takes as long again. An undeclared import may pass an incremental
+# build and fail a clean one, so it fails always.
+TESTED := -c release -Xswiftc -DDEBUG -Xswiftc -assert-config -Xswiftc Debug --disable-testable-imports \
+    --explicit-target-dependency-import-check error --scratch-path .build-test
+# `swift build` can't do without testable imports; listing the tests builds them.
+BUILD_TESTS := $(SWIFT) test list $(TESTED) >/dev/null
+RUN_TESTS := $(SWIFT) test --skip-build --disable-xctest $(TESTED)
+# All tests begin at once otherwise, and what one of them has started goes on while it waits for its next turn.
+export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 4
 # With --foreground Ctrl-C reaches the tests, and on an interrupt SwiftPM ends what it started. macOS has no
 # timeout command; there the tests' own time limits must do.
 BOUND := $(shell command -v timeout >/dev/null 2>&1 && echo timeout --foreground -s INT -k 20 $(TEST_TIMEOUT))
@@ -60,8 +66,8 @@ run: build ## build, then browse a live demo store (ARGS="…" for vellum demo)
 	$(BINARY) demo $(ARGS)
 
 test: test-deps ## build and run all tests (CI=1 makes warnings errors)
-	$(SWIFT) build --build-tests $(TEST_BUILD) $(TESTED)
-	$(BOUND) $(LINES) $(SWIFT) test --skip-build --disable-xctest $(TEST_BUILD) $(TESTED)
+	$(BUILD_TESTS)
+	$(BOUND) $(LINES) $(RUN_TESTS)
 
 lint: ## check the formatting
 	@$(NEED) swift
@@ -77,12 +83,12 @@ bench: bench-deps ## measure against LMDB and SQLite: table, and .build/bench.js
 	    vellum-bench --output "$(CURDIR)/.build/bench.json" $(ARGS)
 
 soak: test-deps ## run the long tests for about DURATION=60 seconds, one after the other
-	$(SWIFT) build --build-tests $(TEST_BUILD) $(TESTED)
+	$(BUILD_TESTS)
 	@# A filter that matches nothing would pass.
-	@$(SWIFT) test list --skip-build $(TEST_BUILD) $(TESTED) | grep -q Soak || { echo 'vellum: there are no soak tests' >&2; exit 1; }
+	@$(SWIFT) test list --skip-build $(TESTED) | grep -q Soak || { echo 'vellum: there are no soak tests' >&2; exit 1; }
 	@rm -f $(SOAK_REPORT)
 	@VELLUM_SOAK_SECONDS=$(DURATION) VELLUM_SOAK_REPORT="$(CURDIR)/$(SOAK_REPORT)" \
-	    $(SWIFT) test --skip-build --disable-xctest --no-parallel $(TEST_BUILD) $(TESTED) --filter Soak; \
+	    $(RUN_TESTS) --no-parallel --filter Soak; \
 	    status=$$?; echo; sort $(SOAK_REPORT); exit $$status
 
 fuzz: deps ## feed TARGET="cbor …" (all in turn) with arbitrary bytes, SECONDS=60 each

@@ -164,9 +164,13 @@ let package = Package(
         .testTarget(
             name: "VellumCommandTests",
             dependencies: [
-                "VellumCommand", "StoreInspection", "StorageEngine", "ArchiveQuery", "CBOR", "TestSupport",
+                "VellumCommand", "StoreInspection", "StorageEngine", "ArchiveQuery", "CBOR", "Cities",
+                "TestSupport",
             ],
             swiftSettings: strict),
+        // The user's package of the tutorial, which the soak builds as one.
+        .executableTarget(
+            name: "Cities", dependencies: ["Vellum"], path: "Tests/ExampleApp/Sources", swiftSettings: strict),
         .target(
             name: "FuzzTargets",
             dependencies: ["StorageEngine", "ArchiveQuery", "CBOR", "TerminalKit", "CPlatform"],

@@ -21,7 +21,9 @@ enum TextRules {
     static func publicSymbols(in files: [SourceFile], libraries: Set<String>) -> [Violation] {
         files.filter { $0.isUnder("Sources") && $0.path.hasSuffix(".swift") }.flatMap { file -> [Violation] in
             guard let module = file.module, !libraries.contains(module) else { return [] }
-            return file.code.numberedLines.filter { $0.line.contains(/\bpublic\b/) }.map {
+            return file.code.numberedLines.filter {
+                $0.line.has("public") && $0.line.contains(/\bpublic\b/)
+            }.map {
                 Violation(
                     path: file.path, line: $0.number,
                     rule: "\(module) is no product: package instead of public")
@@ -33,7 +35,9 @@ enum TextRules {
     private static func markers(_ file: SourceFile) -> [Violation] {
         let marker = /\b(?:TODO|FIXME|XXX|HACK)\b/
         return file.comments.numberedLines.compactMap { number, line in
-            guard let match = line.firstMatch(of: marker) else { return nil }
+            guard ["TODO", "FIXME", "XXX", "HACK"].contains(where: line.has),
+                let match = line.firstMatch(of: marker)
+            else { return nil }
             return Violation(path: file.path, line: number, rule: "no \(match.output) in comments")
         }
     }
@@ -44,9 +48,13 @@ enum TextRules {
         guard file.isUnder("Sources"), file.path.hasSuffix(".swift") else { return [] }
         let trap = /\btry\s*!|\bas\s*!|\bfatalError\s*\(/
         let reasons = Set(
-            file.comments.numberedLines.filter { $0.line.contains(/\/\/\s*Unreachable: \S/) }.map(\.number))
+            file.comments.numberedLines.filter {
+                $0.line.has("Unreachable:") && $0.line.contains(/\/\/\s*Unreachable: \S/)
+            }.map(\.number))
         return file.code.numberedLines.compactMap { number, line in
-            guard let match = line.firstMatch(of: trap) else { return nil }
+            guard ["!", "fatalError"].contains(where: line.has), let match = line.firstMatch(of: trap) else {
+                return nil
+            }
             if reasons.contains(number) || reasons.contains(number - 1) { return nil }
             return Violation(
                 path: file.path, line: number,
@@ -59,7 +67,7 @@ enum TextRules {
     private static func processes(_ file: SourceFile) -> [Violation] {
         guard file.isUnder("Tests"), file.path.hasSuffix(".swift") else { return [] }
         return file.code.numberedLines.compactMap { number, line in
-            guard line.contains(/\bProcess\(\)/) else { return nil }
+            guard line.has("Process()"), line.contains(/\bProcess\(\)/) else { return nil }
             return Violation(
                 path: file.path, line: number, rule: "no Process of Foundation in Tests: use ChildProcess")
         }

@@ -23,3 +23,8 @@ extension String {
         1 + utf8[..<index].count { $0 == UInt8(ascii: "\n") }
     }
 }
+
+extension Substring {
+    /// Whether `text` is in it, byte by byte: a regular expression need look only at what has its words.
+    func has(_ text: String) -> Bool { utf8.firstRange(of: text.utf8) != nil }
+}

@@ -2,6 +2,7 @@ import BrowserCore
 import Foundation
 import StorageEngine
 import TerminalKit
+import TestSupport
 import Testing
 
 /// The browser on a real store.
@@ -170,7 +171,11 @@ struct EngineSourceTests {
         let targets = (0..<listing.count).compactMap { listing.entry(at: $0)?.target }
         // The engine's clock ticks some milliseconds at a time.
         var before = Timestamp.now()
-        for _ in 0..<100_000_000 where before <= listing.accessed(at: 0) { before = Timestamp.now() }
+        #expect(
+            holds {
+                before = Timestamp.now()
+                return before > listing.accessed(at: 0)
+            })
         _ = try archive.access("city 3")
         let outcome = try source.carryOut(
             .expireIdle(before: before), on: targets, archive: "City", store: path
@@ -188,7 +193,7 @@ struct EngineSourceTests {
         let (store, archive) = try fill(path, count: 20)
         defer { store.close() }
         let latest = try #require(try archive.entries().first?.accessed)
-        for _ in 0..<100_000_000 where Timestamp.now().microseconds <= latest.microseconds + 1000 {}
+        #expect(holds { Timestamp.now().microseconds > latest.microseconds + 1000 })
         var browser = try browser(folder, store: path, keys: "<enter>x<up><ctrl+u>1ms<enter>")
         #expect(browser.frame.plainText.contains("Expire 20 entries idle over 1ms?"))
         _ = try archive.access("city 3")

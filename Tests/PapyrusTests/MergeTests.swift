@@ -154,7 +154,7 @@ import Testing
     @Test func twoProcessesMergeAndNoneIsMixed() async throws {
         let mergers = try [worker("merge", "300", "0"), worker("merge", "300", "100001")]
         var looks = 0
-        let isEnough = try await wait {
+        let isEnough = try await eventually {
             let pieces = await store.objects(type: Piece.self).execute()
             let complaint = Piece.complaint(about: pieces, count: 300)
             #expect(complaint == nil)

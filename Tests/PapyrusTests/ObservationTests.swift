@@ -31,17 +31,17 @@ import Testing
         await store.save(Car(id: "a"))
         let found = Found<[Car]>()
         let task = follow(store.objects(type: Car.self).filter { $0.model != "x" }.stream(), into: found)
-        #expect(try await wait { found.all.last?.map(\.id) == ["a"] })
+        #expect(try await eventually { found.all.last?.map(\.id) == ["a"] })
         await store.save(Car(id: "b"))
-        #expect(try await wait { found.all.last?.map(\.id) == ["a", "b"] })
+        #expect(try await eventually { found.all.last?.map(\.id) == ["a", "b"] })
         await store.save(Car(id: "b", model: "new"))
-        #expect(try await wait { found.all.last?.last?.model == "new" })
+        #expect(try await eventually { found.all.last?.last?.model == "new" })
         await store.delete(id: "a", of: Car.self)
-        #expect(try await wait { found.all.last?.map(\.id) == ["b"] })
+        #expect(try await eventually { found.all.last?.map(\.id) == ["b"] })
         await store.merge(with: [Car(id: "c"), Car(id: "d")])
-        #expect(try await wait { found.all.last?.map(\.id) == ["c", "d"] })
+        #expect(try await eventually { found.all.last?.map(\.id) == ["c", "d"] })
         store.reset()
-        #expect(try await wait { found.all.last?.isEmpty == true })
+        #expect(try await eventually { found.all.last?.isEmpty == true })
         #expect(found.all.count == 6)
         task.cancel()
         #expect(await task.value == nil)
@@ -51,11 +51,11 @@ import Testing
         let store = store
         let found = Found<[Car]>()
         let task = follow(store.objects(type: Car.self).filter { $0.model == "x" }.stream(), into: found)
-        #expect(try await wait { found.all.count == 1 })
+        #expect(try await eventually { found.all.count == 1 })
         await store.save(Model(id: "a"))
         await store.save(Car(id: "a"))
         await store.save(Car(id: "b", model: "x"))
-        #expect(try await wait { found.all.count > 1 })
+        #expect(try await eventually { found.all.count > 1 })
         #expect(found.all == [[], [Car(id: "b", model: "x")]])
         task.cancel()
         _ = await task.value
@@ -70,10 +70,10 @@ import Testing
         await store.save(Car(id: "a"))
         let found = Found<Car>()
         let task = follow(store.object(id: "a", of: Car.self).stream(), into: found)
-        #expect(try await wait { found.all.count == 1 })
+        #expect(try await eventually { found.all.count == 1 })
         await store.save(Car(id: "b"))
         await store.save(Car(id: "a", model: "new"))
-        #expect(try await wait { found.all.count == 2 })
+        #expect(try await eventually { found.all.count == 2 })
         await store.delete(id: "a", of: Car.self)
         let error = await task.value as? PapyrusStore.QueryError
         #expect(error?.isNotFound == true)
@@ -90,16 +90,18 @@ import Testing
             follow(store.object(id: "t", of: Maker.self).stream(), into: one),
             follow(store.objects(type: Maker.self).stream(), into: all),
         ]
-        #expect(try await wait { one.all.count == 1 && all.all.count == 1 })
+        #expect(try await eventually { one.all.count == 1 && all.all.count == 1 })
         await store.save(Model(id: "s", name: "renamed"))
-        #expect(try await wait { one.all.last?.models[0].name == "renamed" })
-        #expect(try await wait { all.all.last?[0].models[0].name == "renamed" })
+        #expect(try await eventually { one.all.last?.models[0].name == "renamed" })
+        #expect(try await eventually { all.all.last?[0].models[0].name == "renamed" })
         await store.delete(id: "s", of: Model.self)
         #expect(
-            try await wait { one.all.last?.models.isEmpty == true && all.all.last?[0].models.isEmpty == true }
+            try await eventually {
+                one.all.last?.models.isEmpty == true && all.all.last?[0].models.isEmpty == true
+            }
         )
         await store.save(Model(id: "s", name: "back"))
-        #expect(try await wait { one.all.last?.models.first?.name == "back" })
+        #expect(try await eventually { one.all.last?.models.first?.name == "back" })
         for task in tasks {
             task.cancel()
             _ = await task.value
@@ -113,11 +115,11 @@ import Testing
         let task = Task {
             for try await pieces in stream.value { found.add(pieces.count) }
         }
-        #expect(try await wait { found.all == [0] })
+        #expect(try await eventually { found.all == [0] })
         // More than the archive keeps events of.
         for _ in 0..<3 { await store.save(objects: Piece.all(ofSet: 0, count: 3_000)) }
         for id in 0..<200 { await store.delete(id: id, of: Piece.self) }
-        #expect(try await wait { found.all.last == 2_800 })
+        #expect(try await eventually { found.all.last == 2_800 })
         #expect(found.all.count < 204, "\(found.all.count)")
         task.cancel()
         _ = try? await task.value
@@ -134,12 +136,12 @@ import Testing
                 seen.add(moments.count)
             }
         }
-        #expect(try await wait { seen.all == [0] })
+        #expect(try await eventually { seen.all == [0] })
         let count = 30
         let worker = try ChildProcess(
             ChildProcess.program(named: "PapyrusWorker"), ["save", place.url.path, "\(count)", "40"])
-        #expect(try await wait { worker.hasEnded() } && worker.code == 0)
-        #expect(try await wait { seen.all.last == count })
+        #expect(try await eventually { worker.hasEnded() } && worker.code == 0)
+        #expect(try await eventually { seen.all.last == count })
         task.cancel()
         try await task.value
         #expect(seen.all == seen.all.sorted(), "none is seen after a later one")
@@ -170,13 +172,13 @@ import Testing
                 for try await cars in stream.value { seen.add(cars.count) }
             }
         }
-        #expect(try await wait { seen.all.reduce(0, +) == 1_000 })
+        #expect(try await eventually { seen.all.reduce(0, +) == 1_000 })
         #expect(threads < before + 100, "\(threads), before \(before)")
         await store.save(Car(id: "c"))
-        #expect(try await wait { seen.all.reduce(0, +) == 3_000 })
+        #expect(try await eventually { seen.all.reduce(0, +) == 3_000 })
         for task in tasks { task.cancel() }
         for task in tasks { _ = try? await task.value }
-        #expect(try await wait { store.waitingObservers == 0 })
+        #expect(try await eventually { store.waitingObservers == 0 })
     }
 
     @Test func aStreamThatNobodyHasAnyMoreIsGone() async throws {
@@ -188,7 +190,7 @@ import Testing
         }
         #expect(try await look() == [Car(id: "a")])
         _ = store.objects(type: Car.self).stream()
-        #expect(try await wait { store.waitingObservers == 0 })
+        #expect(try await eventually { store.waitingObservers == 0 })
     }
 
     @Test func aStreamGoesOnInAFolderThatIsMadeAnew() async throws {
@@ -196,11 +198,11 @@ import Testing
         await store.save(Car(id: "a"))
         let found = Found<[Car]>()
         let task = follow(store.objects(type: Car.self).stream(), into: found)
-        #expect(try await wait { found.all.count == 1 })
+        #expect(try await eventually { found.all.count == 1 })
         try FileManager.default.removeItem(at: place.url)
-        #expect(try await wait { found.all.last?.isEmpty == true })
+        #expect(try await eventually { found.all.last?.isEmpty == true })
         await store.save(Car(id: "b"))
-        #expect(try await wait { found.all.last?.map(\.id) == ["b"] })
+        #expect(try await eventually { found.all.last?.map(\.id) == ["b"] })
         task.cancel()
         _ = await task.value
     }

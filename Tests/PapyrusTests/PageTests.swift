@@ -36,7 +36,7 @@ import Testing
             await manufacturers.observe()
             await manufacturers.all()
             try #require(try await manufacturers.stream() == [tesla])
-            try #require(try await wait { await manufacturers.shown == 2 })
+            try #require(try await eventually { await manufacturers.shown == 2 })
 
             await store.save(objects: [tesla, Relations.ford])
             await deletingQueries()

@@ -1,6 +1,7 @@
 import Foundation
 import Papyrus
 import Synchronization
+import TestSupport
 import Testing
 
 #if canImport(Combine)
@@ -19,15 +20,15 @@ import Combine
             .subscribe(on: DispatchQueue.global())
             .receive(on: DispatchQueue.global())
             .sink { found.add($0) }
-        #expect(try await wait { found.all == [[]] })
+        #expect(try await eventually { found.all == [[]] })
         await store.save(objects: [Car(id: "a"), Car(id: "b")])
-        #expect(try await wait { found.all.last?.map(\.id) == ["b", "a"] })
+        #expect(try await eventually { found.all.last?.map(\.id) == ["b", "a"] })
         cancellable.cancel()
         await store.save(Car(id: "c"))
         // Another one that is told of it: so the first would have been.
         let other = Found<[Car]>()
         let second = store.objects(type: Car.self).publisher().sink { other.add($0) }
-        #expect(try await wait { other.all.last?.count == 3 })
+        #expect(try await eventually { other.all.last?.count == 3 })
         second.cancel()
         #expect(found.all.count == 2)
     }
@@ -45,11 +46,11 @@ import Combine
                 }
             },
             receiveValue: { found.add($0) })
-        #expect(try await wait { found.all.count == 1 })
+        #expect(try await eventually { found.all.count == 1 })
         await store.save(Car(id: "a", model: "new"))
-        #expect(try await wait { found.all.last?.model == "new" })
+        #expect(try await eventually { found.all.last?.model == "new" })
         await store.delete(id: "a", of: Car.self)
-        #expect(try await wait { ends.all == [true] })
+        #expect(try await eventually { ends.all == [true] })
         #expect(found.all.count == 2)
         withExtendedLifetime(cancellable) {}
     }
@@ -61,10 +62,10 @@ import Combine
         await store.save(Car(id: "0"))
         let subscriber = OneByOne(found)
         store.objects(type: Car.self).publisher().subscribe(subscriber)
-        #expect(try await wait { found.all == [1] })
+        #expect(try await eventually { found.all == [1] })
         for number in 1...3 { await store.save(Car(id: "\(number)")) }
         subscriber.askForMore()
-        #expect(try await wait { found.all == [1, 4] })
+        #expect(try await eventually { found.all == [1, 4] })
         subscriber.end()
     }
 
@@ -104,9 +105,9 @@ import Combine
                 .sink { cars in seen.withLock { $0 += cars.count } }
                 .store(in: &cancellables)
         }
-        #expect(try await wait { seen.withLock { $0 } == 200 })
+        #expect(try await eventually { seen.withLock { $0 } == 200 })
         await store.save(Car(id: "b"))
-        #expect(try await wait { seen.withLock { $0 } == 600 })
+        #expect(try await eventually { seen.withLock { $0 } == 600 })
         cancellables = []
         await store.save(Car(id: "c"))
         #expect(await store.objects(type: Car.self).execute().count == 3)

@@ -1,6 +1,7 @@
 import Foundation
 import Papyrus
 import Synchronization
+import TestSupport
 import Testing
 
 /// A store's folder, removed with the last that has it.
@@ -14,15 +15,6 @@ final class Place: Sendable {
     }
 
     deinit { try? FileManager.default.removeItem(at: url) }
-}
-
-/// Waits until it holds, for a minute on a busy machine.
-func wait(until condition: () async throws -> Bool) async throws -> Bool {
-    for _ in 0..<6_000 {
-        if try await condition() { return true }
-        try await Task.sleep(for: .milliseconds(10))
-    }
-    return try await condition()
 }
 
 /// What tasks have found.

@@ -17,7 +17,8 @@ struct DocumentTests {
         let subcommands: [Command]?
 
         var options: [String] {
-            (arguments ?? []).flatMap { $0.names ?? [] }.filter { $0.kind == "long" }.map(\.name)
+            let names = (arguments ?? []).flatMap { $0.names ?? [] }
+            return names.filter { $0.kind == "long" }.map(\.name)
         }
     }
 

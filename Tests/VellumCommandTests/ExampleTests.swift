@@ -2,25 +2,14 @@ import Foundation
 import TestSupport
 import Testing
 
-/// The example package, built as its user would build it, and looked into while it runs.
+/// The program of the example package, looked into while it runs; and the package, built as its user would build it.
 @Suite struct ExampleTests {
-    private static let root = Vellum.root
-
-    /// `swift build` of the package into a folder that stays, so that only the first time takes long.
-    private func build() throws -> ChildProcess.Outcome {
-        try ChildProcess.run(
-            "/usr/bin/env",
-            [
-                "swift", "build", "--package-path", Self.root.appending(path: "Tests/ExampleApp").path,
-                "--scratch-path", Self.root.appending(path: ".build/example").path,
-            ])
-    }
-
-    /// The program, which does its work and then waits for return until `meanwhile` is over.
-    private func run(store: String, meanwhile: () throws -> Void = {}) throws -> Vellum.Result {
+    /// Runs the program, which does its work and then waits for return until `meanwhile` is over.
+    private func run(
+        _ executable: String, store: String, meanwhile: () throws -> Void = {}
+    ) throws -> Vellum.Result {
         let program = try Spawned(
-            [], executable: Self.root.appending(path: ".build/example/debug/Cities").path, holdsInput: true,
-            environment: ["VELLUM_STORE": store])
+            [], executable: executable, holdsInput: true, environment: ["VELLUM_STORE": store])
         try meanwhile()
         program.type("\n")
         return try program.result()
@@ -38,16 +27,29 @@ import Testing
     }
 
     @Test func aProgramThatUsesTheLibrary() throws {
-        let built = try build()
+        try use(ChildProcess.program(named: "Cities"))
+    }
+
+    /// `swift build` of the package into a folder that stays, so that only the first time takes minutes.
+    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak")) func aPackageThatUsesTheLibrarySoak() throws {
+        let built = try ChildProcess.run(
+            "/usr/bin/env",
+            [
+                "swift", "build", "--package-path", Vellum.root.appending(path: "Tests/ExampleApp").path,
+                "--scratch-path", Vellum.root.appending(path: ".build/example").path,
+            ])
         let said = built.text + built.errors
         try #require(built.status == 0, "\(said)")
         #expect(!said.contains("warning:"), "\(said)")
         #expect(!said.contains("TerminalKit") && !said.contains("ArgumentParser"))
+        try use(Vellum.root.appending(path: ".build/example/debug/Cities").path)
+    }
 
+    private func use(_ executable: String) throws {
         let folder = try TemporaryFolder()
         let store = folder / "store"
         let largest = "City 49880 999720\nCity 99760 999440\nCity 39020 999380\n"
-        let first = try run(store: store) {
+        let first = try run(executable, store: store) {
             try waitForResults(in: store)
             let archives = try Vellum.run(["ls", "--store", store])
             #expect(archives.status == 0)
@@ -63,7 +65,7 @@ import Testing
         #expect(first.status == 0)
         #expect(first.text.hasPrefix("recorded 100,000 cities\n" + largest))
 
-        let second = try run(store: store)
+        let second = try run(executable, store: store)
         #expect(second.status == 0)
         #expect(second.text.hasPrefix("the cities are still there\n" + largest))
         #expect(second.text.contains(store))

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("append and tail")
@@ -145,8 +146,7 @@ struct LogTests {
         func begun() throws -> Bool {
             try store.done("append", "L", "--whole", input: message)
             // The ring holds one message: another before this one is read would be a true loss.
-            for _ in 0..<200 where tail.lines.isEmpty { usleep(10_000) }
-            return !tail.lines.isEmpty
+            return holds(within: 2) { !tail.lines.isEmpty }
         }
         try await tail.until("a beginning", begun)
         for _ in 0..<5 {
@@ -198,9 +198,7 @@ struct LogTests {
         let appender = try Spawned(
             ["--store", store.path, "append", "L"], input: String(repeating: "abcdefgh\n", count: 3_000_000))
         defer { withExtendedLifetime(appender) {} }
-        for _ in 0..<500 where try store.done("tail", "L", "-n", "1", "--raw").text == "first\n" {
-            usleep(10_000)
-        }
+        #expect(try holds { try store.done("tail", "L", "-n", "1", "--raw").text != "first\n" })
         for count in [1, 3] {
             let result = try store.done("tail", "L", "-n", "\(count)", "--raw")
             #expect(result.lines.count <= count)

@@ -1,5 +1,6 @@
 import Foundation
 import StorageEngine
+import TestSupport
 import Testing
 
 @Suite("Ring files by their path")
@@ -97,7 +98,7 @@ struct RingFileTests {
         let ring = try ring()
         let tail = try Spawned(["tail", path, "-f", "--raw"])
         func wait(_ count: Int) throws -> [String] {
-            for _ in 0..<6_000 where tail.lines.count < count { usleep(10_000) }
+            _ = holds { tail.lines.count >= count }
             return tail.lines
         }
         #expect(try wait(1) == ["start"])

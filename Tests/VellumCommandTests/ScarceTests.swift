@@ -26,23 +26,27 @@ import Testing
         try Vellum.shell("\(limits); exec \"$0\" \(words) --store \"$1\"", path)
     }
 
-    @Test(arguments: ["ulimit -n 64", "ulimit -v 600000"])
-    func hundredsOfArchivesNeedNoMoreThanOne(limits: String) throws {
+    @Test func hundredsOfArchivesNeedNoMoreThanOne() throws {
         try fill(archives: 600)
+        for limits in ["ulimit -n 64", "ulimit -v 600000"] { try lookAtAll(600, within: limits) }
+    }
+
+    private func lookAtAll(_ count: Int, within limits: String) throws {
         let list = try run(limits, "ls")
-        #expect(list.status == 0 && list.lines.count == 600, "\(list.errors.suffix(300))")
+        #expect(list.status == 0 && list.lines.count == count, "\(list.errors.suffix(300))")
         let check = try run(limits, "check")
         #expect(check.status == 0, "\(check.errors.suffix(300))")
-        #expect(check.lines.count == 600 && check.lines.allSatisfy { $0.contains(": clean, 1 entry") })
+        #expect(check.lines.count == count && check.lines.allSatisfy { $0.contains(": clean, 1 entry") })
         let stats = try run(limits, "stats")
         #expect(stats.status == 0, "\(stats.errors.suffix(300))")
-        #expect(stats.lines.count(where: { $0.contains("\tentries\t1") }) == 600)
+        #expect(stats.lines.count(where: { $0.contains("\tentries\t1") }) == count)
         let copy = folder / "copy"
         let backup = try run(limits, "backup '\(copy)'")
         #expect(
-            backup.status == 0 && backup.errors.contains("copied 600 archives"),
+            backup.status == 0 && backup.errors.contains("copied \(count) archives"),
             "\(backup.errors.suffix(300))")
-        #expect(try Store.open(at: copy, mode: .readOnly).archiveNames().count == 600)
+        #expect(try Store.open(at: copy, mode: .readOnly).archiveNames().count == count)
+        try FileManager.default.removeItem(atPath: copy)
     }
 
     @Test func whatCouldNotBeReadIsNotCalledDamaged() throws {

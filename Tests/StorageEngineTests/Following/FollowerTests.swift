@@ -1,6 +1,7 @@
 import Foundation
 import StorageEngine
 import Synchronization
+import TestSupport
 import Testing
 
 /// Followers of events that block no thread.
@@ -16,15 +17,6 @@ import Testing
 
     private func archive(_ folder: TemporaryFolder, _ name: String = "F") throws -> Archive {
         try Store.open(at: folder.store).archive(named: name, orCreate: ArchiveConfiguration())
-    }
-
-    private func wait(_ seconds: Double = 20, until isDone: () throws -> Bool) async throws -> Bool {
-        let end = Date().addingTimeInterval(seconds)
-        while Date() < end {
-            if try isDone() { return true }
-            try await Task.sleep(for: .milliseconds(2))
-        }
-        return try isDone()
     }
 
     /// Threads of this process.
@@ -53,7 +45,7 @@ import Testing
                     return keys
                 }
             }
-            #expect(try await wait { archives[0].followers.waiting == 1_000 })
+            #expect(try await eventually { archives[0].followers.waiting == 1_000 })
             #expect(archives.allSatisfy { $0.followers.isActive })
             for key in ["a", "b", "c"] {
                 for archive in archives { try archive.put([1], forKey: key) }
@@ -62,7 +54,9 @@ import Testing
         }
         #expect(reached.value == 3_000)
         #expect(archives[0].followers.waiting == 0)
-        #expect(try await wait(5) { !archives[0].followers.isActive }, "the thread goes with the last")
+        #expect(
+            try await eventually(within: 5) { !archives[0].followers.isActive },
+            "the thread goes with the last")
     }
 
     /// As many as the pool has threads, and more: none of them may be held.
@@ -77,7 +71,7 @@ import Testing
                 return true
             }
         }
-        #expect(try await wait { archive.followers.waiting == 200 })
+        #expect(try await eventually { archive.followers.waiting == 200 })
         #expect(threads - before <= 32, "\(threads) threads, \(before) before")
         // An unrelated task runs while all of them wait.
         #expect(await Task.detached { 7 }.value == 7)
@@ -103,7 +97,7 @@ import Testing
                     }
                 }
             }
-            #expect(try await wait { archive.followers.waiting == count })
+            #expect(try await eventually { archive.followers.waiting == count })
             archive.close()
             for try await error in group { #expect(error == .closed(name: "F")) }
         }
@@ -125,12 +119,12 @@ import Testing
                 return error
             }
         }
-        #expect(try await wait { archive.followers.waiting == 1 })
+        #expect(try await eventually { archive.followers.waiting == 1 })
         if byOther {
             try other.removeArchive(named: "F")
         } else {
             // Foundation gives up when somebody, as here the archive that ends, takes a file away before it does.
-            let isGone = try await wait {
+            let isGone = try await eventually {
                 try? FileManager.default.removeItem(atPath: folder.store)
                 return !FileManager.default.fileExists(atPath: folder.store)
             }
@@ -159,7 +153,7 @@ import Testing
         for number in 0..<6_000 {
             try archive.put([1], forKey: "\(number)")
             if number % 500 == 499 {
-                #expect(try await wait { seen.value == number + 1 })
+                #expect(try await eventually { seen.value == number + 1 })
             }
         }
         #expect(try await task.value == (0..<6_000).map { "\($0)" })

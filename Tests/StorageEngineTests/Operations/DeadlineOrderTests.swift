@@ -1,4 +1,5 @@
 import StorageEngine
+import TestSupport
 import Testing
 
 /// Expired entries: in the order of their deadlines, gone without anyone asking, counted nowhere.
@@ -94,10 +95,7 @@ import Testing
         }
         store.close()
         let idle = try Store.open(at: folder.store).archive(named: "Life")
-        for _ in 0..<1_000 where try idle.status().expirations < 50 {
-            try await Task.sleep(for: .milliseconds(10))
-        }
-        #expect(try idle.status().expirations == 50)
+        #expect(try await eventually { try idle.status().expirations == 50 })
         #expect(try idle.check().clean)
     }
 }

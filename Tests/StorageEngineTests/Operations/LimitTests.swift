@@ -29,7 +29,8 @@ import Testing
     private static func bound(limit: Int, entries: Int, keyBytes: Int) -> Double {
         // Frame header, index line and padding of an entry with a key of up to eight bytes fit into 128; what a key is
         // longer comes on top.
-        1.25 * Double(limit + entries * (128 + max(0, keyBytes - 8))) + 1_048_576
+        let each = 128 + max(0, keyBytes - 8)
+        return 1.25 * Double(limit + entries * each) + 1_048_576
     }
 
     /// One archive under one pattern.

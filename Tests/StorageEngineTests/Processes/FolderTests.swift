@@ -47,10 +47,7 @@ import Testing
                 }
             }
         }
-        for _ in 0..<15_000 where seen.withLock({ finished }) < 4 {
-            try await Task.sleep(for: .milliseconds(2))
-        }
-        #expect(seen.withLock { finished } == 4)
+        #expect(try await eventually { seen.withLock { finished } == 4 })
         #expect(seen.withLock { wrong } == [])
         #expect(try archives[0].status().attachedProcesses == 2, "each store has a line")
         second.close()

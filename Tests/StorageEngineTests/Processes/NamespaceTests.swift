@@ -45,14 +45,6 @@ import Testing
             executable: NamespaceTests.unshare)
     }
 
-    private func wait(_ condition: () throws -> Bool) async throws -> Bool {
-        for _ in 0..<2500 {
-            if try condition() { return true }
-            try await Task.sleep(for: .milliseconds(4))
-        }
-        return false
-    }
-
     /// A process that opened the store looked the pids of all others up in its own namespace, found nobody, and cleared
     /// the lines of those in other containers, with the entries that only their memory held.
     @Test(.enabled(if: hasPIDs, "the system allows no PID namespace here"))
@@ -61,7 +53,8 @@ import Testing
         let archive = try filled(folder, .fileLock)
         let worker = try start(NamespaceTests.pids, ["hold", folder.store, "A", "1"], folder)
         #expect(
-            try await wait { try archive.metadata("worker 1")?.tier == .memory }, "\(worker.linesSoFar())")
+            try await eventually { try archive.metadata("worker 1")?.tier == .memory },
+            "\(worker.linesSoFar())")
         let second = try Store.open(at: folder.store).archive(named: "A")
         #expect(try second.processes().count { $0.isAlive } == 3)
         #expect(try second.metadata("worker 1")?.tier == .memory)
@@ -77,7 +70,7 @@ import Testing
         #expect(try archive.metadata("worker 1")?.tier == .memory)
 
         worker.signal(SIGKILL)
-        #expect(try await wait { try archive.processes().count { $0.isAlive } == 2 }, "its end is seen")
+        #expect(try await eventually { try archive.processes().count { $0.isAlive } == 2 }, "its end is seen")
         let third = try Store.open(at: folder.store).archive(named: "A")
         #expect(try third.processes().count == 3)
         #expect(try third.metadata("worker 1") == nil)
@@ -99,11 +92,11 @@ import Testing
         // What the last one there left is taken over, to and fro.
         let worker = try start(NamespaceTests.pids, ["hold", folder.store, "A", "2"], folder)
         let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
-        #expect(try await wait { try observer.metadata("worker 2") != nil }, "\(worker.linesSoFar())")
+        #expect(try await eventually { try observer.metadata("worker 2") != nil }, "\(worker.linesSoFar())")
         #expect(throws: StorageError.self) { try Store.open(at: folder.store).archive(named: "A") }
         worker.signal(SIGKILL)
         #expect(
-            try await wait {
+            try await eventually {
                 (try? Store.open(at: folder.store).archive(named: "A").put([1], forKey: "x")) != nil
             })
         #expect(try Store.open(at: folder.store).archive(named: "A").check().clean)
@@ -126,7 +119,8 @@ import Testing
             try archive.processes().count { $0.isAlive } == 1, "start times are told by the reader's clock")
         let holder = try start(NamespaceTests.times, ["hold", folder.store, "A", "1"], folder)
         #expect(
-            try await wait { try archive.metadata("worker 1")?.tier == .memory }, "\(holder.linesSoFar())")
+            try await eventually { try archive.metadata("worker 1")?.tier == .memory },
+            "\(holder.linesSoFar())")
         let second = try Store.open(at: folder.store).archive(named: "A")
         #expect(try second.metadata("worker 1")?.tier == .memory)
         #expect(try second.processes().count { $0.isAlive } == 3)

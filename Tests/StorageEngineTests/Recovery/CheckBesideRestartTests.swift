@@ -1,6 +1,7 @@
 import Foundation
 import StorageEngine
 import Synchronization
+import TestSupport
 import Testing
 
 /// What broke: a check that ran while a writer came back and made the index anew held the old index, whose head no
@@ -50,9 +51,7 @@ import Testing
             try write(round)
         }
         outcome.isOver.store(true, ordering: .relaxed)
-        for _ in 0..<10_000 where !outcome.hasEnded.load(ordering: .relaxed) {
-            try await Task.sleep(for: .milliseconds(2))
-        }
+        #expect(try await eventually { outcome.hasEnded.load(ordering: .relaxed) })
         #expect(outcome.problems.withLock { $0 } == [])
         #expect(outcome.checks.load(ordering: .relaxed) > 0)
     }

@@ -237,8 +237,10 @@ import Testing
         }
         let messages = try #require(plainly(try bytes(path)))
         #expect(messages.count == 1_000)
-        for writer in 0..<4 {
-            #expect(messages.filter { $0[0] == writer }.map { $0[1] } == (0..<250).map { UInt8($0) })
+        let inOrder = [UInt8](0..<250)
+        for writer: UInt8 in 0..<4 {
+            let written = messages.filter { $0[0] == writer }.map { $0[1] }
+            #expect(written == inOrder)
         }
     }
 
