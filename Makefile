@@ -31,8 +31,6 @@ TESTED := -c release -Xswiftc -DDEBUG -Xswiftc -assert-config -Xswiftc Debug --d
 # `swift build` can't do without testable imports; listing the tests builds them.
 BUILD_TESTS := $(SWIFT) test list $(TESTED) >/dev/null
 RUN_TESTS := $(SWIFT) test --skip-build --disable-xctest $(TESTED)
-# All tests begin at once otherwise, and what one of them has started goes on while it waits for its next turn.
-export SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH ?= 4
 # With --foreground Ctrl-C reaches the tests, and on an interrupt SwiftPM ends what it started. macOS has no
 # timeout command; there the tests' own time limits must do.
 BOUND := $(shell command -v timeout >/dev/null 2>&1 && echo timeout --foreground -s INT -k 20 $(TEST_TIMEOUT))
