@@ -45,7 +45,7 @@ import Testing
                     return keys
                 }
             }
-            #expect(try await eventually { archives[0].followers.waiting == 1_000 })
+            #expect(try await eventually(within: 20) { archives[0].followers.waiting == 1_000 })
             #expect(archives.allSatisfy { $0.followers.isActive })
             for key in ["a", "b", "c"] {
                 for archive in archives { try archive.put([1], forKey: key) }
@@ -71,7 +71,7 @@ import Testing
                 return true
             }
         }
-        #expect(try await eventually { archive.followers.waiting == 200 })
+        #expect(try await eventually(within: 20) { archive.followers.waiting == 200 })
         #expect(threads - before <= 32, "\(threads) threads, \(before) before")
         // An unrelated task runs while all of them wait.
         #expect(await Task.detached { 7 }.value == 7)
@@ -97,7 +97,7 @@ import Testing
                     }
                 }
             }
-            #expect(try await eventually { archive.followers.waiting == count })
+            #expect(try await eventually(within: 20) { archive.followers.waiting == count })
             archive.close()
             for try await error in group { #expect(error == .closed(name: "F")) }
         }
@@ -119,12 +119,12 @@ import Testing
                 return error
             }
         }
-        #expect(try await eventually { archive.followers.waiting == 1 })
+        #expect(try await eventually(within: 20) { archive.followers.waiting == 1 })
         if byOther {
             try other.removeArchive(named: "F")
         } else {
             // Foundation gives up when somebody, as here the archive that ends, takes a file away before it does.
-            let isGone = try await eventually {
+            let isGone = try await eventually(within: 20) {
                 try? FileManager.default.removeItem(atPath: folder.store)
                 return !FileManager.default.fileExists(atPath: folder.store)
             }
@@ -153,7 +153,7 @@ import Testing
         for number in 0..<6_000 {
             try archive.put([1], forKey: "\(number)")
             if number % 500 == 499 {
-                #expect(try await eventually { seen.value == number + 1 })
+                #expect(try await eventually(within: 20) { seen.value == number + 1 })
             }
         }
         #expect(try await task.value == (0..<6_000).map { "\($0)" })

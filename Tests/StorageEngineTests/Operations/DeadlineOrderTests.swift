@@ -95,7 +95,7 @@ import Testing
         }
         store.close()
         let idle = try Store.open(at: folder.store).archive(named: "Life")
-        #expect(try await eventually { try idle.status().expirations == 50 })
+        #expect(try await eventually(within: 10) { try idle.status().expirations == 50 })
         #expect(try idle.check().clean)
     }
 }

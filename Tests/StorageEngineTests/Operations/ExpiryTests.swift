@@ -95,7 +95,7 @@ import Testing
         }
         try archive.put([1], forKey: "stays")
         // Not counted as entries from the moment on at which they expire, and as expired when they are removed.
-        #expect(try await eventually { try archive.status().expirations == 100 })
+        #expect(try await eventually(within: 10) { try archive.status().expirations == 100 })
         let status = try archive.status()
         #expect(status.entries == 1)
         #expect(status.diskBytes == 1)

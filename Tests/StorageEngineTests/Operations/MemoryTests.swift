@@ -177,7 +177,7 @@ import Testing
         let (one, _) = try handles(folder)
         let mine = try record("worker 7", one, bytes: 99)
         let worker = try Worker(["hold", folder.store, "M", "7"], in: folder)
-        #expect(try await eventually { try one.entries().count >= 3 })
+        #expect(try await eventually(within: 10) { try one.entries().count >= 3 })
         #expect(try one.access(mine) == .current)
         let list = try one.entries()
         let holders = try list.indices.filter { try list.key(at: $0) == "worker 7" }.flatMap {
@@ -241,7 +241,7 @@ import Testing
         let folder = try TemporaryFolder()
         let (one, _) = try handles(folder)
         let worker = try Worker(["hold", folder.store, "M", "7"], in: folder)
-        #expect(try await eventually { try one.metadata("worker 7")?.tier == .memory })
+        #expect(try await eventually(within: 5) { try one.metadata("worker 7")?.tier == .memory })
         #expect(try one.metadata("on disk 7")?.tier == .both)
         #expect(try one.processes().count { $0.isAlive } == 2)
         worker.signal(9)

@@ -6,7 +6,7 @@ import Testing
 /// Room (S14): what was deleted, evicted or expired gives its room back although nobody writes.
 @Suite struct RoomTests {
     private func wait(_ archive: Archive, for footprint: UInt64) async throws {
-        #expect(try await eventually { try archive.status().footprint <= footprint })
+        #expect(try await eventually(within: 15) { try archive.status().footprint <= footprint })
     }
 
     /// What broke: a cache of a large limit kept the whole log of entries that had been deleted, one by one.
@@ -35,7 +35,7 @@ import Testing
                 [UInt8](repeating: 1, count: 4_000), forKey: "k\(number)",
                 attributes: EntryAttributes(lifetime: .milliseconds(1_500)))
         }
-        #expect(try await eventually { try archive.status().expirations == 4_000 })
+        #expect(try await eventually(within: 15) { try archive.status().expirations == 4_000 })
         try await wait(archive, for: 3_000_000)
         #expect(try archive.check().clean)
     }
@@ -56,7 +56,7 @@ import Testing
         }
         try other.put([1], forKey: "stays")
         store.close()
-        #expect(try await eventually { try idle.status().expirations == 2_000 })
+        #expect(try await eventually(within: 15) { try idle.status().expirations == 2_000 })
         try await wait(idle, for: 1_500_000)
         #expect(try idle.status().entries == 1)
     }

@@ -47,7 +47,7 @@ import Testing
                 }
             }
         }
-        #expect(try await eventually { seen.withLock { finished } == 4 })
+        #expect(try await eventually(within: 30) { seen.withLock { finished } == 4 })
         #expect(seen.withLock { wrong } == [])
         #expect(try archives[0].status().attachedProcesses == 2, "each store has a line")
         second.close()

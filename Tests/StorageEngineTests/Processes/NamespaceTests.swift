@@ -53,7 +53,7 @@ import Testing
         let archive = try filled(folder, .fileLock)
         let worker = try start(NamespaceTests.pids, ["hold", folder.store, "A", "1"], folder)
         #expect(
-            try await eventually { try archive.metadata("worker 1")?.tier == .memory },
+            try await eventually(within: 10) { try archive.metadata("worker 1")?.tier == .memory },
             "\(worker.linesSoFar())")
         let second = try Store.open(at: folder.store).archive(named: "A")
         #expect(try second.processes().count { $0.isAlive } == 3)
@@ -70,7 +70,9 @@ import Testing
         #expect(try archive.metadata("worker 1")?.tier == .memory)
 
         worker.signal(SIGKILL)
-        #expect(try await eventually { try archive.processes().count { $0.isAlive } == 2 }, "its end is seen")
+        #expect(
+            try await eventually(within: 10) { try archive.processes().count { $0.isAlive } == 2 },
+            "its end is seen")
         let third = try Store.open(at: folder.store).archive(named: "A")
         #expect(try third.processes().count == 3)
         #expect(try third.metadata("worker 1") == nil)
@@ -92,11 +94,13 @@ import Testing
         // What the last one there left is taken over, to and fro.
         let worker = try start(NamespaceTests.pids, ["hold", folder.store, "A", "2"], folder)
         let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
-        #expect(try await eventually { try observer.metadata("worker 2") != nil }, "\(worker.linesSoFar())")
+        #expect(
+            try await eventually(within: 10) { try observer.metadata("worker 2") != nil },
+            "\(worker.linesSoFar())")
         #expect(throws: StorageError.self) { try Store.open(at: folder.store).archive(named: "A") }
         worker.signal(SIGKILL)
         #expect(
-            try await eventually {
+            try await eventually(within: 10) {
                 (try? Store.open(at: folder.store).archive(named: "A").put([1], forKey: "x")) != nil
             })
         #expect(try Store.open(at: folder.store).archive(named: "A").check().clean)
@@ -119,7 +123,7 @@ import Testing
             try archive.processes().count { $0.isAlive } == 1, "start times are told by the reader's clock")
         let holder = try start(NamespaceTests.times, ["hold", folder.store, "A", "1"], folder)
         #expect(
-            try await eventually { try archive.metadata("worker 1")?.tier == .memory },
+            try await eventually(within: 10) { try archive.metadata("worker 1")?.tier == .memory },
             "\(holder.linesSoFar())")
         let second = try Store.open(at: folder.store).archive(named: "A")
         #expect(try second.metadata("worker 1")?.tier == .memory)

@@ -51,7 +51,7 @@ import Testing
             try write(round)
         }
         outcome.isOver.store(true, ordering: .relaxed)
-        #expect(try await eventually { outcome.hasEnded.load(ordering: .relaxed) })
+        #expect(try await eventually(within: 20) { outcome.hasEnded.load(ordering: .relaxed) })
         #expect(outcome.problems.withLock { $0 } == [])
         #expect(outcome.checks.load(ordering: .relaxed) > 0)
     }

@@ -91,7 +91,7 @@ import Vellum
                     return person.age
                 }
             }
-            #expect(try await eventually { gate.entered.load(ordering: .relaxed) == 1 })
+            #expect(try await eventually(within: 4) { gate.entered.load(ordering: .relaxed) == 1 })
             gate.open()
             return try await group.reduce(into: []) { $0.append($1) }
         }
@@ -126,9 +126,9 @@ import Vellum
             }.text
         }
         let first = Task { try await ask() }
-        #expect(try await eventually { gate.entered.load(ordering: .relaxed) == 1 })
+        #expect(try await eventually(within: 4) { gate.entered.load(ordering: .relaxed) == 1 })
         let second = Task { try await ask() }
-        #expect(try await eventually { notes.core.flights.waiting(for: "a") == 2 })
+        #expect(try await eventually(within: 4) { notes.core.flights.waiting(for: "a") == 2 })
         first.cancel()
         await #expect(throws: CancellationError.self) { try await first.value }
         gate.open()
@@ -145,11 +145,11 @@ import Vellum
                 return Note(primaryKey: "a", text: "2")
             }.text
         }
-        #expect(try await eventually { other.entered.load(ordering: .relaxed) == 1 })
+        #expect(try await eventually(within: 4) { other.entered.load(ordering: .relaxed) == 1 })
         alone.cancel()
         await #expect(throws: CancellationError.self) { try await alone.value }
         other.open()
-        #expect(try await eventually { wasCancelled.isSet })
+        #expect(try await eventually(within: 4) { wasCancelled.isSet })
         #expect(try await ask() == "1", "a new computation, not the one that was stopped")
     }
 
@@ -235,7 +235,7 @@ import Vellum
                 #expect(note.text == "made")
             }
         }
-        #expect(try await eventually { made.value > 0 })
+        #expect(try await eventually(within: 4) { made.value > 0 })
         let last = try await handles[0].asynchronous.value(forKey: "a", waitingForProcesses: .seconds(600)) {
             made.add()
             return Note(primaryKey: "a", text: "made")
@@ -274,6 +274,6 @@ import Vellum
             forKey: "a", expiresIn: .seconds(600), renewingBefore: .seconds(90)
         ) { Note(primaryKey: "a", text: "4") }
         #expect(present.text == "3", "at once")
-        #expect(try await eventually { notes.peek(archiveWithKey: "a")?.text == "4" })
+        #expect(try await eventually(within: 4) { notes.peek(archiveWithKey: "a")?.text == "4" })
     }
 }
