@@ -13,7 +13,7 @@ struct VellumCommand: ParsableCommand {
             by tabs elsewhere, JSON with --json. All else goes to standard error.
 
             Exit codes: 0 done; 1 nothing matched, a check failed or a value was refused; 2 wrong usage; 3 the store \
-            could not be opened or read; 130 interrupted.
+            could not be opened or read, or has lost entries; 130 interrupted.
             """,
         version: "0.1.0",
         subcommands: [

@@ -30,9 +30,9 @@ final class Visit {
             let list = try archive.entries()
             var found: [String: [UInt8]] = [:]
             for index in list.indices {
-                guard let key = try list.key(at: index), let metadata = try list.metadata(at: index) else {
-                    continue
-                }
+                guard let key = try list.soundKey(at: index),
+                    let metadata = try list.soundMetadata(at: index)
+                else { continue }
                 let value = try? list.withValue(at: index) { Array($0) }
                 if metadata.expires == nil, let value { found[key] = value }
                 _ = try? archive.history(of: key)
@@ -64,9 +64,8 @@ final class Visit {
     /// Uses all operations that change something.
     func use(trusting: Bool = false) {
         with(.readWrite) { _, archive in
-            let keys = try archive.entries().prefix(40).indices.compactMap {
-                try archive.entries().key(at: $0)
-            }
+            let list = try archive.entries()
+            let keys = try list.indices.prefix(40).compactMap { try list.soundKey(at: $0) }
             for key in keys.prefix(10) { _ = try? archive.access(key) }
             for action in (try? archive.reversibleActions()) ?? [] { _ = try? archive.undo(action.id) }
             for (number, key) in (keys.prefix(6) + ["new", "new too"]).enumerated() {

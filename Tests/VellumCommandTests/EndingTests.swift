@@ -94,6 +94,31 @@ struct EndingTests {
         #expect(explained.status == 3 && explained.errors.contains("1 entry is damaged"))
     }
 
+    /// What broke: the bytes of damaged entries were listed as their keys and owners.
+    @Test func damagedKeysAreLeftOutAndCounted() throws {
+        for number in 1...3 { try store.done("put", "B", "key\(number)", "--owner", "own1", input: "{}") }
+        let path = URL(fileURLWithPath: store.path + "/B.archive/00000001.segment")
+        var bytes = try Data(contentsOf: path)
+        bytes[try #require(bytes.firstRange(of: Data("key2".utf8))).lowerBound] ^= 1
+        bytes[try #require(bytes.firstRange(of: Data("own1".utf8))).lowerBound] ^= 1
+        try bytes.write(to: path)
+        let keys = try store.run("keys", "B")
+        #expect(keys.status == 3 && keys.lines.count == 1 && keys.text.hasPrefix("key3\t"), "\(keys.text)")
+        #expect(keys.errors.contains("2 entries cannot be read"), "\(keys.errors)")
+        let sorted = try store.run("keys", "B", "--order", "created", "--json")
+        #expect(sorted.status == 3 && sorted.lines.count == 1)
+        let plan = try store.run("rm", "B", "--owner", "own1", "--dry-run")
+        #expect(plan.status == 3 && plan.text.hasPrefix("would delete 1 entry"), "\(plan.text)")
+        #expect(plan.errors.contains("2 entries cannot be read"), "\(plan.errors)")
+        // What broke: once the index was made anew nobody said that anything was missing.
+        try FileManager.default.removeItem(atPath: store.path + "/B.archive/index")
+        for words in [["keys", "B"], ["export", "B"], ["query", "B", "count"], ["get", "B", "key2"]] {
+            let run = try Vellum.run(words + ["--store", store.path])
+            #expect(run.status == 3 && run.errors.contains("its log is damaged"), "\(words): \(run.errors)")
+        }
+        #expect(try store.run("rm", "B", "--all", "--dry-run").errors.contains("its log is damaged"))
+    }
+
     @Test func aDamagedDescriptorIs3() throws {
         try Data("garbage".utf8).write(to: URL(fileURLWithPath: store.path + "/A.archive/descriptor"))
         let list = try store.run("ls")

@@ -142,6 +142,23 @@ struct WatchTests {
         #expect(try await watch.lines(atLeast: 2).last?.contains("\trecord\tagain\t") == true)
     }
 
+    /// What broke: they went on with the store that had been moved away, beside the one that took its place.
+    @Test func whoFollowsAMovedStoreIsTold() async throws {
+        try store.done("append", "L", "first", "--disk", "1KB")
+        let followers = [
+            try store.start("watch", "--from-start"), try store.start("watch", "A", "--from-start"),
+            try store.start("stats", "--watch", "--json", "--interval", "50ms"),
+            try store.start("tail", "L", "--follow"),
+        ]
+        for follower in followers { _ = try await follower.lines(atLeast: 1) }
+        try FileManager.default.moveItem(atPath: store.path, toPath: store.path + ".moved")
+        try store.done("put", "A", "other", input: "1")
+        for follower in followers {
+            #expect(try await follower.finish() == 3)
+            #expect(follower.errors.contains("is not there any more"), "\(follower.errors)")
+        }
+    }
+
     @Test func aTerminalGetsATable() throws {
         try store.done("put", "A", "evil\u{1b}[31m", input: "1")
         try store.done("rm", "A", "--all", "--yes")

@@ -1,4 +1,5 @@
 import StorageEngine
+import StoreInspection
 
 /// A listing as a table shows it: sorted and filtered. Immutable; safe to share between threads.
 package struct Arrangement: Sendable {
@@ -54,12 +55,46 @@ package struct Arranged: Sendable {
     package var arrangement: Arrangement
     /// Where the anchor stands now; nil when it is gone or filtered out.
     package var anchorRow: Int?
-    /// Metadata of the rows around the anchor.
-    package var entries: [Int: EntryMetadata]
-    /// The rows that were looked at; one of them without metadata is gone.
-    package var range: Range<Int>
+    /// The rows around the anchor.
+    package var rows: ListedRows
     /// The keys of ``ArrangementRequest/shown`` that are no entries any more.
     package var vanished: Set<String>
     /// What it cost, in seconds, so that refreshing takes a bounded share of the time.
     package var cost: Double
+}
+
+/// Some rows of an arrangement, as they were read. A value; safe to share between threads.
+package struct ListedRows: Sendable {
+    /// The rows that were looked at; what is neither in `entries` nor in `problems` is gone.
+    package var range = 0..<0
+    package var entries: [Int: EntryMetadata] = [:]
+    /// Why a row can't be read.
+    package var problems: [Int: String] = [:]
+}
+
+/// What a person's action is about, from a list that was gone through. A value; safe to share between threads.
+package struct Collected<Entries: Sendable>: Sendable {
+    var entries: Entries
+    /// How many couldn't be read, and are left out.
+    private(set) var unreadable = 0
+
+    init(_ entries: Entries) { self.entries = entries }
+
+    mutating func take(
+        _ listing: any EntryListing, _ index: Int, _ add: (inout Entries, Target) -> Void
+    ) {
+        do throws(SourceError) {
+            if let entry = try listing.entry(at: index) { add(&entries, entry.target) }
+        } catch {
+            unreadable += 1
+        }
+    }
+
+    /// What to tell of those that are left out.
+    var omission: String? {
+        unreadable == 0
+            ? nil
+            : Figures.count(unreadable, "entry that can't be read is", "entries that can't be read are")
+                + " left out; run vellum check"
+    }
 }

@@ -38,10 +38,10 @@ package struct Arranger {
             let arrangement = try arrange(listing, request, limit: limit, made: request.base?.made ?? start)
             let row = find(request.anchor, near: request.anchorRow, in: arrangement)
             let range = view(of: arrangement, around: row, request)
-            let entries = Arranger.entries(of: arrangement, rows: range)
+            let rows = Arranger.rows(of: arrangement, in: range)
             return Arranged(
                 arrangement: arrangement, anchorRow: row,
-                entries: entries, range: range, vanished: vanished(request, beside: entries),
+                rows: rows, vanished: vanished(request, beside: rows.entries),
                 cost: max(0, clock().seconds(since: start)))
         } catch {
             return nil
@@ -143,14 +143,14 @@ package struct Arranger {
         let listing = arrangement.listing
         if let index = listing.index(ofKey: key) { return rows.row(ofIndex: index) }
         let recent = listing.count <= Arranger.searched ? listing.count : Arranger.searchedRecent
-        if let index = (0..<recent).first(where: { listing.key(at: $0) == key }) {
+        if let index = (0..<recent).first(where: { (try? listing.key(at: $0)) == key }) {
             return rows.row(ofIndex: index)
         }
         guard recent < listing.count else { return nil }
         let middle = min(max(0, old), rows.count)
         let nearby =
             max(0, middle - Arranger.searchedNearby)..<min(rows.count, middle + Arranger.searchedNearby)
-        return nearby.first { listing.key(at: rows.index(atRow: $0)) == key }
+        return nearby.first { (try? listing.key(at: rows.index(atRow: $0))) == key }
     }
 
     /// The rows that will be in view when the anchor keeps its place on the screen.
@@ -162,12 +162,15 @@ package struct Arranger {
         return top..<min(arrangement.count, top + request.visible)
     }
 
-    /// The metadata of some rows. Rows that are gone have none.
-    package static func entries(of arrangement: Arrangement, rows: Range<Int>) -> [Int: EntryMetadata] {
-        var entries: [Int: EntryMetadata] = [:]
-        for row in rows.clamped(to: 0..<arrangement.count) {
-            entries[row] = arrangement.listing.entry(at: arrangement.rows.index(atRow: row))
+    static func rows(of arrangement: Arrangement, in range: Range<Int>) -> ListedRows {
+        var rows = ListedRows(range: range)
+        for row in range.clamped(to: 0..<arrangement.count) {
+            do throws(SourceError) {
+                rows.entries[row] = try arrangement.listing.entry(at: arrangement.rows.index(atRow: row))
+            } catch {
+                rows.problems[row] = error.description
+            }
         }
-        return entries
+        return rows
     }
 }

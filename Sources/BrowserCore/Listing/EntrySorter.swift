@@ -15,14 +15,14 @@ struct EntrySorter {
         case .idle: return order.descending ? .reversed(count) : .all(count)
         case .size: return try sorted(order) { Int64(listing.figures(at: $0).size) }
         case .hits: return try sorted(order) { Int64(listing.figures(at: $0).hits) }
-        case .tier: return try sorted(order) { listing.entry(at: $0)?.tier.order ?? .max }
+        case .tier: return try sorted(order) { entry($0)?.tier.order ?? .max }
         // The youngest has the latest creation.
         case .age:
             return try sorted(order) {
                 // The bitwise complement turns the order round, and there is one of every number.
-                ~(listing.entry(at: $0)?.created.microseconds ?? .min)
+                ~(entry($0)?.created.microseconds ?? .min)
             }
-        case .expires: return try sorted(order) { listing.entry(at: $0)?.expires?.microseconds ?? .max }
+        case .expires: return try sorted(order) { entry($0)?.expires?.microseconds ?? .max }
         case .key:
             guard let keys else { return .all(count) }
             return try sorted(order.descending) { keys.compare(Int($0), Int($1)) }
@@ -31,7 +31,7 @@ struct EntrySorter {
             owners.reserveCapacity(count)
             for index in 0..<count {
                 if index % 4096 == 0 { try checkpoint(0.5 * Double(index) / Double(count)) }
-                owners.append(listing.entry(at: index)?.owner ?? "\u{10ffff}")
+                owners.append(entry(index)?.owner ?? "\u{10ffff}")
             }
             return try sorted(order.descending) { left, right in
                 let (a, b) = (owners[Int(left)], owners[Int(right)])
@@ -39,6 +39,9 @@ struct EntrySorter {
             }
         }
     }
+
+    /// What can't be read has no place among the others.
+    private func entry(_ index: Int) -> EntryMetadata? { (try? listing.entry(at: index)) ?? nil }
 
     private func sorted(_ order: EntryOrder, by value: (Int) -> Int64) throws(Stopped) -> Positions {
         var values: [Int64] = []

@@ -1,24 +1,34 @@
+import StoreInspection
+
 /// All keys of a listing in one piece of memory, to be searched and compared without making strings. Immutable
 /// once built; safe to share between threads.
 package final class KeyIndex: Sendable {
     private let bytes: [UInt8]
     /// Where each key begins, and where the last one ends. A key that couldn't be read is empty.
     private let starts: [Int]
+    /// How many keys couldn't be read.
+    let unreadable: Int
 
     /// Reads every key of the listing. `checkpoint` hears how many are read and may throw to stop.
     init<Stop: Error>(_ listing: any EntryListing, checkpoint: (Int) throws(Stop) -> Void) throws(Stop) {
         var bytes: [UInt8] = []
         var starts: [Int] = []
+        var unreadable = 0
         bytes.reserveCapacity(listing.count * 16)
         starts.reserveCapacity(listing.count + 1)
         for index in 0..<listing.count {
             if index % 4096 == 0 { try checkpoint(index) }
             starts.append(bytes.count)
-            if let key = listing.key(at: index) { bytes.append(contentsOf: key.utf8) }
+            do throws(SourceError) {
+                if let key = try listing.key(at: index) { bytes.append(contentsOf: key.utf8) }
+            } catch {
+                unreadable += 1
+            }
         }
         starts.append(bytes.count)
         self.bytes = bytes
         self.starts = starts
+        self.unreadable = unreadable
     }
 
     package var count: Int { starts.count - 1 }

@@ -9,9 +9,8 @@ struct EntriesState: Sendable {
     var filter = ""
     /// What the rows show; nil until the archive was read.
     var arrangement: Arrangement?
-    /// Metadata of the rows in `loaded`; a row without any is gone.
-    var rows: [Int: EntryMetadata] = [:]
-    var loaded = 0..<0
+    /// The rows that were read last.
+    var read = ListedRows()
     /// A request for rows that is under way.
     var rowsTicket: Int?
     /// The row under the cursor, and the key that it holds to.
@@ -49,6 +48,7 @@ struct EntriesState: Sendable {
     init(archive: String) { self.archive = archive }
 
     var count: Int { arrangement?.count ?? 0 }
+    var rows: [Int: EntryMetadata] { read.entries }
 
     /// Whether the entry is among those that are evicted next.
     func isVictim(row: Int) -> Bool {
@@ -56,16 +56,14 @@ struct EntriesState: Sendable {
         return arrangement.victims.contains(arrangement.rows.index(atRow: row))
     }
 
-    mutating func replaceRows(_ entries: [Int: EntryMetadata], in range: Range<Int>) {
-        rows = entries
-        loaded = range
-        for entry in entries.values { seen.add(entry) }
+    mutating func replaceRows(_ rows: ListedRows) {
+        read = rows
+        for entry in rows.entries.values { seen.add(entry) }
     }
 
     /// Forgets what belonged to rows in another order.
     mutating func forgetRows() {
-        rows = [:]
-        loaded = 0..<0
+        read = ListedRows()
         rowsTicket = nil
     }
 }

@@ -29,7 +29,7 @@ package struct EffectPerformer: Sendable {
             let result = Result { () throws(SourceError) in try arranger.arrange(request) }
             send(.arranged(ticket: ticket, result))
         case .loadRows(let ticket, let arrangement, let range):
-            send(.rows(ticket: ticket, Arranger.entries(of: arrangement, rows: range), range))
+            send(.rows(ticket: ticket, Arranger.rows(of: arrangement, in: range)))
         case .loadValue(let purpose, let key, let archive, let store):
             let limit = purpose == .preview ? ValueLoad.previewLimit : ValueContent.decodingLimit
             let result = Result { () throws(SourceError) in
@@ -118,13 +118,11 @@ package struct EffectPerformer: Sendable {
     }
 
     /// - Returns: nil when it was stopped.
-    private func marks(of arrangement: Arrangement, _ report: (Double) -> Bool) -> Marks? {
-        var marks = Marks()
+    private func marks(of arrangement: Arrangement, _ report: (Double) -> Bool) -> Collected<Marks>? {
+        var marks = Collected(Marks())
         for row in 0..<arrangement.count {
             if row % 1024 == 0, !report(Double(row) / Double(arrangement.count)) { return nil }
-            if let entry = arrangement.listing.entry(at: arrangement.rows.index(atRow: row)) {
-                marks.add(entry.target)
-            }
+            marks.take(arrangement.listing, arrangement.rows.index(atRow: row)) { $0.add($1) }
         }
         return marks
     }
@@ -133,20 +131,20 @@ package struct EffectPerformer: Sendable {
     /// - Returns: nil when it was stopped.
     private func idle(
         in listing: any EntryListing, before: Timestamp, _ report: (Double) -> Bool
-    ) -> [Target]? {
+    ) -> Collected<[Target]>? {
         var first = 0
         var end = listing.count
         while first < end {
             let middle = (first + end) / 2
             if listing.accessed(at: middle) < before { end = middle } else { first = middle + 1 }
         }
-        var targets: [Target] = []
-        targets.reserveCapacity(listing.count - first)
+        var targets = Collected([Target]())
+        targets.entries.reserveCapacity(listing.count - first)
         for index in first..<listing.count {
             if index % 1024 == 0, !report(Double(index - first) / Double(listing.count - first)) {
                 return nil
             }
-            if let entry = listing.entry(at: index) { targets.append(entry.target) }
+            targets.take(listing, index) { $0.append($1) }
         }
         return targets
     }

@@ -148,8 +148,7 @@ package final class EngineSource: StoreSource {
 
     /// The store, opened for reading. One that isn't at its path any more is forgotten.
     private func store(_ path: String) throws(SourceError) -> Store {
-        let isThere = try EngineSource.translating { () throws(StorageError) in try Store.isStore(at: path) }
-        if isThere, let store = open.withLock({ $0[ExactText(path)] }) { return store }
+        if let store = open.withLock({ $0[ExactText(path)] }), store.isInItsPlace { return store }
         open.withLock { $0[ExactText(path)] = nil }
         let store = try EngineSource.translating { () throws(StorageError) in
             try Store.open(at: path, mode: .readOnly, createIfMissing: false, options: .forLooking)
@@ -195,11 +194,28 @@ private struct EngineListing: EntryListing {
 
     func accessed(at index: Int) -> Timestamp { list[index].accessed }
 
-    // What can't be read now is drawn like what has gone; the next look shows it.
-    func key(at index: Int) -> String? { try? list.presentKey(at: index) }
+    func key(at index: Int) throws(SourceError) -> String? {
+        try unlessClosed { () throws(StorageError) in try list.presentKey(at: index) }
+    }
 
     // Replaced since the list was made, the row shows what the key holds by now.
-    func entry(at index: Int) -> EntryMetadata? { (try? list.presentMetadata(at: index)).flatMap { $0 } }
+    func entry(at index: Int) throws(SourceError) -> EntryMetadata? {
+        try unlessClosed { () throws(StorageError) in try list.presentMetadata(at: index) }
+    }
+
+    /// An archive that was removed has no entries any more.
+    private func unlessClosed<Found>(
+        _ look: () throws(StorageError) -> Found?
+    ) throws(SourceError) -> Found? {
+        try EngineSource.translating { () throws(StorageError) in
+            do throws(StorageError) {
+                return try look()
+            } catch {
+                guard case .closed = error else { throw error }
+                return nil
+            }
+        }
+    }
 
     /// The list is in order of recency stamps, which no two entries share. An entry that was used since the list
     /// was made has another stamp by now and isn't found.

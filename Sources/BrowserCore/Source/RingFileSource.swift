@@ -42,7 +42,7 @@ package final class RingFileSource: StoreSource {
         } catch {
             summary.problem = error.description
         }
-        return StoreFigures(archives: [summary])
+        return StoreFigures(archives: [summary], absence: "A ring file doesn't tell who has it open.")
     }
 
     package func messages(

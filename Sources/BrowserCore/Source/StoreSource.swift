@@ -88,10 +88,12 @@ package protocol EntryListing: Sendable {
     func accessed(at index: Int) -> Timestamp
 
     /// The key; nil when the entry is gone and its place was used again.
-    func key(at index: Int) -> String?
+    /// - Throws: when its bytes are damaged, or can't be read now.
+    func key(at index: Int) throws(SourceError) -> String?
 
     /// The metadata of the entry's key as they are now; nil when the entry is gone.
-    func entry(at index: Int) -> EntryMetadata?
+    /// - Throws: as ``key(at:)``.
+    func entry(at index: Int) throws(SourceError) -> EntryMetadata?
 
     /// Where the entry with that key stands, if that can be told without looking at all of them.
     func index(ofKey key: String) -> Int?

@@ -33,11 +33,14 @@ package struct StoreFigures: Sendable, Hashable {
     package var ownAccesses: UInt64
     /// This very process, which may have written for a person; 0 when it isn't known.
     package var ownPid: Int32
+    /// What there is to say where no processes are.
+    package var absence: String
 
     package init(
         archives: [ArchiveSample], processes: [AttachedProcess] = [], ownAccesses: UInt64 = 0,
-        ownPid: Int32 = 0
+        ownPid: Int32 = 0, absence: String = "No process has it open for writing."
     ) {
+        self.absence = absence
         self.archives = archives
         self.processes = processes
         self.ownAccesses = ownAccesses

@@ -146,7 +146,7 @@ extension Browser {
     }
 
     static func collected(
-        _ model: inout Model, _ ticket: Int, idle result: Result<[Target]?, SourceError>
+        _ model: inout Model, _ ticket: Int, idle result: Result<Collected<[Target]>?, SourceError>
     ) -> [Effect] {
         if model.job?.ticket == ticket { model.job = nil }
         guard let pending = model.pendingIdle, pending.ticket == ticket else { return [] }
@@ -154,10 +154,14 @@ extension Browser {
         switch result {
         case .failure(let error): model.say(error.description, role: .error)
         case .success(nil): break
-        case .success(let targets?):
+        case .success(let collected?):
+            let targets = collected.entries
+            if let omission = collected.omission { model.say(omission, role: .warning) }
             let duration = DurationText.text(pending.idle)
             guard !targets.isEmpty else {
-                model.say("No entry of \(pending.archive) is idle longer than \(duration).")
+                if collected.omission == nil {
+                    model.say("No entry of \(pending.archive) is idle longer than \(duration).")
+                }
                 return []
             }
             model.overlay = .plan(

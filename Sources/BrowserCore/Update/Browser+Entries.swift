@@ -125,7 +125,7 @@ extension Browser {
     private static func show(_ arranged: Arranged, in entries: inout EntriesState, now: Timestamp) {
         let old = entries.arrangement
         let isSameFilter = old?.filter == arranged.arrangement.filter
-        flash(arranged.entries.values, in: &entries, isFirst: old == nil, now: now)
+        flash(arranged.rows.entries.values, in: &entries, isFirst: old == nil, now: now)
         let offset = entries.cursor - entries.top
         entries.arrangement = arranged.arrangement
         entries.ghosts = []
@@ -145,7 +145,7 @@ extension Browser {
             entries.key = nil
         }
         entries.keepsTop = false
-        entries.replaceRows(arranged.entries, in: arranged.range)
+        entries.replaceRows(arranged.rows)
     }
 
     /// Highlights rows that appeared or were replaced since the last listing.
@@ -169,12 +169,10 @@ extension Browser {
 
     // MARK: Rows in view
 
-    static func loaded(
-        _ model: inout Model, _ ticket: Int, _ rows: [Int: EntryMetadata], _ range: Range<Int>
-    ) -> [Effect] {
+    static func loaded(_ model: inout Model, _ ticket: Int, _ rows: ListedRows) -> [Effect] {
         guard model.entries?.rowsTicket == ticket else { return [] }
         model.entries?.rowsTicket = nil
-        model.entries?.replaceRows(rows, in: range)
+        model.entries?.replaceRows(rows)
         return []
     }
 
@@ -187,7 +185,7 @@ extension Browser {
         entries.top = Table.firstRow(showing: entries.cursor, of: count, in: page, from: entries.top)
         var effects: [Effect] = []
         let visible = entries.top..<min(count, entries.top + page)
-        if visible.clamped(to: entries.loaded) != visible, entries.rowsTicket == nil {
+        if visible.clamped(to: entries.read.range) != visible, entries.rowsTicket == nil {
             let range = max(0, visible.lowerBound - page)..<min(count, visible.upperBound + page)
             let ticket = model.ticket()
             entries.rowsTicket = ticket
@@ -198,6 +196,8 @@ extension Browser {
             if !entries.preview.isPending { entries.preview = Preview() }
         } else if let entry = entries.rows[entries.cursor] {
             entries.key = entry.key
+        } else if let problem = entries.read.problems[entries.cursor], !entries.preview.isPending {
+            entries.preview = Preview(problem: problem)
         }
         if let effect = preview(&entries, model, layout) { effects.append(effect) }
         return effects

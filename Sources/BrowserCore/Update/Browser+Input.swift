@@ -130,7 +130,9 @@ extension Browser {
             return rearrange(&model, takingListing: true, isForced: true)
         case .entries:
             guard let entries = model.entries, let key = entries.key, let store = model.store else {
-                if model.entries?.count ?? 0 > 0 {
+                if let problem = model.entries.flatMap({ $0.read.problems[$0.cursor] }) {
+                    model.say(problem, role: .error)
+                } else if model.entries?.count ?? 0 > 0 {
                     model.say(
                         "The entry is gone; \(keyName(model, .refresh)) lists them anew.")
                 }

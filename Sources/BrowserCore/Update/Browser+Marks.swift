@@ -18,10 +18,14 @@ extension Browser {
         return [.collect(ticket: ticket, arrangement)]
     }
 
-    static func collected(_ model: inout Model, _ ticket: Int, _ marks: Marks?) -> [Effect] {
+    static func collected(
+        _ model: inout Model, _ ticket: Int, _ marks: Collected<Marks>?
+    ) -> [Effect] {
         guard model.job?.ticket == ticket else { return [] }
         model.job = nil
-        if let marks { model.entries?.marks.formUnion(marks) }
+        guard let marks else { return [] }
+        model.entries?.marks.formUnion(marks.entries)
+        if let omission = marks.omission { model.say(omission, role: .warning) }
         return []
     }
 }

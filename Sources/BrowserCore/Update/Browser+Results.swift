@@ -56,6 +56,11 @@ extension Browser {
             model.entries?.problem = problem
             return []
         }
+        if let listed = entries.listedFigures, listed.identity != summary.identity {
+            // What was seen and marked is of an archive that isn't there any more.
+            model.entries?.preview = Preview()
+            model.entries?.marks = Marks()
+        }
         if let notBefore = entries.notBefore, model.now < notBefore { return [] }
         guard entries.listedFigures != summary || entries.problem != nil || hasExpired(entries, model.now)
         else { return [] }
@@ -150,9 +155,11 @@ extension Browser {
         case .success(let entry?):
             let wasStale = model.value?.isStale == true
             let wasGone = model.value?.problem != nil
-            model.value?.isStale = entry.sequence != shown.sequence
+            // One of another archive that took its place may have the same number.
+            let isSame = entry.sequence == shown.sequence && entry.created == shown.created
+            model.value?.isStale = !isSame
             let isOther = entry.expires != shown.expires || entry.tier != shown.tier
-            if entry.sequence == shown.sequence { model.value?.load?.entry = entry }
+            if isSame { model.value?.load?.entry = entry }
             model.value?.problem = nil
             if wasGone || isOther || wasStale != model.value?.isStale { return loadBiography(&model) }
         case .success(nil):

@@ -27,7 +27,7 @@ package enum Browser {
         case .stores(let result): effects = loaded(&model, result)
         case .figures(let store, let result, let at): effects = loaded(&model, store, result, at: at)
         case .arranged(let ticket, let result): effects = arranged(&model, ticket, result)
-        case .rows(let ticket, let rows, let range): effects = loaded(&model, ticket, rows, range)
+        case .rows(let ticket, let rows): effects = loaded(&model, ticket, rows)
         case .value(let purpose, let key, let archive, let result):
             effects = loaded(&model, purpose, key: key, archive: archive, result)
         case .bytes(let key, let archive, let offset, let result):

@@ -13,14 +13,14 @@ package enum Message: Sendable {
     case figures(store: String, Result<StoreFigures, SourceError>, at: Timestamp)
     /// Nil when it was stopped.
     case arranged(ticket: Int, Result<Arranged?, SourceError>)
-    case rows(ticket: Int, [Int: EntryMetadata], Range<Int>)
+    case rows(ticket: Int, ListedRows)
     case value(ValuePurpose, key: String, archive: String, Result<ValueLoad?, SourceError>)
     case bytes(key: String, archive: String, offset: Int, Result<[UInt8]?, SourceError>)
     case entry(key: String, archive: String, Result<EntryMetadata?, SourceError>)
-    case collected(ticket: Int, Marks?)
+    case collected(ticket: Int, Collected<Marks>?)
     case progress(ticket: Int, Double)
     /// Nil when it was stopped.
-    case idle(ticket: Int, Result<[Target]?, SourceError>)
+    case idle(ticket: Int, Result<Collected<[Target]>?, SourceError>)
     /// What could be read; an archive that couldn't be has no page.
     case events(store: String, [EventPage])
     case biography(key: String, archive: String, Result<KeyHistory, SourceError>)

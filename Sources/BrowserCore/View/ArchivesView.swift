@@ -32,7 +32,7 @@ enum ArchivesView {
 
     private static func row(_ archive: ArchiveSample, _ history: ArchiveHistory?) -> Table.Row {
         guard archive.problem == nil else {
-            let cells = [archive.name, "\(archive.kind)", "-", "unreadable"]
+            let cells = [archive.name, "?", "-", "unreadable"]
             return Table.Row(cells.map { Table.Cell($0) }, role: .danger)
         }
         let now = history?.now
@@ -109,7 +109,7 @@ enum ArchivesView {
         }
         let count = Figures.count(figures.processes.count, "process", "processes")
         write(
-            processes.isEmpty ? ["no process has it open for writing"] : ["\(count):"] + processes,
+            processes.isEmpty ? [figures.absence] : ["\(count):"] + processes,
             into: &frame, in: line.line(1), style: look[.dim])
     }
 

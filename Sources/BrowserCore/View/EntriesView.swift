@@ -71,8 +71,11 @@ enum EntriesView {
 
     private static func row(_ row: Int, _ entries: EntriesState, now: Timestamp, look: Look) -> Table.Row {
         guard let entry = entries.rows[row] else {
+            if entries.read.problems[row] != nil {
+                return Table.Row([Table.Cell(""), Table.Cell("can't be read", role: .danger)])
+            }
             // Not read yet, or gone since the list was made.
-            let isGone = entries.loaded.contains(row)
+            let isGone = entries.read.range.contains(row)
             return Table.Row(
                 [Table.Cell(""), Table.Cell(isGone ? "gone" : look.glyphs.ellipsis)],
                 role: .dim)
@@ -107,7 +110,10 @@ enum EntriesView {
         let bytes = Figures.bytes(arrangement.rowBytes)
         let all = Figures.count(arrangement.listing.count, "entry", "entries")
         guard !arrangement.filter.isEmpty else { return "\(all)  \(bytes)" }
-        return "\(Figures.count(arrangement.count)) of \(all)  \(bytes)"
+        // Whether these have what is looked for nobody knows.
+        let unreadable = arrangement.keys?.unreadable ?? 0
+        let rest = unreadable == 0 ? "" : ", \(Figures.count(unreadable)) unreadable"
+        return "\(Figures.count(arrangement.count)) of \(all)\(rest)  \(bytes)"
     }
 
     static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {

@@ -47,7 +47,7 @@ enum MonitorView {
                 Table.Column("state", width: .fixed(5), priority: 2),
             ], rowCount: attachments.count, firstRow: monitor.processTop,
             selectedRow: attachments.isEmpty ? nil : monitor.processRow,
-            emptyText: "No process has it open for writing."
+            emptyText: model.archives.figures?.absence ?? ""
         ) { row in
             let process = attachments[row].process
             let limit = process.memoryLimit == 0 ? nil : process.memoryLimit

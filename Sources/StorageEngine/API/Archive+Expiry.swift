@@ -32,7 +32,7 @@ extension Archive {
         try settled { (engine) throws(StorageError) in try engine.removeIdle(longerThan: interval) }
     }
 
-    /// Deletes the entries of an owner. Costs a walk over the index.
+    /// Deletes the entries of an owner, those too whose bytes are damaged. Costs a walk over the index.
     @discardableResult
     public func deleteEntries(ofOwner owner: String) throws(StorageError) -> Removal {
         try settled { (engine) throws(StorageError) in try engine.removeEntries(ofOwner: owner) }

@@ -15,6 +15,19 @@ extension Archive {
 extension Store {
     /// Whether the store's folder is still there, with its marker. What can't be told now counts as there.
     package var isPresent: Bool { (try? folder.hasEntry(named: StoreMarker.fileName)) ?? true }
+
+    /// The same, and no other store has come to its path.
+    package var isInItsPlace: Bool {
+        guard isPresent else { return false }
+        do throws(StorageError) {
+            return try OpenFile.folder(at: path).status().number == folder.status().number
+        } catch {
+            switch error {
+            case .system(_, _, SystemCode.missing), .system(_, _, SystemCode.notAFolder): return false
+            default: return true
+            }
+        }
+    }
 }
 
 extension ArchiveEngine {

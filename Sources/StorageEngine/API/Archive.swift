@@ -285,6 +285,9 @@ public final class Archive: Sendable {
         try EntryList(engine: try engine(), order: order)
     }
 
+    /// What tells the archive from any other, one of its name that was made before or after it included.
+    package func identity() throws(StorageError) -> [UInt8] { try engine().log.identity }
+
     public func status() throws(StorageError) -> ArchiveStatus {
         try engine().status(configuration: configuration())
     }

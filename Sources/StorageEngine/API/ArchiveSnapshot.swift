@@ -79,6 +79,7 @@ public final class ArchiveSnapshot: Sendable {
     }
 
     /// The number of the entry of `key`. The first call sorts the hashes of all keys.
+    /// - Throws: `corrupted` when there is none, but one whose key may have been this one and is damaged.
     public func number(of key: String) throws(StorageError) -> Int? {
         try withBytes(of: key) { (key) throws(StorageError) in
             guard kind != .log else { return nil }
@@ -90,13 +91,15 @@ public final class ArchiveSnapshot: Sendable {
                 let middle = (low + high) / 2
                 if items[Int(places[middle])].tag < tag { low = middle + 1 } else { high = middle }
             }
+            var damaged: Location?
             while low < places.count, items[Int(places[low])].tag == tag {
                 let number = Int(places[low])
-                if segments.uncheckedFrame(at: items[number].location)?.key.elementsEqual(key) == true {
-                    return number
-                }
+                let frame = segments.uncheckedFrame(at: items[number].location)
+                if frame?.key.elementsEqual(key) == true { return number }
+                if !hasOwnKey(frame, number) { damaged = items[number].location }
                 low += 1
             }
+            if let damaged { throw engine.log.damagedEntry(at: damaged) }
             return nil
         }
     }
@@ -120,14 +123,15 @@ public final class ArchiveSnapshot: Sendable {
     }
 
     /// The numbers of the entries whose keys begin with `prefix`, byte by byte, the first created first; of two that were created
-    /// in the same microsecond, the one with the lower key. Looks at the beginning of each entry, some 50 ns; that its bytes are
-    /// sound is found out when it is read. `unreadable`: how many are damaged so that they have no key.
+    /// in the same microsecond, the one with the lower key. Looks at the beginning of each entry and takes its key's hash; that
+    /// its value is sound is found out when it is read. `unreadable`: how many have lost their keys to damage.
     package func numbersByCreation(ofPrefix prefix: String) -> (numbers: [Int], unreadable: Int) {
         let prefix = Array(prefix.utf8)
         var unreadable = 0
         var found: [(created: Int64, number: Int)] = []
         for number in items.indices {
-            guard let frame = segments.uncheckedFrame(at: items[number].location) else {
+            guard let frame = segments.uncheckedFrame(at: items[number].location), hasOwnKey(frame, number)
+            else {
                 unreadable += 1
                 continue
             }
@@ -142,6 +146,19 @@ public final class ArchiveSnapshot: Sendable {
             return first.lexicographicallyPrecedes(second)
         }
         return (found.map(\.number), unreadable)
+    }
+
+    /// Whether the frame of entry `number` has the key that it had: by its hash, whatever became of the value.
+    private func hasOwnKey(_ frame: Frame?, _ number: Int) -> Bool {
+        frame.map { UInt32(truncatingIfNeeded: engine.hash($0.key)) == items[number].tag } ?? false
+    }
+
+    /// The key of entry `number`, also where its value is damaged.
+    package func intactKey(at number: Int) throws(StorageError) -> String {
+        guard let frame = segments.uncheckedFrame(at: items[number].location), hasOwnKey(frame, number) else {
+            throw engine.log.damagedEntry(at: items[number].location)
+        }
+        return String(decoding: frame.key, as: UTF8.self)
     }
 
     /// Key and content of entry `number`, read once.
@@ -159,9 +176,7 @@ public final class ArchiveSnapshot: Sendable {
     func frame(at number: Int) throws(StorageError) -> Frame {
         let location = items[number].location
         guard let frame = segments.frame(at: location) else {
-            throw .corrupted(
-                path: engine.log.path(of: location.segment), offset: location.offset,
-                reason: "the entry fails its checksum")
+            throw engine.log.damagedEntry(at: location)
         }
         return frame
     }

@@ -86,7 +86,7 @@ public struct EntryList: Sendable, RandomAccessCollection {
     }
 
     /// The key of the entry at `index`; `nil` when it was removed or stored anew since, and its bytes have been reclaimed.
-    /// - Throws: when that can't be told now, for want of descriptors or addresses.
+    /// - Throws: `corrupted` when its bytes are damaged; when that can't be told now, for want of descriptors or addresses.
     public func key(at index: Int) throws(StorageError) -> String? { try key(at: index, line) }
 
     /// As ``key(at:)``, also where the entry was stored anew.
@@ -95,21 +95,29 @@ public struct EntryList: Sendable, RandomAccessCollection {
     private func key(
         at index: Int, _ line: (Int) throws(StorageError) -> EntryLine?
     ) throws(StorageError) -> String? {
-        if let key = try engine.withFrameIfPresent(at: references[index].location, keyText) { return key }
+        let reference = references[index]
+        if let key = try engine.withFrame(at: reference.location, tag: reference.tag, keyText) { return key }
         return try following({ () throws(StorageError) in try line(index) }) { (line) throws(StorageError) in
-            try engine.withFrameIfPresent(at: line.location, keyText)
+            try engine.withFrame(at: line.location, tag: line.tag, keyText)
         }
     }
 
     private func keyText(_ frame: Frame) -> String { String(decoding: frame.key, as: UTF8.self) }
 
-    /// All that is known of the entry at `index`; `nil` when it was removed or stored anew since.
-    /// - Throws: when that can't be told now, for want of descriptors or addresses.
+    /// All that is known of the entry at `index`; `nil` when it was removed or stored anew since. Its value isn't read, so only
+    /// key and owner are known to be right, by their hashes.
+    /// - Throws: `corrupted` when the bytes of key or owner are damaged; when that can't be told now, for want of descriptors or
+    ///   addresses.
     public func metadata(at index: Int) throws(StorageError) -> EntryMetadata? {
+        try metadata(at: index, wholly: false)
+    }
+
+    private func metadata(at index: Int, wholly: Bool) throws(StorageError) -> EntryMetadata? {
         let reference = references[index]
         return try following({ () throws(StorageError) in try line(at: index) }) {
             (line) throws(StorageError) in
-            try engine.withFrameIfPresent(at: line.location) { frame in
+            try engine.withFrame(of: line, wholly: wholly) {
+                frame in
                 EntryMetadata(
                     key: keyText(frame),
                     valueBytes: line.isMemoryOnly ? Int(reference.valueBytes) : Int(frame.valueBytes),
@@ -123,9 +131,41 @@ public struct EntryList: Sendable, RandomAccessCollection {
 
     /// As ``metadata(at:)``; of an entry that was stored anew what it is now, without a rank.
     package func presentMetadata(at index: Int) throws(StorageError) -> EntryMetadata? {
-        if let metadata = try metadata(at: index) { return metadata }
+        try presentMetadata(at: index, wholly: false)
+    }
+
+    private func presentMetadata(at index: Int, wholly: Bool) throws(StorageError) -> EntryMetadata? {
+        if let metadata = try metadata(at: index, wholly: wholly) { return metadata }
         guard let key = try presentKey(at: index) else { return nil }
         return try engine.metadata(of: key)
+    }
+
+    /// As ``presentKey(at:)``; `nil` also where its bytes are damaged (``isDamaged(at:)``).
+    package func soundKey(at index: Int) throws(StorageError) -> String? {
+        do throws(StorageError) {
+            return try presentKey(at: index)
+        } catch {
+            guard case .corrupted = error else { throw error }
+            return nil
+        }
+    }
+
+    /// As ``presentMetadata(at:)``; `nil` also where anything of an entry of at most 4,096 bytes is damaged, or what names a
+    /// larger one.
+    package func soundMetadata(at index: Int) throws(StorageError) -> EntryMetadata? {
+        do throws(StorageError) {
+            return try presentMetadata(at: index, wholly: true)
+        } catch {
+            guard case .corrupted = error else { throw error }
+            return nil
+        }
+    }
+
+    /// Whether the entry at `index`, of which nothing was found, is lost to damage: the archive still has it, and its bytes aren't
+    /// there or aren't right. Otherwise it was removed, replaced or moved since the list was made.
+    package func isDamaged(at index: Int) throws(StorageError) -> Bool {
+        guard isCurrent(at: index) else { return false }
+        return try soundMetadata(at: index) == nil
     }
 
     /// Whether the entry at `index` is still the archive's entry of its key, as far as that can be told just now.

@@ -114,7 +114,7 @@ extension StorageError: CustomStringConvertible {
         case .readOnly(let operation):
             "cannot \(operation): opened for reading only"
         case .noSpace(let path):
-            "no space left for \(path); free some space and try again (nothing stored before is lost)"
+            "no space left for \(path); free some space, or inodes if there is some, and try again (nothing stored before is lost)"
         case .valueTooLarge(let bytes, let limit, let archive):
             "a value of \(bytes) bytes is larger than the limit of archive \"\(archive)\" (\(limit) bytes); "
                 + "raise the limit or store less (nothing was evicted)"

@@ -156,7 +156,23 @@ public final class Store: Sendable {
     }
 
     /// Names of the archives, sorted.
-    public func archiveNames() throws(StorageError) -> [String] { try Store.archiveNames(in: folder) }
+    /// - Throws: `storeNotFound` when the store has been removed since it was opened.
+    public func archiveNames() throws(StorageError) -> [String] {
+        let names = try Store.archiveNames(in: folder)
+        if names.isEmpty { try requireMarker() }
+        return names
+    }
+
+    /// A folder that was removed has no files any more: that isn't a store without archives.
+    private func requireMarker() throws(StorageError) {
+        guard try folder.hasEntry(named: StoreMarker.fileName) == false else { return }
+        let advice = try Store.advice(folder)
+        guard advice.isEmpty else {
+            throw .notAStore(
+                path: path, reason: "its marker file \(StoreMarker.fileName) was removed\(advice)")
+        }
+        throw .storeNotFound(path: path)
+    }
 
     private static func archiveNames(in folder: OpenFile) throws(StorageError) -> [String] {
         var names: [String] = []
@@ -242,7 +258,10 @@ public final class Store: Sendable {
                     if try hasArchive(name) { return }
                     guard mode == .readWrite else { throw .noSuchArchive(name: name, store: path) }
                     try configuration.validate()
+                    // Without its marker nobody else opens the store, and what is in it would be lost.
+                    try requireMarker()
                     creation = try ArchiveOpening.create(in: folder, name: name, configuration: configuration)
+                    try requireMarker()
                 }
             } catch {
                 ArchiveOpening.undo(creation, in: folder, name: name)

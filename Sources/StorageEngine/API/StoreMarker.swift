@@ -1,5 +1,3 @@
-import Synchronization
-
 /// The file that makes a folder a store: one line that names the format. What it holds: OnDiskFormat, "Folders".
 enum StoreMarker {
     static let fileName = "vellum-store"
@@ -53,17 +51,21 @@ enum StoreMarker {
         return version
     }
 
-    /// Threads of a process make it one at a time: the file that becomes it has the process' number alone.
-    private static let turn = PerProcess { GuardedReference(()) }
-
-    /// Makes the marker, whole or not at all.
-    static func make(in folder: OpenFile) throws(StorageError) {
-        try turn.value.withLock { (_) throws(StorageError) in try makeInTurn(in: folder) }
+    /// What it is written to before it has its name; nobody else's, in whatever container they have the same process number.
+    private static func temporaryName() -> String {
+        fileName + "." + UInt64.random(in: .min ... .max).hexadecimal
     }
 
-    private static func makeInTurn(in folder: OpenFile) throws(StorageError) {
-        let temporary = fileName + "." + String(ProcessIdentity.current().pid)
-        try folder.unlink(temporary)
+    /// Whether somebody was making the marker by that name, also before it was drawn at random.
+    private static func isTemporary(_ name: String) -> Bool {
+        guard name.hasPrefix(fileName + ".") else { return false }
+        let digits = name.dropFirst(fileName.count + 1)
+        return !digits.isEmpty && digits.allSatisfy { $0.isASCII && $0.isHexDigit }
+    }
+
+    /// Makes the marker, whole or not at all; others may make it at the same time.
+    static func make(in folder: OpenFile) throws(StorageError) {
+        let temporary = temporaryName()
         do throws(StorageError) {
             let file = try folder.newFile(named: temporary)
             try file.write(Array(text.utf8))
@@ -72,7 +74,11 @@ enum StoreMarker {
             crashPoint(.markerRenamed)
         } catch {
             try? folder.unlink(temporary)
+            // Somebody else has made it, and removed what it took for left behind.
+            if case .system(_, _, SystemCode.missing) = error, case .right = try state(in: folder) { return }
             throw error
         }
+        // What makers left that were killed. That it stays hurts nobody.
+        for name in (try? folder.names()) ?? [] where isTemporary(name) { try? folder.unlink(name) }
     }
 }

@@ -42,6 +42,11 @@ final class SegmentLog: Sendable {
 
     func path(of segment: UInt32) -> String { folder.path + "/" + SegmentHeader.fileName(segment) }
 
+    func damagedEntry(at location: Location) -> StorageError {
+        .corrupted(
+            path: path(of: location.segment), offset: location.offset, reason: "the entry fails its checksum")
+    }
+
     // MARK: Pinning
 
     /// A segment that cannot be unmapped before ``SegmentLog/unpin(_:)``.

@@ -235,9 +235,7 @@ extension ArchiveEngine {
     func verify(_ entry: FoundEntry) throws(StorageError) {
         let seed = Frame.seed(segmentSeed: entry.pin.seed, offset: entry.location.offset)
         guard entry.frame.passesChecksum(seed: seed) else {
-            throw .corrupted(
-                path: log.path(of: entry.location.segment), offset: entry.location.offset,
-                reason: "the entry fails its checksum")
+            throw log.damagedEntry(at: entry.location)
         }
     }
 }

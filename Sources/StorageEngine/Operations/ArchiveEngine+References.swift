@@ -87,15 +87,49 @@ extension ArchiveEngine {
     func withSoundFrame<Result>(
         at location: Location, _ body: (Frame) -> Result
     ) throws(StorageError) -> Result? {
+        try withFrame(at: location, body) { frame, isSound in isSound() ? .meant : .damaged }
+    }
+
+    /// The frame of an entry of that tag: bytes that have another key are damaged, or are another entry's by now, which counts as
+    /// none.
+    func withFrame<Result>(
+        at location: Location, tag: UInt32, _ body: (Frame) -> Result
+    ) throws(StorageError) -> Result? {
+        try withFrame(at: location, body) { frame, isSound in
+            if UInt32(truncatingIfNeeded: hash(frame.key)) == tag { return .meant }
+            return isSound() ? .other : .damaged
+        }
+    }
+
+    /// The same for an entry with that line, whose owner and size are right, too; `wholly`: and all else of a frame that is no longer
+    /// than a page. (A list of long values would otherwise cost reading them.)
+    func withFrame<Result>(
+        of line: EntryLine, wholly: Bool = false, _ body: (Frame) -> Result
+    ) throws(StorageError) -> Result? {
+        try withFrame(at: line.location, body) { frame, isSound in
+            let hasKey = UInt32(truncatingIfNeeded: hash(frame.key)) == line.tag
+            let isAsListed =
+                hasKey && ownerTag(frame.owner) == line.owner
+                && (line.isMemoryOnly || frame.valueBytes == Int(line.bytes))
+            if isAsListed, !wholly || frame.bytes > 4096 { return .meant }
+            return !isSound() ? .damaged : hasKey ? .meant : .other
+        }
+    }
+
+    private enum Judgement { case meant, other, damaged }
+
+    private func withFrame<Result>(
+        at location: Location, _ body: (Frame) -> Result, judge: (Frame, _ isSound: () -> Bool) -> Judgement
+    ) throws(StorageError) -> Result? {
         guard let pin = try log.pinIfPresent(location.segment) else { return nil }
         defer { log.unpin(pin) }
         guard let frame = try log.frameIfPresent(pin, at: location.offset) else { return nil }
-        guard frame.passesChecksum(seed: Frame.seed(segmentSeed: pin.seed, offset: location.offset)) else {
-            throw .corrupted(
-                path: log.path(of: location.segment), offset: location.offset,
-                reason: "the entry fails its checksum")
+        let seed = Frame.seed(segmentSeed: pin.seed, offset: location.offset)
+        switch judge(frame, { frame.passesChecksum(seed: seed) }) {
+        case .meant: return body(frame)
+        case .other: return nil
+        case .damaged: throw log.damagedEntry(at: location)
         }
-        return body(frame)
     }
 
     /// `nil` only when no such frame is part of the log.

@@ -173,6 +173,7 @@ extension ArchiveEngine {
 
     // MARK: Owners
 
+    /// Also those whose bytes are damaged: by the index they are the owner's, and nobody can read them.
     func removeEntries(ofOwner owner: String) throws(StorageError) -> Removal {
         var owner = owner
         let bytes = owner.withUTF8 { Array($0) }
@@ -181,7 +182,17 @@ extension ArchiveEngine {
             .delete, .owner,
             where: { (slot) throws(StorageError) in
                 guard slot.owner == tag else { return false }
-                return try withFrameIfPresent(at: slot.location) { $0.owner.elementsEqual(bytes) } == true
+                do throws(StorageError) {
+                    let isOwners = try withFrame(at: slot.location, tag: slot.tag) {
+                        $0.owner.elementsEqual(bytes)
+                    }
+                    if isOwners == true { return true }
+                    // Another's with the same hash, unless its bytes are damaged or can't be there.
+                    return try withSoundFrame(at: slot.location) { _ in () } == nil
+                } catch {
+                    guard case .corrupted = error else { throw error }
+                    return true
+                }
             }
         ).removal
     }

@@ -17,6 +17,8 @@ package struct ChangePlan: Sendable {
     package private(set) var missing: [String] = []
     /// Entries that have no deadline to take away.
     package private(set) var unchanged = 0
+    /// Entries that are left out because their bytes are damaged: nobody can tell whose they are.
+    package private(set) var damaged = 0
     private var isWhole = false
     private var targets: [Target] = []
 
@@ -41,7 +43,10 @@ package struct ChangePlan: Sendable {
             return
         }
         for index in list.indices where isMeant(list[index].accessed) {
-            guard let metadata = try list.presentMetadata(at: index) else { continue }
+            guard let metadata = try list.soundMetadata(at: index) else {
+                if try list.isDamaged(at: index) { damaged += 1 }
+                continue
+            }
             if case .owner(let owner) = selection, metadata.owner.map(ExactText.init) != ExactText(owner) {
                 continue
             }

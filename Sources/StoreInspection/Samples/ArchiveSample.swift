@@ -5,6 +5,8 @@ import StorageEngine
 @dynamicMemberLookup
 package struct ArchiveSample: Sendable, Hashable {
     package var status: ArchiveStatus
+    /// Another one of the same name has another; empty where nothing is known.
+    package private(set) var identity: [UInt8] = []
     /// The processes that have it open for writing.
     package var processes: [AttachedProcess] = []
     /// The number of the event that comes next: it grows with each change.
@@ -16,6 +18,7 @@ package struct ArchiveSample: Sendable, Hashable {
 
     package init(_ archive: Archive, owners: Bool = false) throws(StorageError) {
         status = try archive.status()
+        identity = try archive.identity()
         nextEvent = try archive.nextEvent()
         processes = try archive.processes()
         self.owners = owners && status.configuration.kind != .log ? try archive.owners() : nil

@@ -126,7 +126,7 @@ extension ArchiveCore {
     func names(meeting predicate: QueryPredicate?) throws -> [String] {
         guard let predicate else {
             let list = try archive.entries()
-            return try list.indices.compactMap { try list.presentKey(at: $0) }
+            return try list.indices.compactMap { try presentName(in: list, at: $0) }
         }
         var names: [String] = []
         let plan = QueryPlan(QueryPipeline([.find(predicate)]))

@@ -50,13 +50,23 @@ extension ArchiveCore {
             metadata: ["archive": "\(archive.name)", "key": "\(name)", "reason": "\(error)"])
     }
 
+    /// The key of a listed entry; one whose bytes are damaged is left out, which is logged.
+    func presentName(in list: EntryList, at index: Int) throws(StorageError) -> String? {
+        do throws(StorageError) {
+            return try list.presentKey(at: index)
+        } catch {
+            guard case .corrupted = error else { throw error }
+            log("read", "entry \(index)", error)
+            return nil
+        }
+    }
+
     /// The stored values that are no objects; one of a version to come is one.
     func staleVersions() throws -> [Version] {
         let list = try archive.entries()
         return try list.indices.compactMap { index in
-            guard let name = try list.presentKey(at: index), let metadata = try archive.metadata(name) else {
-                return nil
-            }
+            guard let name = try presentName(in: list, at: index), let metadata = try archive.metadata(name)
+            else { return nil }
             var isStale = false
             try withHashed(name) { key in
                 try archive.withPeekToHold(key) { bytes, _ in

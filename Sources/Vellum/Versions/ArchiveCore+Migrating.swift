@@ -5,10 +5,18 @@ extension ArchiveCore {
     /// How many names one goes through before others are let in between.
     static var namesAtOnce: Int { 256 }
 
-    /// The keys of all that is on disk.
-    func storedNames() throws -> [String] {
+    /// The keys of all that is on disk, and how many have none for damage.
+    func beginMigration() throws -> (names: [String], outcome: ArchiveMigration) {
         let list = try archive.entries()
-        return try list.indices.compactMap { list.isReachable(at: $0) ? try list.presentKey(at: $0) : nil }
+        var (names, outcome) = ([String](), ArchiveMigration())
+        for index in list.indices where list.isReachable(at: index) {
+            if let name = try presentName(in: list, at: index) {
+                names.append(name)
+            } else if try list.isDamaged(at: index) {
+                outcome.unreadable += 1
+            }
+        }
+        return (names, outcome)
     }
 
     func migrate(_ names: ArraySlice<String>, _ outcome: inout ArchiveMigration) throws {

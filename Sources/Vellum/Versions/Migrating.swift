@@ -35,8 +35,8 @@ extension ArchiveManager {
     @discardableResult
     public func migrateAll() throws -> ArchiveMigration {
         try handle.perform { core in
-            var outcome = ArchiveMigration()
-            try core.migrate(core.storedNames()[...], &outcome)
+            var (names, outcome) = try core.beginMigration()
+            try core.migrate(names[...], &outcome)
             return outcome
         }
     }
@@ -47,8 +47,8 @@ extension AsynchronousArchives {
     /// with `CancellationError` when its task is cancelled; what was migrated by then is.
     @discardableResult
     public nonisolated(nonsending) func migrateAll() async throws -> ArchiveMigration {
-        var outcome = ArchiveMigration()
-        var names = try await handle.elsewhere { try $0.storedNames() }[...]
+        var (all, outcome) = try await handle.elsewhere { try $0.beginMigration() }
+        var names = all[...]
         while !names.isEmpty {
             try Task.checkCancellation()
             let (next, before) = (names.prefix(ArchiveCore<Archive>.namesAtOnce), outcome)

@@ -60,7 +60,8 @@ struct ExportCommand: ParsableCommand {
         if whole != nil {
             Narration.say("exported \(Figures.count(outcome.exported, "entry", "entries")) to \(file)")
         }
-        if outcome.damaged > 0 { throw CommandFailure(nil, status: .storeFailure) }
+        let hasLost = try archive.complainOfLoss()
+        if outcome.damaged > 0 || hasLost { throw CommandFailure(nil, status: .storeFailure) }
         if outcome.skipped > 0 { throw CommandFailure(nil, status: .nothing) }
     }
 }

@@ -46,11 +46,12 @@ struct GetCommand: ParsableCommand {
         try archive.requireEntries()
         let found = try archive.metadata(key)
         guard var metadata = found, let bytes = try archive.peek(key) else {
+            let hasLost = try found == nil && archive.complainOfLoss()
             let place = "\(TerminalSafe.quoted(key)) in archive \"\(archive.name)\""
             throw CommandFailure(
                 found?.tier == .memory
                     ? "the value of \(place) is in the memory of a process only, and nobody else can read it (vellum why "
-                        + "tells which)" : "no entry \(place)", status: .nothing)
+                        + "tells which)" : "no entry \(place)", status: hasLost ? .storeFailure : .nothing)
         }
         if meta { metadata.rank = try Self.rank(of: metadata, in: archive) }
         let output = OutputWriter()

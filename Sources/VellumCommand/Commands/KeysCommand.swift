@@ -64,11 +64,11 @@ struct KeysCommand: ParsableCommand {
         let now = Timestamp.now()
         for index in try order.arrange(entries, reversed: reverse) {
             guard left > 0 || (isFiltered && !isAnyMeant) else { break }
-            if let prefix, let key = try entries.presentKey(at: index), !key.utf8.starts(with: prefix.utf8) {
+            if let prefix, let key = try entries.soundKey(at: index), !key.utf8.starts(with: prefix.utf8) {
                 continue
             }
-            guard let metadata = try entries.presentMetadata(at: index) else {
-                if try entries.isMissing(at: index) { missing += 1 }
+            guard let metadata = try entries.soundMetadata(at: index) else {
+                if try entries.isDamaged(at: index) { missing += 1 }
                 continue
             }
             if let owner, !isSame(metadata.owner, owner) { continue }
@@ -79,7 +79,8 @@ struct KeysCommand: ParsableCommand {
         }
         try printer.finish()
         Narration.complainOfMissing(missing)
-        if missing > 0 { throw CommandFailure(nil, status: .storeFailure) }
+        let hasLost = try archive.complainOfLoss()
+        if missing > 0 || hasLost { throw CommandFailure(nil, status: .storeFailure) }
         // As for rm and expire: who asks for an owner's entries learns that there are none.
         guard isFiltered, !isAnyMeant else { return }
         let meant = [
@@ -110,11 +111,11 @@ enum EntryOrder: String, CaseIterable, Sendable, ExpressibleByArgument {
             case .size: Self.sort(entries.indices.map { ($0, entries[$0].valueBytes) }, by: >)
             case .hits: Self.sort(entries.indices.map { ($0, entries[$0].hits) }, by: >)
             case .key:
-                Self.sort(try entries.indices.map { ($0, try entries.presentKey(at: $0) ?? "") }, by: <)
+                Self.sort(try entries.indices.map { ($0, try entries.soundKey(at: $0) ?? "") }, by: <)
             case .created:
                 Self.sort(
                     try entries.indices.map {
-                        ($0, try entries.presentMetadata(at: $0)?.created.microseconds ?? 0)
+                        ($0, try entries.soundMetadata(at: $0)?.created.microseconds ?? 0)
                     },
                     by: >)
             case .expires:

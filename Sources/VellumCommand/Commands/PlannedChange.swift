@@ -30,6 +30,7 @@ struct PlannedChange: Sendable {
         try archive.requireEntries()
         let plan = try makePlan(archive)
         guard plan.entries > 0 else {
+            try end(plan)
             throw CommandFailure(nothing(archive.name, plan), status: .nothing)
         }
         if asks { try warnOfUndo(plan, archive) }
@@ -39,6 +40,7 @@ struct PlannedChange: Sendable {
         let outcome = try plan.apply(to: archive)
         report(outcome, archive.name)
         if let failure = outcome.failure { throw failure }
+        try end(plan)
         if outcome.entries == 0 { throw CommandFailure(nil, status: .nothing) }
     }
 
@@ -50,7 +52,14 @@ struct PlannedChange: Sendable {
                 .expireIdle(before: Timestamp.now().adding(seconds: -($0 / .seconds(1))))
             } ?? action)
         for key in plan.missing { Narration.complain("no entry \(TerminalSafe.quoted(key))") }
+        Narration.complainOfMissing(plan.damaged)
+        _ = try archive.complainOfLoss()
         return plan
+    }
+
+    /// What was left out for damage has been said by then.
+    private func end(_ plan: ChangePlan) throws {
+        if plan.damaged > 0 { throw CommandFailure(nil, status: .storeFailure) }
     }
 
     private func printPlan() throws {
@@ -62,6 +71,7 @@ struct PlannedChange: Sendable {
         try output.write("would \(action.infinitive(amount))\n")
         try output.flush()
         try warnOfUndo(plan, archive)
+        try end(plan)
         if plan.entries == 0 { throw CommandFailure(nil, status: .nothing) }
     }
 
@@ -112,8 +122,8 @@ struct PlannedChange: Sendable {
         guard let action = outcome.action else {
             if outcome.entries > 0 {
                 Narration.complain(
-                    "this can't be undone: what was before is not kept, for it was in a process' memory only, or others "
-                        + "have written too much since")
+                    "this can't be undone: what was before is not kept, for it was in a process' memory only, the disk has "
+                        + "no room for it, or others have written too much since")
             }
             return
         }

@@ -66,10 +66,10 @@ struct QueryCommand: ParsableCommand {
                     try output.write(explanation.lines.joined(separator: "\n") + "\n")
                 }
                 try output.flush()
-                try warn(report)
+                try warn(report, archive)
             } else {
                 let report = try print(plan, archive, progress, to: output)
-                try warn(report)
+                try warn(report, archive)
                 if report.rows == 0 { throw CommandFailure(nil, status: .nothing) }
             }
         } catch QueryError.cancelled {
@@ -107,9 +107,10 @@ struct QueryCommand: ParsableCommand {
     }
 
     /// Says what a person should know of the result.
-    private func warn(_ report: QueryReport) throws(CommandFailure) {
+    private func warn(_ report: QueryReport, _ archive: Archive) throws {
         for warning in report.warnings { Narration.complain(warning) }
-        if report.damaged > 0 { throw CommandFailure(nil, status: .storeFailure) }
+        let hasLost = try archive.complainOfLoss()
+        if report.damaged > 0 || hasLost { throw CommandFailure(nil, status: .storeFailure) }
     }
 
     private func explain(

@@ -103,6 +103,7 @@ struct StatsCommand: ParsableCommand {
             output: output)
         var untitled = 0
         while true {
+            try store.requirePlace()
             let samples = try take(store).samples
             let rates = samples.compactMap { sample in
                 before[sample.name].map { TimedRates(from: $0, to: sample) }

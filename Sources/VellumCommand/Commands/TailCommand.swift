@@ -57,7 +57,8 @@ struct TailCommand: ParsableCommand {
 
     func run() throws {
         if let file = RingFilePath(log, store: store) { return try run(on: file) }
-        let archive = try store.openForLooking().archive(named: log)
+        let store = try store.openForLooking()
+        let archive = try store.archive(named: log)
         try archive.requireMessages()
         let output = OutputWriter()
         let printer = printer(to: output)
@@ -79,6 +80,7 @@ struct TailCommand: ParsableCommand {
             guard batch.messages.isEmpty else { continue }
             try output.flush()
             guard follow, !output.isAbandoned else { return }
+            try store.requirePlace()
             // A person sees no difference to at once, and it costs next to nothing.
             usleep(30_000)
         }

@@ -63,7 +63,8 @@ struct WatchCommand: ParsableCommand {
     func run() throws {
         if let archive, let file = RingFilePath(archive, store: store) { return try run(on: file) }
         let end = seconds.map { MonotonicClock.seconds() + $0 }
-        var follower = try EventFollower(try store.openForLooking(), archive: archive, fromStart: fromStart)
+        let store = try store.openForLooking()
+        var follower = try EventFollower(store, archive: archive, fromStart: fromStart)
         let output = OutputWriter()
         var printer = EventPrinter(
             Self.columns, layout: .fitting(output, json: json ? .jsonLines : nil), output: output)
@@ -76,6 +77,7 @@ struct WatchCommand: ParsableCommand {
             try printer.print(findings, most: &left)
             try output.flush()
             if output.isAbandoned || left == 0 || isLast { return }
+            try store.requirePlace()
             let now = MonotonicClock.seconds()
             // A person sees no difference to at once, and it costs next to nothing.
             usleep(useconds_t(min(0.02, max(0, end.map { $0 - now } ?? 0.02)) * 1e6))

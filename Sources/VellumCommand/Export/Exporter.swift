@@ -120,7 +120,7 @@ struct Exporter {
                 continue
             }
             guard let content else {
-                if try entries.isMissing(at: index) { missing += 1 }
+                if try entries.isDamaged(at: index) { missing += 1 }
                 continue
             }
             try body(content.key, RecognizedValue(content.value, encoding: content.encoding))

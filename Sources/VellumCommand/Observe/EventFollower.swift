@@ -110,3 +110,13 @@ struct EventFollower {
         }
     }
 }
+
+extension Store {
+    /// - Throws: what ends who follows a store for as long as it likes, when there is nothing more to come.
+    func requirePlace() throws {
+        guard !isInItsPlace else { return }
+        throw CommandFailure(
+            "the store that was at \(path) is not there any more: it was removed or moved away, or has lost its marker file",
+            status: .storeFailure)
+    }
+}

@@ -1,12 +1,13 @@
 import StorageEngine
 import StoreInspection
 
-extension EntryList {
-    /// Whether the entry at `index`, whose metadata or value came back as nil, is lost to damage: the archive still has
-    /// it, in the same place. Otherwise it has been removed, replaced or moved since the list was made.
-    func isMissing(at index: Int) throws(StorageError) -> Bool {
-        guard isCurrent(at: index) else { return false }
-        return try metadata(at: index) == nil
+extension Archive {
+    /// Says what was lost when the index was made anew, when that can't be told entry by entry any more.
+    /// - Returns: whether there is anything.
+    func complainOfLoss() throws(StorageError) -> Bool {
+        guard let problem = try status().problem else { return false }
+        Narration.complain("\(name): \(problem)")
+        return true
     }
 }
 

@@ -67,6 +67,77 @@ import Testing
         }
     }
 
+    /// What broke: a list gave out what damaged bytes said as keys, owners and dates. Of a value that is longer than a page only
+    /// what names it is looked at.
+    @Test func damagedBytesAreNobodysKeys() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let store = try Store.open(at: folder.store)
+        let archive = try store.archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        for number in 0..<12 {
+            let attributes = EntryAttributes(lifetime: .seconds(1_000), owner: "owner \(number % 3)")
+            let value = [UInt8](repeating: 1, count: number == 5 ? 5_000 : 20)
+            try archive.put(value, forKey: "key \(number)", attributes: attributes)
+        }
+        let right = try archive.entries()
+        let metadata = try right.indices.map { try #require(try right.metadata(at: $0)) }
+        store.close()
+        let segment = folder.archivePath("A", "00000001.segment")
+        let original = try Data(contentsOf: URL(fileURLWithPath: segment))
+        let written = original.lastIndex { $0 != 0 } ?? 0
+        let reader = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: segment))
+        var (damaged, wrong) = (0, [String]())
+        for offset in stride(from: 64, to: written, by: 7) {
+            try file.seek(toOffset: UInt64(offset))
+            try file.write(contentsOf: [original[offset] ^ 0x10])
+            let list = try reader.entries()
+            for index in list.indices {
+                let key = try list.soundKey(at: index)
+                if key == nil { damaged += 1 }
+                if let key, key != metadata[index].key { wrong.append("\(key) at \(offset)") }
+                for found in [try list.soundMetadata(at: index), try? list.metadata(at: index)] {
+                    guard let found else { continue }
+                    let isNamed = found.key == metadata[index].key && found.owner == metadata[index].owner
+                    if !isNamed { wrong.append("\(found) at \(offset)") }
+                }
+                if let found = try list.soundMetadata(at: index), found.valueBytes < 4_000 {
+                    if found != metadata[index] { wrong.append("\(found) at \(offset)") }
+                } else if metadata[index].valueBytes < 4_000, try !list.isDamaged(at: index) {
+                    wrong.append("\(metadata[index].key) not damaged at \(offset)")
+                }
+            }
+            try file.seek(toOffset: UInt64(offset))
+            try file.write(contentsOf: [original[offset]])
+        }
+        #expect(damaged > 5)
+        #expect(wrong == [])
+    }
+
+    /// What is an owner's by the index goes with the owner's entries, whatever its bytes say.
+    @Test(arguments: ["owner 1", "key 4", "value 4"])
+    func damagedEntriesGoWithTheirOwner(text: String) throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let store = try Store.open(at: folder.store)
+        defer { store.close() }
+        let archive = try store.archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        for number in 0..<6 {
+            try archive.put(
+                Array("value \(number)".utf8), forKey: "key \(number)",
+                attributes: EntryAttributes(owner: "owner \(number % 3)"))
+        }
+        let segment = folder.archivePath("A", "00000001.segment")
+        let data = try Data(contentsOf: URL(fileURLWithPath: segment))
+        let place = try #require(data.range(of: Data(text.utf8))?.upperBound) - 1
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: segment))
+        try file.seek(toOffset: UInt64(place))
+        try file.write(contentsOf: [data[place] ^ 0x10])
+        #expect(try archive.deleteEntries(ofOwner: "owner 1").entries == 2)
+        let list = try archive.entries()
+        #expect(try list.indices.map { try list.key(at: $0) } == ["key 5", "key 3", "key 2", "key 0"])
+    }
+
     /// With the index in place, the damaged entry alone gives an error, and the check names it.
     @Test func flippedBitUnderATrustedIndex() throws {
         let folder = try TemporaryFolder()

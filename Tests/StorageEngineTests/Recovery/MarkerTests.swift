@@ -136,6 +136,47 @@ import Testing
         }
     }
 
+    /// What broke: the file that became the marker had the process' number in its name, which processes of two containers may
+    /// share, and what killed makers left stayed.
+    @Test func whatKilledMakersLeftGoes() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        try FileManager.default.createDirectory(atPath: folder.store, withIntermediateDirectories: false)
+        for name in ["1", "0123456789abcdef", "doorbell"] {
+            try Data().write(to: URL(fileURLWithPath: folder.store + "/vellum-store." + name))
+        }
+        try Store.open(at: folder.store).close()
+        let names = try FileManager.default.contentsOfDirectory(atPath: folder.store).sorted()
+        #expect(names == ["vellum-store", "vellum-store.doorbell"])
+    }
+
+    /// What broke: archives were made, and entries acknowledged, in a folder that nobody else could open as a store any more.
+    @Test(arguments: [false, true])
+    func withoutItsMarkerItGetsNoArchives(hasArchive: Bool) throws {
+        let (folder, marker) = try filled()
+        let store = try Store.open(at: folder.store)
+        defer { store.close() }
+        if !hasArchive { try FileManager.default.removeItem(atPath: folder.store + "/A.archive") }
+        try FileManager.default.removeItem(at: marker)
+        #expect {
+            try store.archive(named: "B", orCreate: ArchiveConfiguration())
+        } throws: { error in
+            guard hasArchive else { return error as? StorageError == .storeNotFound(path: folder.store) }
+            guard case .notAStore(_, let reason)? = error as? StorageError else { return false }
+            return reason.contains("check --repair")
+        }
+        #expect(!FileManager.default.fileExists(atPath: folder.store + "/B.archive"))
+    }
+
+    /// What broke: an open store that was removed had no archives, as if it were empty.
+    @Test func aRemovedStoreIsNotEmpty() throws {
+        let (folder, _) = try filled()
+        let store = try Store.open(at: folder.store, mode: .readOnly)
+        try FileManager.default.removeItem(atPath: folder.store)
+        #expect(throws: StorageError.storeNotFound(path: folder.store)) { try store.archiveNames() }
+        try Store.open(at: folder.store).close()
+        #expect(throws: StorageError.storeNotFound(path: folder.store)) { try store.archiveNames() }
+    }
+
     /// What broke: who had found no marker, and then what others had made after theirs, called it no store.
     @Test func allWhoMakeAStoreAtOnceGetIt() async throws {
         for round in 0..<150 {
