@@ -87,10 +87,21 @@ enum ItemCoding {
 
     /// The name from which the type is found again. That it is found is tried out now, when the item can still be kept.
     private static func code(of type: any Codable.Type) throws -> String {
-        guard let code = _mangledTypeName(type), let found = _typeByName(code), found == type else {
+        guard let code = _mangledTypeName(type), let found = try foundType(code), found == type else {
             throw ItemProblem("\(type) can't be found again by its name; declare it outside of functions")
         }
         return code
+    }
+
+    /// The type of a name, which may be anybody's. Swift's runtime takes twice the time for each optional, or other generic type,
+    /// that another is within.
+    private static func foundType(_ code: String) throws -> Any.Type? {
+        let generics = code.utf8.count { $0 == UInt8(ascii: "G") } + code.ranges(of: "Sg").count
+        guard generics <= 16 else {
+            throw ItemProblem(
+                "the type's name has \(generics) generic types in each other, where 16 are looked up")
+        }
+        return _typeByName(code)
     }
 
     /// - Parameter classes: those that a keyed archive may have objects of.
@@ -99,7 +110,7 @@ enum ItemCoding {
     ) {
         let terms = try CBORDecoder().decode(Head.self, from: bytes).terms
         if let code = terms.code {
-            guard let type = _typeByName(code) as? any Codable.Type else {
+            guard let type = try foundType(code) as? any Codable.Type else {
                 throw ItemProblem("this program has no Codable type \(terms.type)")
             }
             return (try decode(type, bytes), terms)

@@ -102,7 +102,8 @@ final class StoredItems: @unchecked Sendable {
             if owner.isEmpty || owner.utf8.count > 255 {
                 let list = try archive.entries()
                 for index in list.indices {
-                    guard let key = try list.metadata(at: index)?.key,
+                    // Nobody can tell whose the damaged ones are, and nobody can read them.
+                    guard let key = try list.soundKey(at: index),
                         OwnedKey.owner(of: key).map({ ExactText($0) }) == ExactText(owner)
                     else { continue }
                     try archive.delete(key)
@@ -137,7 +138,8 @@ final class StoredItems: @unchecked Sendable {
     private func open(makes: Bool) throws(StorageError) -> Archive? {
         lock.lock()
         defer { lock.unlock() }
-        if let archive { return archive }
+        // What is stored into files that somebody has removed nobody finds again.
+        if let archive, !archive.closeIfRemoved() { return archive }
         do throws(StorageError) {
             let store = try Store.open(at: path, mode: .readWrite, createIfMissing: makes)
             archive =
@@ -148,6 +150,7 @@ final class StoredItems: @unchecked Sendable {
         } catch {
             switch error {
             case .storeNotFound, .noSuchArchive:
+                if makes { throw error }
                 lastAbsence = NestClock.now()
                 return nil
             default: throw error

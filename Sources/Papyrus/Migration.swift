@@ -31,9 +31,9 @@ extension Migration {
     /// each once. What can't be read as an old object, or encoded as a new one, stays where it is.
     private func run(in archive: Archive, _ from: StoredType, _ to: StoredType) throws {
         var entries = SnapshotEntries(snapshot: try archive.snapshot())
-        var waiting = try entries.numbers(of: from).map { try entries.snapshot.key(at: $0) }[...]
-        var count = Migration.objectsAtOnce
         var misread = Misread()
+        var waiting = try entries.keys(of: from, &misread)[...]
+        var count = Migration.objectsAtOnce
         while !waiting.isEmpty {
             let part = waiting.prefix(count)
             let changes = try changes(of: part, from, to, entries, &misread)
@@ -68,19 +68,17 @@ extension Migration {
         return try loader.use {
             var changes: Changes = (Batch(), [])
             for key in keys {
-                guard let entry = try entries.find(key) else { continue }
-                if from == to, (try? loader.object(ToObject.self, of: entry)) != nil { continue }
-                let new: [WrittenObject]
                 do {
-                    new = try ObjectWriter.entries(
+                    guard let entry = try entries.find(key) else { continue }
+                    if from == to, (try? loader.object(ToObject.self, of: entry)) != nil { continue }
+                    let new = try ObjectWriter.entries(
                         of: [onMigrate(try loader.object(FromObject.self, of: entry))])
-                } catch let error as StorageError {
-                    throw error
+                    try note(new, of: entry, isRenamed: from != to, entries, in: &changes)
                 } catch {
+                    let error = ObjectLoader.orDamaged(error)
+                    guard !(error is StorageError) else { throw error }
                     misread.note(key, error)
-                    continue
                 }
-                try note(new, of: entry, isRenamed: from != to, entries, in: &changes)
             }
             return changes
         }

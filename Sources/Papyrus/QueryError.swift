@@ -22,6 +22,11 @@ extension PapyrusStore.QueryError: CustomStringConvertible {
 /// Why nothing can be made of what is stored. One line for a person.
 struct StoredProblem: Error, CustomStringConvertible {
     let description: String
+
+    static let damagedKey = StoredProblem(
+        description:
+            "the store is damaged, and nobody can tell which object it was; `vellum check --repair` says where"
+    )
 }
 
 /// What can't be read of many, for one line about all of it.
@@ -32,6 +37,13 @@ struct Misread {
     mutating func note(_ key: String, _ error: any Error) {
         if first == nil { first = (key, error) }
         count += 1
+    }
+
+    /// Entries of the store that have lost their keys to damage, and may have been of any type.
+    mutating func note(keyless count: Int) {
+        guard count > 0 else { return }
+        if first == nil { first = ("an entry without a key", StoredProblem.damagedKey) }
+        self.count += count
     }
 
     /// `nil`: all could be read. `fate`: what becomes of them.

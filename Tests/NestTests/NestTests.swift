@@ -1,3 +1,4 @@
+import CBOR
 import Foundation
 import Nest
 import StorageEngine
@@ -270,6 +271,41 @@ final class Note: NSObject, NSSecureCoding {
     }
 
     /// No store takes such keys, and none was asked to.
+    /// What broke: looking up the type that a store names took twice as long for each optional in another.
+    @Test(arguments: ["Sg", "SgG", "G"]) func aTypeOfManyPartsIsNotLookedUp(part: String) throws {
+        struct Stored: Encodable {
+            struct Terms: Encodable {
+                var type = "Int"
+                var code: String
+                var mirror = false
+            }
+            var terms: Terms
+            var item = 1
+        }
+        defer { done() }
+        let store = try Store.open(at: folder.path)
+        let archive = try store.archive(
+            named: "N", orCreate: ArchiveConfiguration(kind: .collection, typeName: "Nest"))
+        let code = "Si" + String(repeating: part, count: 100)
+        try archive.put(
+            CBOREncoder().encode(Stored(terms: .init(code: code))), forKey: "many", encoding: .cbor)
+        try archive.put(
+            CBOREncoder().encode(Stored(terms: .init(code: "SiSgSg"))), forKey: "few", encoding: .cbor)
+        let nest = nest()
+        #expect(nest["many"] == nil && nest.problem(with: "many")?.contains("generic types") == true)
+        #expect(nest["few"] as? Int == 1)
+    }
+
+    /// What broke: for some seconds after its store was removed items went into files that nobody could open.
+    @Test func aRemovedStoreIsMadeAnewAtOnce() throws {
+        defer { done() }
+        let nest = nest()
+        nest.add(item: 1, withKey: "a", expirationPolicy: .never, andPersistancePolicy: .long)
+        try FileManager.default.removeItem(at: folder)
+        nest.add(item: 2, withKey: "b", expirationPolicy: .never, andPersistancePolicy: .long)
+        #expect(nest.isPersisted("b") && self.nest()["b"] as? Int == 2)
+    }
+
     @Test func anyKeyIsRightInMemory() {
         defer { done() }
         let nest = nest()

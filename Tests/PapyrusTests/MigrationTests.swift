@@ -72,6 +72,57 @@ import Testing
         #expect(await store.objects(type: First.self).execute().isEmpty)
     }
 
+    private struct Wagon: Papyrus, Equatable { let id: String }
+
+    /// Flips a bit of the byte before the end of a text in the store's log.
+    private func flipBit(before text: String) throws {
+        let segment = place.url.appendingPathComponent("Papyrus.archive/00000001.segment")
+        let bytes = try Data(contentsOf: segment)
+        let place = try #require(bytes.range(of: Data(text.utf8))).lowerBound - 1
+        let file = try FileHandle(forUpdating: segment)
+        try file.seek(toOffset: UInt64(place))
+        try file.write(contentsOf: [bytes[place] ^ 1])
+        try file.close()
+    }
+
+    /// What broke: one damaged object kept all of its type from migrations, merges and deletion; and one whose key was damaged was
+    /// left out without a word.
+    @Test(arguments: [true, false]) func damagedObjectsStayAndAllElseGoesOn(keyIsDamaged: Bool) async throws {
+        let cars = ["alpha", "bravo", "delta"].map { Car(id: $0, model: "the model of \($0)") }
+        await store.save(objects: cars)
+        try flipBit(before: keyIsDamaged ? "/bravo" : "model of bravo")
+        store.logLevel = .off
+        let problem = await queryError {
+            _ = try await store.throwing.execute(store.objects(type: Car.self))
+        }
+        #expect(problem?.schemaProblem?.contains("damaged") == true)
+        #expect(await store.objects(type: Car.self).execute() == [cars[0], cars[2]])
+        await store.merge(with: [cars[0], Car(id: "echo")])
+        #expect(await store.objects(type: Car.self).execute().map(\.id) == ["alpha", "echo"])
+        let loss = await queryError {
+            try await store.throwing.register(migration: Migration<Car, Wagon> { Wagon(id: $0.id) })
+        }
+        #expect(
+            (loss?.schemaProblem?.contains("damaged") == true) == keyIsDamaged, "its value needs no reading")
+        #expect(await store.objects(type: Wagon.self).execute() == [Wagon(id: "alpha"), Wagon(id: "echo")])
+        try await store.throwing.deleteAll(Wagon.self)
+        #expect(await store.objects(type: Wagon.self).execute().isEmpty)
+    }
+
+    @Test func aDamagedObjectIsNotMigrated() async throws {
+        await store.save(
+            objects: ["alpha", "bravo", "delta"].map { Car(id: $0, model: "the model of \($0)") })
+        try flipBit(before: "model of bravo")
+        store.logLevel = .off
+        let loss = await queryError {
+            try await store.throwing.register(migration: Migration<Car, Wagon> { Wagon(id: $0.id) })
+        }
+        #expect(loss?.schemaProblem?.contains("stays") == true)
+        #expect(await store.objects(type: Wagon.self).execute() == [Wagon(id: "alpha"), Wagon(id: "delta")])
+        try await store.throwing.deleteAll(Car.self)
+        #expect(await store.objects(type: Car.self).execute().isEmpty)
+    }
+
     private struct Odd: Papyrus {
         static let papyrusTypeName = "PapyrusTests.MigrationTests.Odd"
         let id: Int

@@ -86,12 +86,11 @@ extension PapyrusStore {
             var objects: [Object] = []
             var versions: [SeenEntry] = []
             let (numbers, unreadable) = entries.snapshot.numbersByCreation(ofPrefix: stored.prefix)
-            if unreadable > 0 {
-                journal.error(
-                    "read \(unreadable) entries",
-                    StoredProblem(description: "the store is damaged; `vellum check --repair` says where"))
+            guard leavingOut || unreadable == 0 else {
+                throw PapyrusStore.QueryError.invalidSchema(details: StoredProblem.damagedKey)
             }
             var misread = Misread()
+            misread.note(keyless: unreadable)
             try loader.use {
                 for number in numbers {
                     var key = stored.name

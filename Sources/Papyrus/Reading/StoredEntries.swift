@@ -22,12 +22,30 @@ struct SnapshotEntries: EntrySource {
         try snapshot.number(of: key).map { try entry(at: $0) }
     }
 
-    /// The type's objects, the oldest first.
-    func entries(of type: StoredType) throws -> [StoredEntry] {
-        try numbers(of: type).map { try entry(at: $0) }
+    /// The type's objects, the oldest first; what is damaged is noted.
+    func entries(of type: StoredType, _ misread: inout Misread) throws -> [StoredEntry] {
+        try numbers(of: type, &misread).compactMap { number in
+            do {
+                return try entry(at: number)
+            } catch let error as StorageError {
+                guard case .corrupted = error else { throw error }
+                misread.note(try snapshot.intactKey(at: number), error)
+                return nil
+            }
+        }
     }
 
-    func numbers(of type: StoredType) -> [Int] { snapshot.numbersByCreation(ofPrefix: type.prefix).numbers }
+    /// The keys of the type's objects, the oldest first, also where their values are damaged; those that have lost their keys are
+    /// noted.
+    func keys(of type: StoredType, _ misread: inout Misread) throws -> [String] {
+        try numbers(of: type, &misread).map { try snapshot.intactKey(at: $0) }
+    }
+
+    private func numbers(of type: StoredType, _ misread: inout Misread) -> [Int] {
+        let (numbers, unreadable) = snapshot.numbersByCreation(ofPrefix: type.prefix)
+        misread.note(keyless: unreadable)
+        return numbers
+    }
 
     func entry(at number: Int) throws -> StoredEntry {
         let (key, entry) = try snapshot.entry(at: number)

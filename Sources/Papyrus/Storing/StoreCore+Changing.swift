@@ -60,14 +60,18 @@ extension StoreCore {
         where isIncluded: ((Object) -> Bool)?, journal: Journal
     ) throws -> [String] {
         let entries = SnapshotEntries(snapshot: try archive.snapshot())
+        var misread = Misread()
+        defer {
+            if let problem = misread.problem("stays") {
+                journal.error("read all objects of \(stored.name) for a merge", problem)
+            }
+        }
         guard let isIncluded else {
-            return try entries.numbers(of: stored).map { try entries.snapshot.key(at: $0) }
-                .filter { !kept.contains(ExactText($0)) }
+            return try entries.keys(of: stored, &misread).filter { !kept.contains(ExactText($0)) }
         }
         let loader = ObjectLoader(entries)
-        var misread = Misread()
-        let keys = try loader.use {
-            try entries.entries(of: stored).filter { entry in
+        return try loader.use {
+            try entries.entries(of: stored, &misread).filter { entry in
                 guard !kept.contains(ExactText(entry.key)) else { return false }
                 do {
                     return isIncluded(try loader.object(Object.self, of: entry))
@@ -77,10 +81,6 @@ extension StoreCore {
                 }
             }.map(\.key)
         }
-        if let problem = misread.problem("stays") {
-            journal.error("read all objects of \(stored.name) for a merge", problem)
-        }
-        return keys
     }
 
     /// Deletes all objects of a type: at once as far as a batch goes, some hundred thousand.
