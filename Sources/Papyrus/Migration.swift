@@ -68,17 +68,21 @@ extension Migration {
         return try loader.use {
             var changes: Changes = (Batch(), [])
             for key in keys {
+                let (entry, new): (StoredEntry, [WrittenObject])
                 do {
-                    guard let entry = try entries.find(key) else { continue }
-                    if from == to, (try? loader.object(ToObject.self, of: entry)) != nil { continue }
-                    let new = try ObjectWriter.entries(
-                        of: [onMigrate(try loader.object(FromObject.self, of: entry))])
-                    try note(new, of: entry, isRenamed: from != to, entries, in: &changes)
+                    guard let found = try entries.find(key) else { continue }
+                    if from == to, (try? loader.object(ToObject.self, of: found)) != nil { continue }
+                    new = try ObjectWriter.entries(
+                        of: [onMigrate(try loader.object(FromObject.self, of: found))])
+                    entry = found
                 } catch {
                     let error = ObjectLoader.orDamaged(error)
                     guard !(error is StorageError) else { throw error }
                     misread.note(key, error)
+                    continue
                 }
+                // Whole or not at all: an old object whose new one isn't stored must not be deleted.
+                try note(new, of: entry, isRenamed: from != to, entries, in: &changes)
             }
             return changes
         }

@@ -123,6 +123,19 @@ import Testing
         #expect(await store.objects(type: Car.self).execute().isEmpty)
     }
 
+    /// What would break: the old object was deleted, and the new one not stored, since its place can't be read.
+    @Test func nothingIsDeletedForAPlaceThatIsDamaged() async throws {
+        await store.save(Wagon(id: "bravo"))
+        try flipBit(before: "bravo")
+        store.logLevel = .off
+        let cars = ["alpha", "bravo", "delta"].map { Car(id: $0) }
+        await store.save(objects: cars)
+        await #expect(throws: StorageError.self) {
+            try await store.throwing.register(migration: Migration<Car, Wagon> { Wagon(id: $0.id) })
+        }
+        #expect(await store.objects(type: Car.self).execute() == cars)
+    }
+
     private struct Odd: Papyrus {
         static let papyrusTypeName = "PapyrusTests.MigrationTests.Odd"
         let id: Int
