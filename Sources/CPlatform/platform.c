@@ -24,8 +24,23 @@
 #include <sys/syscall.h>
 #endif
 
+static void occupy_standard_descriptors(void) {
+    for (int descriptor = 0; descriptor <= STDERR_FILENO; descriptor++) {
+        if (fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;
+        // The lowest free number is the one that is given out.
+        (void)open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+    }
+}
+
 int cp_openat(int directory, const char *name, int flags, mode_t mode) {
-    return openat(directory, name, flags, mode);
+    int descriptor = openat(directory, name, flags, mode);
+    if (descriptor < 0 || descriptor > STDERR_FILENO) return descriptor;
+    int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
+    int code = errno;
+    (void)close(descriptor);
+    occupy_standard_descriptors();
+    errno = code;
+    return moved;
 }
 
 int cp_preallocate(int descriptor, off_t length) {

@@ -30,6 +30,7 @@ struct VellumCommand: ParsableCommand {
     @OptionGroup var store: StoreArguments
 
     static func main() {
+        StandardDescriptors.occupy()
         Interruption.endAtOnce()
         Interruption.takeLongFilesAsErrors()
         OpenFileLimit.raise()

@@ -112,11 +112,19 @@ struct EndingTests {
         #expect(plan.errors.contains("2 entries cannot be read"), "\(plan.errors)")
         // What broke: once the index was made anew nobody said that anything was missing.
         try FileManager.default.removeItem(atPath: store.path + "/B.archive/index")
-        for words in [["keys", "B"], ["export", "B"], ["query", "B", "count"], ["get", "B", "key2"]] {
+        for words in [
+            ["keys", "B"], ["export", "B"], ["query", "B", "count"], ["get", "B", "key2"],
+            ["why", "B", "key2"],
+        ] {
             let run = try Vellum.run(words + ["--store", store.path])
             #expect(run.status == 3 && run.errors.contains("its log is damaged"), "\(words): \(run.errors)")
         }
         #expect(try store.run("rm", "B", "--all", "--dry-run").errors.contains("its log is damaged"))
+        func screen(_ keys: String) throws -> String {
+            try store.done("browse", "--size", "110x10", "--keys", keys, "--print", "text").text
+        }
+        #expect(try screen("").contains("B  damaged") || screen("").contains("damaged"))
+        #expect(try screen("G<enter>").contains("log damaged: some may be missing"))
     }
 
     @Test func aDamagedDescriptorIs3() throws {

@@ -301,7 +301,7 @@ struct ExpiringTests {
         #expect(
             outcome.text == "{\"id\":1,\"action\":\"delete\",\"entries\":1,\"bytes\":2,\"skipped\":[\"a\"],"
                 + "\"skippedCount\":1,\"expired\":0,\"displaced\":0,\"evicted\":0}\n")
-        #expect(outcome.errors.hasPrefix("vellum: \"a\" was recorded or changed meanwhile"))
+        #expect(outcome.errors.hasPrefix("vellum: \"a\" was recorded, changed or evicted meanwhile"))
         #expect(try store.done("get", "A", "a", "--json").text == "[2]\n")
         #expect(try store.keys("A") == ["a", "b"])
 

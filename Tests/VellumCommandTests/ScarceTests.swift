@@ -26,6 +26,21 @@ import Testing
         try Vellum.shell("\(limits); exec \"$0\" \(words) --store \"$1\"", path)
     }
 
+    /// What broke: where a starter had closed the standard streams, a segment got the number of standard error, and what the
+    /// program said was written over entries.
+    @Test(arguments: ["rm A k1 --yes", "expire A k1 --yes", "put A k2 1", "resize A --memory 1MB", "check"])
+    func nothingIsSaidIntoFilesOfTheStore(words: String) throws {
+        let store = try Store.open(at: path)
+        let archive = try store.archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        for number in 0..<50 { try archive.put(Array("\(number)".utf8), forKey: "k\(number)") }
+        store.close()
+        for closed in ["<&- >&- 2>&-", "<&- 2>&-", ">&- 2>&-"] {
+            _ = try run("exec \(closed)", words)
+            #expect(try Vellum.run(["check", "--store", path]).status == 0, "\(closed)")
+        }
+    }
+
     @Test func hundredsOfArchivesNeedNoMoreThanOne() throws {
         try fill(archives: 600)
         for limits in ["ulimit -n 64", "ulimit -v 600000"] { try lookAtAll(600, within: limits) }

@@ -29,6 +29,23 @@ import Testing
         #expect(content(store.folder / "made.ndjson") == "0\n1\n2\n")
     }
 
+    /// What broke: an export took the place of a segment, and all entries were gone.
+    @Test(arguments: ["vellum-store", "A.archive/00000001.segment", "A.archive/new", "new"])
+    func nothingIsWrittenIntoAStore(name: String) throws {
+        let file = store.path + "/" + name
+        let before = try? Data(contentsOf: URL(fileURLWithPath: file))
+        for arguments in [
+            ["export", "A", file, "--store", store.path], ["append", file, "x", "--disk", "1kB"],
+        ] {
+            let refused = try Vellum.run(arguments)
+            #expect(
+                refused.status == 2 && refused.errors.contains("in the folder of a store"),
+                "\(refused.errors)")
+            #expect((try? Data(contentsOf: URL(fileURLWithPath: file))) == before)
+        }
+        #expect(try store.done("export", "A", "/dev/stdout").text == "0\n1\n2\n")
+    }
+
     @Test func whatIsNoFileIsWrittenTo() throws {
         #expect(try store.done("export", "A", "/dev/stdout").text == "0\n1\n2\n")
         try store.done("export", "A", "/dev/null")

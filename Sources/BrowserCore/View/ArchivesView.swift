@@ -37,7 +37,9 @@ enum ArchivesView {
         }
         let now = history?.now
         return Table.Row([
-            Table.Cell(archive.name), Table.Cell("\(archive.kind)", role: .dim),
+            Table.Cell(archive.name),
+            archive.damagedPlaces > 0
+                ? Table.Cell("damaged", role: .danger) : Table.Cell("\(archive.kind)", role: .dim),
             Table.Cell(Figures.count(archive.entries)),
             Table.Cell(share(archive.diskBytes, of: archive.diskLimit)),
             archive.diskShare.map { Table.Cell("", gauge: $0) } ?? Table.Cell("no limit", role: .dim),

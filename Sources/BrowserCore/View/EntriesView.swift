@@ -151,6 +151,10 @@ enum EntriesView {
         } else {
             left.append(Span("  filter \"\(arrangement.filter)\"", look[.accent]))
         }
+        // Since the index was made anew nobody can tell which.
+        if let summary, summary.damagedPlaces > 0 {
+            left.append(Span("  log damaged: some may be missing", look[.danger]))
+        }
         var right: [Span] = []
         if !arrangement.victims.isEmpty {
             let count = Figures.count(arrangement.victims.count)

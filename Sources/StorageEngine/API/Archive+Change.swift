@@ -66,7 +66,7 @@ extension Archive {
                     try withBytes(of: key) { (key) throws(StorageError) in
                         let stored = try engine.put(
                             PutRequest(value: bytes, encoding: encoding, keepsCreation: true, traits: traits),
-                            key: key, ifSequence: sequence, keepsTraits: attributes == nil)
+                            key: key, ifSequence: sequence, keepsTraits: attributes == nil, seesMemory: false)
                         return stored.map { .stored(sequence: $0.sequence) } ?? .changed
                     }
                 }

@@ -13,6 +13,16 @@ extension Archive {
 }
 
 extension Store {
+    /// Whether a file of this path lies in a store's folder, or in one of the folders in it: nothing else belongs there, and
+    /// what is there has nothing put in its place.
+    package static func holdsFile(at path: String) -> Bool {
+        let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
+        let folder = slash.map { String(path[...$0]) } ?? "./"
+        return [folder, folder + ".."].contains { folder in
+            (try? OpenFile.folder(at: folder).hasEntry(named: StoreMarker.fileName)) ?? false
+        }
+    }
+
     /// Whether the store's folder is still there, with its marker. What can't be told now counts as there.
     package var isPresent: Bool { (try? folder.hasEntry(named: StoreMarker.fileName)) ?? true }
 
@@ -34,6 +44,11 @@ extension ArchiveEngine {
     /// Called now and then by the background thread, for those whose objects are in memory and who ask the files nothing.
     func closeIfRemoved() {
         if !index.isRemoved, hasLostItsFiles { _ = closeForAll() }
+    }
+
+    /// What it means that the log can't be appended to: of an archive that somebody has removed, that it is closed.
+    func closedIfRemoved(_ error: StorageError) -> StorageError {
+        isGone || hasLostItsFiles ? .closed(name: name) : error
     }
 
     fileprivate func closeForAll() -> Bool {

@@ -28,7 +28,8 @@ extension Archive {
                 } else {
                     try engine.requestInMemoryOnly(bytes: UInt64(bytes), traits)
                 }
-            return try engine.put(request, key: key.bytes, ifSequence: sequence, keepsTraits: false)
+            return try engine.put(
+                request, key: key.bytes, ifSequence: sequence, keepsTraits: false, seesMemory: true)
         }
         try engine.settle()
         return held

@@ -16,6 +16,9 @@ public final class ArchiveSnapshot: Sendable {
     public let kind: ArchiveKind
     /// When the moment was.
     public let time: Timestamp
+    /// Of a log: a `corrupted` for each place where messages can't be read any more, which are not in it. That an entry of
+    /// another archive is damaged is thrown when it is read.
+    public let damagedPlaces: [StorageError]
     private let engine: ArchiveEngine
     private let items: [SnapshotItem]
     private let segments: PinnedSegments
@@ -30,6 +33,7 @@ public final class ArchiveSnapshot: Sendable {
         name = engine.name
         kind = engine.kind
         items = kind == .log ? result.items : result.items.sorted { $0.recency > $1.recency }
+        damagedPlaces = result.damaged
         segments = result.segments
         time = Timestamp(microseconds: result.wall)
         wallOffset = Clock.wallOffset()

@@ -27,8 +27,8 @@ public struct BackupReport: Sendable, Hashable {
     }
 
     public var archives: [ArchiveCopy] = []
-    /// A line for each entry that failed its checksum and is not in the backup, and for each archive whose log is damaged or
-    /// known to lack its end, so that entries may have been missing before.
+    /// A line for each entry that failed its checksum and is not in the backup, for each place of a log archive where messages
+    /// did, and for each archive whose log is damaged or known to lack its end, so that entries may have been missing before.
     public var damaged: [String] = []
 }
 
@@ -124,7 +124,7 @@ extension Store {
         let copy = try target.archive(named: archive.name, orCreate: making)
         defer { copy.close() }
         let engine = try copy.engine()
-        var damaged: [String] = []
+        var damaged = snapshot.damagedPlaces.map { "\(archive.name): \($0)" }
         let isDone = try engine.copy(snapshot) {
             damaged.append("\(archive.name): \($0)")
         } progress: { done in
@@ -220,7 +220,7 @@ private struct BackupPlace {
         guard try partial.status().owner == ProcessIdentity.effectiveUser else {
             throw .backupExists(path: partialPath)
         }
-        guard try partial.lock(.exclusive, wait: false) else {
+        guard try partial.lock(.exclusive, within: OpenFile.startNanoseconds) else {
             throw .busy(archive: partialPath, process: 0, reason: "another backup to this place is under way")
         }
         // Only what a killed backup left is removed: never a store that happens to have that name.

@@ -26,6 +26,7 @@ struct IndexChecker {
         self.most = most
         standing = []
         if index.structureVersion & 1 != 0 { note("chains were being changed") }
+        if index.batchOpen != .none || index.batchDone != .none { note("a batch is not finished") }
         guard engine.kind != .log else { return }
         standing = [Standing](repeating: .free, count: Int(index.usedEntries) + 1)
         let counts = checkEntries(engine)

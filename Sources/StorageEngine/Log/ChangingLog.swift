@@ -55,9 +55,7 @@ struct ChangingLog {
         do throws(StorageError) {
             try file.extend(from: 0, to: bytes)
             crashPoint(.segmentBegun)
-            let header = SegmentHeader(
-                archive: log.identity, segment: number, oldest: oldest, created: Clock.wall())
-            try file.write(header.encoded)
+            try writeHeader(file, number, oldest: oldest)
             try AddressPressure.relieved { () throws(StorageError) in
                 try log.locked { (mapped) throws(StorageError) in
                     try log.publish(number, file, bytes: bytes, room: room, &mapped)
@@ -67,6 +65,23 @@ struct ChangingLog {
         } catch {
             try? log.folder.unlink(name)
             throw error
+        }
+    }
+
+    private func writeHeader(_ file: OpenFile, _ number: UInt32, oldest: UInt32) throws(StorageError) {
+        let header = SegmentHeader(
+            archive: log.identity, segment: number, oldest: oldest, created: Clock.wall())
+        try file.write(header.encoded)
+    }
+
+    /// Gives a segment that is part of the log by its frames alone a header, before those are cleared: a file with neither is
+    /// nobody's, and nothing could be appended to it.
+    func completeHeader(_ pin: SegmentLog.Pin, oldest: UInt32) throws(StorageError) {
+        do throws(StorageError) {
+            try log.checkHeader(of: pin.segment)
+        } catch {
+            guard case .corrupted = error else { throw error }
+            try writeHeader(log.openedFile(of: pin), pin.segment, oldest: oldest)
         }
     }
 

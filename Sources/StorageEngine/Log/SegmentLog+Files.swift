@@ -98,10 +98,13 @@ extension SegmentLog {
         return nil
     }
 
+    /// Whether ``highestSegment(above:)`` has looked, and found none.
+    var knowsNumbers: Bool { hasSeenNumbers.load(ordering: .relaxed) }
+
     /// The highest number above `head` that a segment of this archive has: none, as long as the index knows the whole
     /// log. Looks once, since later ones are made under the archive's lock, and their maker moves the head.
     func highestSegment(above head: UInt32) throws(StorageError) -> UInt32? {
-        guard !hasSeenNumbers.load(ordering: .relaxed) else { return nil }
+        guard !knowsNumbers else { return nil }
         for number in try segmentNumbers().reversed() where number > head {
             if try belongs(number) { return number }
         }
@@ -156,10 +159,15 @@ extension SegmentLog {
     /// Whether a segment was never written, its header neither: its maker is at work, or was killed. `false` also when it
     /// has gone, and when frames are behind a header that is zero: a power loss may have kept these pages and not that.
     func isUnwritten(_ segment: UInt32) throws(StorageError) -> Bool {
+        guard try beginsBlank(segment) else { return false }
+        return try holdsFrames(segment) == false
+    }
+
+    /// Whether there are zeros where a segment's header would be. `false` also when it has gone.
+    func beginsBlank(_ segment: UInt32) throws(StorageError) -> Bool {
         let name = SegmentHeader.fileName(segment)
         guard let file = try folder.fileIfPresent(named: name, writable: false) else { return false }
-        guard try file.read(atMost: SegmentHeader.bytes).allSatisfy({ $0 == 0 }) else { return false }
-        return try SegmentSearch.holdsFrame(file, identity, segment) == false
+        return try file.read(atMost: SegmentHeader.bytes).allSatisfy { $0 == 0 }
     }
 
     /// Bytes of a segment's file; 0 when it has gone.

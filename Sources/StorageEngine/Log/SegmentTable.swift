@@ -121,6 +121,13 @@ struct ChangingSegment {
     /// As far as they are known now.
     @inline(__always) var bytes: Int { view.bytes }
 
+    /// Whether nothing is at `offset`, as where a frame is to come.
+    @inline(__always)
+    func isFree(at offset: Int) -> Bool {
+        guard offset >= SegmentHeader.bytes, offset + 8 <= view.bytes else { return true }
+        return (view.base + offset).load(as: UInt64.self) == 0
+    }
+
     /// Writes a frame where there is room for it.
     @inline(__always)
     func write(_ content: FrameContent, at offset: Int) {

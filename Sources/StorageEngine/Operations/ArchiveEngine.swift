@@ -32,6 +32,8 @@ final class ArchiveEngine: Sendable {
     let attachment: OpenFile?
     let pid: Int32
     let kind: ArchiveKind
+    /// Of a copy: the file that was there for an index.
+    private let unusableIndex: OpenFile.FileNumber?
     /// When this handle was made, on the monotonic clock.
     private let made = cp_monotonic_time()
     /// The stamp up to which touches were applied when a look-up last waited for the lock in vain.
@@ -67,6 +69,7 @@ final class ArchiveEngine: Sendable {
         self.lock = lock
         attachment = role.attachment
         processSlot = role.slot
+        unusableIndex = role.unusableIndex
         pid = getpid()
         syncing = Syncing(folder: folder)
     }
@@ -83,6 +86,7 @@ final class ArchiveEngine: Sendable {
         lock = other.lock
         attachment = other.attachment
         processSlot = slot
+        unusableIndex = other.unusableIndex
         pid = other.pid
         syncing = other.syncing
     }
@@ -149,8 +153,16 @@ final class ArchiveEngine: Sendable {
     /// replaced; or there was no index that could be observed, and the log as it was then is all that it has.
     var isSuperseded: Bool {
         guard attachment == nil else { return false }
-        guard index.hasFile else { return cp_monotonic_time() &- made > ArchiveEngine.copyNanoseconds }
+        guard index.hasFile else {
+            return cp_monotonic_time() &- made > ArchiveEngine.copyNanoseconds || hasNewIndex
+        }
         return index.isReplaced
+    }
+
+    /// Whether there is an index by now where none was that could be used.
+    private var hasNewIndex: Bool {
+        guard let present = try? folder.status(ofEntry: ArchiveOpening.indexName) else { return false }
+        return present.number != unusableIndex
     }
 
     /// How long an observer is content with a copy of the log in its own memory.

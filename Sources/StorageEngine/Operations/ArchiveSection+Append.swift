@@ -23,15 +23,31 @@ extension ArchiveSection {
         if let newest = segments.newest(place.segment) {
             pin = newest
         } else {
-            pin = try segments.mapNewest(place.segment, room: target)
+            pin = try mapNewest(place.segment, room: target)
         }
         let reserve = content.kind.reserveLeft
         var view = segments.view(pin)
         if place.offset + bytes + reserve > view.bytes {
             view = try extend(pin, by: bytes + reserve, at: place.offset, target: target)
         }
+        if !view.isFree(at: place.offset) { try requireNoFrame(behind: place, pin) }
         view.write(content, at: place.offset)
         return place
+    }
+
+    /// For where something is behind the head. The remains of an append that never counted may be written over. A frame behind
+    /// it counts: then the head was damaged.
+    @inline(never)
+    private func requireNoFrame(behind place: Location, _ pin: SegmentLog.Pin) throws(StorageError) {
+        if log.validFrame(pin, at: place.offset) == nil {
+            let next = try log.nextValidFrame(pin, after: place.offset, before: log.view(pin).bytes)
+            if next == nil { return }
+        }
+        index.declareDamaged()
+        throw .corrupted(
+            path: engine.folder.path + "/" + ArchiveOpening.indexName, offset: IndexLayout.headOffset,
+            reason:
+                "it has the log end before its last frame; it is built anew when all have closed the archive")
     }
 
     /// Makes the frame at `location` part of the log. A `copy`, which reclaiming makes of what was there, doesn't count as
@@ -50,6 +66,15 @@ extension ArchiveSection {
     }
 
     @inline(never)
+    private func mapNewest(_ segment: UInt32, room: Int) throws(StorageError) -> SegmentLog.Pin {
+        do throws(StorageError) {
+            return try segments.mapNewest(segment, room: room)
+        } catch {
+            throw engine.closedIfRemoved(error)
+        }
+    }
+
+    @inline(never)
     private func extend(_ pin: SegmentLog.Pin, by bytes: Int, at offset: Int, target: Int)
         throws(StorageError) -> ChangingSegment
     {
@@ -60,7 +85,11 @@ extension ArchiveSection {
         let step = SegmentLayout.stepBytes(target: target)
         let least = (offset + bytes + 4095) & ~4095
         let wanted = max(least, min(before + step, target))
-        try segments.extend(pin, to: wanted)
+        do throws(StorageError) {
+            try segments.extend(pin, to: wanted)
+        } catch {
+            throw engine.closedIfRemoved(error)
+        }
         crashPoint(.segmentExtended)
         let view = segments.view(pin)
         index.adjust(.segmentBytes, by: view.bytes - before)
@@ -86,7 +115,7 @@ extension ArchiveSection {
         do throws(StorageError) {
             try segments.create(number, oldest: oldest, bytes: size, room: target)
         } catch {
-            throw engine.isGone ? .closed(name: engine.name) : error
+            throw engine.closedIfRemoved(error)
         }
         crashPoint(.segmentCreated)
         guard let pin = log.pin(number) else {
@@ -111,14 +140,23 @@ extension ArchiveSection {
             let pin = try beginSegment(bytes: bytes, target: target)
             return (Location(segment: pin.segment, offset: SegmentHeader.bytes), pin)
         }
-        if segments.newest(place.segment) == nil { _ = try segments.mapNewest(place.segment, room: target) }
+        if segments.newest(place.segment) == nil { _ = try mapNewest(place.segment, room: target) }
         guard let pin = try log.pinIfPresent(place.segment) else {
-            throw .corrupted(
-                path: log.path(of: place.segment), offset: 0, reason: "the newest segment is gone")
+            throw engine.closedIfRemoved(
+                .corrupted(
+                    path: log.path(of: place.segment), offset: 0, reason: "the newest segment is gone"))
         }
         if place.offset + bytes + SegmentLayout.reserveBytes > log.view(pin).bytes {
             do throws(StorageError) {
                 _ = try extend(pin, by: bytes + SegmentLayout.reserveBytes, at: place.offset, target: target)
+            } catch {
+                log.unpin(pin)
+                throw error
+            }
+        }
+        if !segments.view(pin).isFree(at: place.offset) {
+            do throws(StorageError) {
+                try requireNoFrame(behind: place, pin)
             } catch {
                 log.unpin(pin)
                 throw error

@@ -1,43 +1,45 @@
 extension ArchiveEngine {
     /// As ``putMakingRoom(_:key:tag:)``, but only while the entry is still the one that operation `sequence` stored;
     /// `nil`: only while there is none. With `keepsTraits` it keeps deadline, memory interval and owner. Returns `nil` where
-    /// nothing was stored.
+    /// nothing was stored. What this process holds in memory only is an entry to `seesMemory`, and none to others.
     func put(
-        _ request: PutRequest, key: UnsafeRawBufferPointer, ifSequence sequence: UInt64?, keepsTraits: Bool
+        _ request: PutRequest, key: UnsafeRawBufferPointer, ifSequence sequence: UInt64?, keepsTraits: Bool,
+        seesMemory: Bool
     ) throws(StorageError) -> HeldEntry? {
         do throws(StorageError) {
-            return try putOnce(request, key: key, ifSequence: sequence, keepsTraits: keepsTraits)
+            return try putOnce(request, key, ifSequence: sequence, keepsTraits, seesMemory)
         } catch {
             guard case .noSpace = error else { throw error }
             let bytes = Frame.bytes(
                 key: key.count, extension: request.traits.bytes, value: request.value.count)
             return try makingRoom(for: bytes, refusal: error) { () throws(StorageError) in
-                try putOnce(request, key: key, ifSequence: sequence, keepsTraits: keepsTraits)
+                try putOnce(request, key, ifSequence: sequence, keepsTraits, seesMemory)
             }
         }
     }
 
     private func putOnce(
-        _ request: PutRequest, key: UnsafeRawBufferPointer, ifSequence sequence: UInt64?, keepsTraits: Bool
+        _ request: PutRequest, _ key: UnsafeRawBufferPointer, ifSequence sequence: UInt64?,
+        _ keepsTraits: Bool, _ seesMemory: Bool
     ) throws(StorageError) -> HeldEntry? {
         try ArchiveEngine.validate(key: key)
         let tag = UInt32(truncatingIfNeeded: hash(key))
         try admit(request, key: key, tag: tag)
-        return try acquire().put(
-            request, key: key, tag: tag, ifSequence: sequence, keepsTraits: keepsTraits)
+        return try acquire().put(request, key, tag: tag, ifSequence: sequence, keepsTraits, seesMemory)
     }
 }
 
 extension ArchiveSection {
     fileprivate func put(
-        _ request: PutRequest, key: UnsafeRawBufferPointer, tag: UInt32, ifSequence sequence: UInt64?,
-        keepsTraits: Bool
+        _ request: PutRequest, _ key: UnsafeRawBufferPointer, tag: UInt32, ifSequence sequence: UInt64?,
+        _ keepsTraits: Bool, _ seesMemory: Bool
     ) throws(StorageError) -> HeldEntry? {
         var request = request
         let present = try findToChange(key, tag: tag)
         defer { if let present { engine.letGo(present) } }
         let found = try present.map { (present) throws(StorageError) in
-            try engine.presentSequence(of: present, key, tag: tag)
+            let isPassedOver = present.slot.isMemoryOnly && !seesMemory
+            return isPassedOver ? nil : try engine.presentSequence(of: present, key, tag: tag)
         }
         guard sequence == found ?? nil else { return nil }
         if keepsTraits, let present, sequence != nil {

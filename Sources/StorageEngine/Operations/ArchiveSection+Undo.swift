@@ -55,14 +55,14 @@ extension ArchiveEngine {
     private func undoRemoval(_ line: UndoView, _ begun: UndoOutcome) throws(StorageError) -> UndoOutcome? {
         var outcome = begun
         let group = outcome.action.id
-        let expired = expired(of: line)
-        guard try commitReturn(of: line, group, isAll: true, &outcome) else { return nil }
+        let coming = Coming(index, line)
+        guard try commitReturn(of: line, group, isAll: true, coming, &outcome) else { return nil }
         crashPoint(.restoreCommitted)
         // Those that went for want of room were counted then.
         let (gone, goneBytes) = (outcome.expired, outcome.expiredBytes)
-        outcome.expired = max(gone, min(expired.count, gone + outcome.entries))
+        outcome.expired = max(gone, min(coming.expired, gone + outcome.entries))
         outcome.entries -= outcome.expired - gone
-        outcome.bytes -= min(expired.bytes - min(expired.bytes, goneBytes), outcome.bytes)
+        outcome.bytes -= min(coming.expiredBytes - min(coming.expiredBytes, goneBytes), outcome.bytes)
         try finishReturn(of: line, group) { outcome.skip($0) }
         // Of some, which reclaiming has met since, not even the keys are left.
         outcome.skippedCount = max(
@@ -72,25 +72,10 @@ extension ArchiveEngine {
         return outcome
     }
 
-    /// What an action set aside and would come back, but for its deadline, which it met meanwhile. Looks at all of it,
-    /// while nobody waits for that.
-    private func expired(of line: UndoView) -> (count: Int, bytes: UInt64) {
-        let now = Clock.boot()
-        var expired = (count: 0, bytes: UInt64(0))
-        for number in index.marks.marked(by: line) where !index.marks[number].isSuperseded {
-            guard let slot = index.entry(number), slot.deadline != Deadline.never, slot.deadline <= now else {
-                continue
-            }
-            expired.count += 1
-            expired.bytes += UInt64(slot.valueBytes)
-        }
-        return expired
-    }
-
     /// Makes room for what an action removed, in slices, and brings it back; `false` when it can no longer be undone:
-    /// another process may have been quicker.
+    /// another process may have been quicker. `coming`: what was found that it set aside. Nothing is given up for more.
     func commitReturn(
-        of line: UndoView, _ group: UInt32, isAll: Bool, _ outcome: inout UndoOutcome
+        of line: UndoView, _ group: UInt32, isAll: Bool, _ coming: Coming, _ outcome: inout UndoOutcome
     ) throws(StorageError) -> Bool {
         var order: ReturnOrder?
         var isOrderWanted = false
@@ -100,6 +85,8 @@ extension ArchiveEngine {
             let section = try acquire()
             section.drainTouches()
             guard line.group == group, line.state == .reversible, isReversible(line) else { return false }
+            // The action may have gone on meanwhile.
+            guard coming.covers(line) || Coming(index, line).covers(line) else { throw section.miscounted() }
             let wanted = index.valueBytes &+ line.pendingBytes
             if let limit = index.diskLimit, wanted > limit {
                 isOrderWanted = order.map { index.renumberings != $0.renumberings } ?? true
@@ -315,6 +302,31 @@ extension ArchiveSection {
         outcome.evicted += evicted
         reclaim(forAppended: Frame.bytes(key: 0, extension: size, value: 0))
     }
+}
+
+/// What an action has set aside and would come back.
+struct Coming {
+    private var entries: UInt64 = 0
+    private var bytes: UInt64 = 0
+    /// Of these, what has met its deadline since.
+    private(set) var expired = 0
+    private(set) var expiredBytes: UInt64 = 0
+
+    /// Looks at all of it, while nobody has to wait for that.
+    init(_ index: IndexView, _ line: UndoView) {
+        let now = Clock.boot()
+        for number in index.marks.marked(by: line) where !index.marks[number].isSuperseded {
+            guard let slot = index.entry(number) else { continue }
+            entries += 1
+            bytes &+= UInt64(slot.valueBytes)
+            guard slot.deadline != Deadline.never, slot.deadline <= now else { continue }
+            expired += 1
+            expiredBytes &+= UInt64(slot.valueBytes)
+        }
+    }
+
+    /// Whether the line counts no more than this. It may count less, since what is recorded anew stays out.
+    func covers(_ line: UndoView) -> Bool { line.pendingEntries <= entries && line.pendingBytes <= bytes }
 }
 
 /// The entries of an action, the least recent first, as they were when the undo began.

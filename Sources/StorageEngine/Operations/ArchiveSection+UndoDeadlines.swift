@@ -96,7 +96,9 @@ extension ArchiveEngine {
             outcome.evicted += back.evicted
             outcome.displaced += back.displaced
         }
-        guard try commitReturn(of: line, group, isAll: false, &back) else { return false }
+        guard try commitReturn(of: line, group, isAll: false, Coming(index, line), &back) else {
+            return false
+        }
         crashPoint(.restoreCommitted)
         try finishReturn(of: line, group) { _ in }
         return true

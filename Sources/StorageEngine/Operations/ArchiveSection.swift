@@ -49,7 +49,7 @@ struct ArchiveSection: ~Copyable {
     @discardableResult
     func drainTouches() -> UInt64 { index.touches.takeStampAndDrain() }
 
-    /// Declares an index damaged whose totals are more than what it lists.
+    /// Declares an index damaged that counts more than what it lists.
     func miscounted() -> StorageError {
         index.declareDamaged()
         return .corrupted(

@@ -76,7 +76,7 @@ extension ArchiveOpening {
     /// Without this, a limit or a segment's count that had changed in a closed index made the next operation evict
     /// or drop what was intact.
     func isSound(
-        _ memory: IndexMemory, mark: MarkStanding, attachment: OpenFile
+        _ memory: IndexMemory, _ log: SegmentLog, mark: MarkStanding, attachment: OpenFile
     ) throws(StorageError) -> Bool {
         let index = ChangingIndex(unshared: memory)
         index.cleanMark.remove()
@@ -84,7 +84,8 @@ extension ArchiveOpening {
         // Whoever died while changing them left them to whoever takes the lock next.
         guard wasInterrupted || index.hasLimits(of: descriptor.configuration) else { return false }
         switch mark {
-        case .right: return try knowsAllSegments(index.view)
+        // What was stored in a segment above its head would be found by nobody.
+        case .right: return try log.highestSegment(above: index.view.head.segment) == nil
         case .wrong: return false
         case .none: break
         }
@@ -101,12 +102,5 @@ extension ArchiveOpening {
         guard try engine.addsUp() else { return false }
         try ArchiveSection(unshared: engine).recountSegments()
         return true
-    }
-
-    /// Whether the index knows of all segments: what was stored in one above its head would be found by nobody.
-    private func knowsAllSegments(_ index: IndexView) throws(StorageError) -> Bool {
-        let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: true)
-        let head = index.head
-        return try log.highestSegment(above: head.segment) == nil
     }
 }

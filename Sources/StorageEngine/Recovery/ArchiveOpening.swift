@@ -36,16 +36,23 @@ struct ArchiveOpening {
     }
 
     /// The one place where a handle is made. Its log is mapped for what its role may do; whoever only looks has no use for
-    /// the archive's lock, and makes no file.
-    func engine(on memory: IndexMemory, as role: ArchiveRole) throws(StorageError) -> ArchiveEngine {
+    /// the archive's lock, and makes no file. `log`: one that knows of no segment behind this index.
+    func engine(
+        on memory: IndexMemory, as role: ArchiveRole, log known: SegmentLog? = nil
+    ) throws(StorageError) -> ArchiveEngine {
         let isWriter = role.attachment != nil
         let index = IndexView(memory)
         let lock =
             isWriter
             ? try makeLock(index) : ArchiveLock(robustMutexAt: index.mutex)
-        let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: isWriter)
-        // What has a segment's name and is no file is an error here, and not first when somebody misses what was in it.
-        _ = try log.segmentNumbers()
+        let log: SegmentLog
+        if let known {
+            log = known
+        } else {
+            log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: isWriter)
+            // What has a segment's name and is no file is an error here, and not first when somebody misses what was in it.
+            _ = try log.segmentNumbers()
+        }
         return ArchiveEngine(self, memory: memory, log: log, lock: lock, role: role)
     }
 
@@ -81,13 +88,13 @@ struct ArchiveOpening {
     ) throws(StorageError) -> (engine: ArchiveEngine, isAlone: Bool) {
         let attachment = try folder.fileMakingIfMissing(named: ArchiveOpening.attachedName)
         let isAlone = try attachment.lock(.exclusive, wait: false)
-        let (memory, isShared) = try rightIndex(attachment, purpose, isAlone: isAlone)
+        let (memory, log, isShared) = try rightIndex(attachment, purpose, isAlone: isAlone)
         try adaptLock(of: memory, isAlone: isAlone)
         // An index that no other process can see keeps them out, by the attachment's lock.
         if isShared, try attachment.lock(.shared, within: purpose.nanoseconds) == false {
             throw .busy(archive: descriptor.name, process: 0, reason: "another process is repairing it")
         }
-        return (try engine(on: memory, as: .writer(attachment: attachment, slot: nil)), isAlone)
+        return (try engine(on: memory, as: .writer(attachment: attachment, slot: nil), log: log), isAlone)
     }
 
     /// The first section of a handle: cleans up what the dead have left. Needs the turn to open.
@@ -100,18 +107,22 @@ struct ArchiveOpening {
         return section
     }
 
-    /// The index that is there, if it can be trusted and is sound, else a new one; and whether other processes see it.
+    /// The index that is there, if it can be trusted and is sound, else a new one; its log, where that has been gone through
+    /// for it; and whether other processes see it.
     private func rightIndex(
         _ attachment: OpenFile, _ purpose: Purpose, isAlone wasAlone: Bool
-    ) throws(StorageError) -> (IndexMemory, isShared: Bool) {
+    ) throws(StorageError) -> (IndexMemory, log: SegmentLog?, isShared: Bool) {
         var isAlone = wasAlone
         var mark: MarkStanding?
         if let file = try trustedIndex(writable: true) {
             let memory = try mapForWriting(file)
             // Those who have it open have seen that it is sound.
-            guard isAlone else { return (memory, true) }
+            guard isAlone else { return (memory, nil, true) }
             mark = try IndexView(memory).cleanMark.standing()
-            if try isSound(memory, mark: mark ?? .none, attachment: attachment) { return (memory, true) }
+            let log = try SegmentLog(folder: folder, identity: descriptor.identity, writable: true)
+            if try isSound(memory, log, mark: mark ?? .none, attachment: attachment) {
+                return (memory, log.knowsNumbers ? log : nil, true)
+            }
         }
         if !isAlone { isAlone = try isUnattached(attachment, purpose) }
         guard isAlone else {
@@ -123,7 +134,9 @@ struct ArchiveOpening {
                     + "close those processes first")
         }
         let witness = try IndexWitness(folder, descriptor, mark: mark)
-        return try buildIndex(attachment: attachment, witness: witness, mayGiveUpEntries: purpose == .writing)
+        let (memory, isShared) = try buildIndex(
+            attachment: attachment, witness: witness, mayGiveUpEntries: purpose == .writing)
+        return (memory, nil, isShared)
     }
 
     /// Maps the index that others find; its file isn't kept open.
@@ -132,11 +145,9 @@ struct ArchiveOpening {
             file, as: .named(ArchiveOpening.indexName, in: folder, file.status()), writable: true)
     }
 
-    /// Takes the attachment's lock exclusively if nobody has the archive open. A process that this one, or another
-    /// that closed the archive, is just starting holds copies of its descriptors, and with them locks, until it
-    /// runs a program of its own: that passes.
+    /// Takes the attachment's lock exclusively if nobody has the archive open.
     private func isUnattached(_ attachment: OpenFile, _ purpose: Purpose) throws(StorageError) -> Bool {
-        try attachment.lock(.exclusive, within: min(purpose.nanoseconds, 200_000_000))
+        try attachment.lock(.exclusive, within: min(purpose.nanoseconds, OpenFile.startNanoseconds))
     }
 
     // MARK: Observers and copies
@@ -199,8 +210,9 @@ struct ArchiveOpening {
     private func readOnceIntoMemory() throws(StorageError) -> ArchiveEngine {
         // Before the log is read: what others append meanwhile only makes it longer.
         let witness = try IndexWitness(folder, descriptor)
+        let present = try folder.status(ofEntry: ArchiveOpening.indexName)?.number
         let memory = try memoryForIndex(mayGrow: false)
-        let engine = try fill(memory, file: nil, as: .copy, witness: witness)
+        let engine = try fill(memory, file: nil, as: .copy(beside: present), witness: witness)
         ArchiveSection(unshared: engine).index.state = .ready
         return engine
     }
@@ -213,13 +225,17 @@ enum ArchiveRole {
     case writer(attachment: OpenFile, slot: ProcessSlot?)
     /// It looks at the index that the writers share, and leaves no trace.
     case observer
-    /// It has read the log into memory of its own, and shows what it was then.
-    case copy
+    /// It has read the log into memory of its own, since the index that was there, if any, couldn't be used, and shows what it
+    /// was then.
+    case copy(beside: OpenFile.FileNumber?)
 
     var attachment: OpenFile? {
         if case .writer(let attachment, _) = self { attachment } else { nil }
     }
     var slot: ProcessSlot? {
         if case .writer(_, let slot) = self { slot } else { nil }
+    }
+    var unusableIndex: OpenFile.FileNumber? {
+        if case .copy(let index) = self { index } else { nil }
     }
 }

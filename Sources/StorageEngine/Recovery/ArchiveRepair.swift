@@ -32,7 +32,7 @@ struct ArchiveRepair {
         defer { turn.pass() }
         let attachment = try folder.fileMakingIfMissing(named: ArchiveOpening.attachedName)
         let known = try ArchiveOpening.ifDescribed(folder, options)
-        guard try attachment.lock(.exclusive, wait: false) else {
+        guard try attachment.lock(.exclusive, within: OpenFile.startNanoseconds) else {
             throw .busy(
                 archive: name, process: known?.firstUser ?? 0,
                 reason: "a repair needs the archive for itself; close it there, then try again")

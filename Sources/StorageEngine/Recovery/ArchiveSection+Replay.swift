@@ -5,10 +5,22 @@ extension ArchiveEngine {
     struct ReplayFindings {
         var damaged = 0
         var problems: [String] = []
+        /// In the newest segment, with the place from which on it is: where a batch is cut off behind which there is nothing,
+        /// nothing that was acknowledged is missing.
+        private var atEnd: [(place: Location, problem: String)] = []
 
         mutating func note(_ problem: String) {
             damaged += 1
             if problems.count < CheckReport.maximumProblems { problems.append(problem) }
+        }
+
+        mutating func note(_ problem: String, at place: Location, isNewest: Bool) {
+            if isNewest { atEnd.append((place, problem)) } else { note(problem) }
+        }
+
+        mutating func endLog(cut: Location?) {
+            for (place, problem) in atEnd where cut.map({ place < $0 }) ?? true { note(problem) }
+            atEnd = []
         }
     }
 
@@ -255,7 +267,9 @@ extension ArchiveSection {
             index.head = Location(segment: number, offset: SegmentHeader.bytes)
             let result = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
                 if case .damage(let from, let to) = item {
-                    findings.note("\(log.path(of: number)): bytes \(from) to \(to) hold no valid entry")
+                    findings.note(
+                        "\(log.path(of: number)): bytes \(from) to \(to) hold no valid entry",
+                        at: Location(segment: number, offset: from), isNewest: number == numbers.last)
                 }
                 try sieve.take(item, log, pin, replaySoon)
             }
@@ -273,6 +287,7 @@ extension ArchiveSection {
             crashPoint(.rebuildSegmentDone)
         }
         let cut = try sieve.endLog(replaySoon)
+        findings.endLog(cut: cut)
         try replayWaiting()
         try noteDropped(sieve.dropped, cut: cut, &findings)
         index.segmentBytes = segmentBytes
@@ -297,6 +312,7 @@ extension ArchiveSection {
         if cut.segment == index.head.segment { index.head = cut }
         guard engine.attachment != nil, let pin = try log.pinIfPresent(cut.segment) else { return }
         defer { log.unpin(pin) }
+        try segments.completeHeader(pin, oldest: index.oldestSegment)
         segments.view(pin).blank(from: cut.offset)
     }
 
@@ -347,7 +363,11 @@ extension ArchiveSection {
                 let isLast = number == numbers.last
                 if case .corrupted = error, isLast, try log.isUnwritten(number) { continue }
                 guard case .corrupted(_, let offset, _) = error else { throw error }
-                findings.note(error.description)
+                // Its first page may be lost together with the batch that began it.
+                let isLost = isLast ? try log.beginsBlank(number) : false
+                findings.note(
+                    error.description,
+                    at: Location(segment: number, offset: SegmentHeader.bytes), isNewest: isLost)
                 if try log.holdsFrames(number) {
                     readable.append(number)
                 } else if offset == SegmentHeader.archiveOffset {

@@ -65,6 +65,10 @@ struct OpeningTurn {
 }
 
 extension OpenFile {
+    /// A process that is just starting another, or that one itself, holds copies of its descriptors, and with them locks, until
+    /// the other runs a program of its own: for that long a lock may be taken that nobody has.
+    static let startNanoseconds: Int64 = 200_000_000
+
     /// As ``lock(_:wait:)``, and waits at most `nanoseconds`, by the monotonic clock: no signal and no change of the wall
     /// clock makes that longer.
     func lock(_ kind: LockKind, within nanoseconds: Int64) throws(StorageError) -> Bool {

@@ -32,6 +32,8 @@ struct SnapshotBuilder {
 
     struct Result {
         var items: [SnapshotItem]
+        /// Where messages were that can't be read any more.
+        var damaged: [StorageError] = []
         var segments: PinnedSegments
         /// Moment on the boot clock, and of the wall clock.
         var boot: Int64
@@ -40,13 +42,19 @@ struct SnapshotBuilder {
 
     /// How often it begins anew before it gives up.
     private static let attempts = 200
+    /// One look may meet a line that is half changed.
+    private static let timesToBelieveDamage = 3
     /// How long it waits for the operation under way, in microseconds.
     private static let patience: Int64 = 100_000
 
     func take() throws(StorageError) -> Result {
+        var timesDamaged = 0
         for attempt in 0..<SnapshotBuilder.attempts {
             do throws(StorageError) {
-                if let result = try attemptOnce() { return result }
+                var isDamaged = false
+                if let result = try attemptOnce(&isDamaged) { return result }
+                timesDamaged = isDamaged ? timesDamaged + 1 : 0
+                if timesDamaged == SnapshotBuilder.timesToBelieveDamage { throw damagedIndex }
             } catch {
                 // The log has gone round past a file that was to be read.
                 guard case .system(_, _, SystemCode.missing) = error else { throw error }
@@ -59,7 +67,14 @@ struct SnapshotBuilder {
             reason: "it is changed faster than a snapshot can be taken; try again")
     }
 
-    private func attemptOnce() throws(StorageError) -> Result? {
+    private var damagedIndex: StorageError {
+        .corrupted(
+            path: engine.folder.path + "/" + ArchiveOpening.indexName, offset: 0,
+            reason: "it names what its log does not have; a check tells what, a repair makes it anew")
+    }
+
+    /// `isDamaged` becomes true where nobody changes anything, and the index names what no log has.
+    private func attemptOnce(_ isDamaged: inout Bool) throws(StorageError) -> Result? {
         let returns = index.returns
         let segments = PinnedSegments(log)
         let first = engine.index.firstMessage
@@ -69,7 +84,10 @@ struct SnapshotBuilder {
         let found = try look()
         // What was in older segments was moved, of which the log tells, or given up on a full disk, of which it doesn't.
         let oldest = engine.index.oldestSegment
-        guard let end = try end(behind: found.last) else { return nil }
+        guard let end = try end(behind: found.last) else {
+            isDamaged = index.sectionOwner == 0 && engine.index.head == begin
+            return nil
+        }
         guard index.returns == returns, returns & 1 == 0 else { return nil }
         // What was begun behind the first end is all there, or the log has gone round; where there was no log yet, nobody
         // can tell.
@@ -128,8 +146,11 @@ struct SnapshotBuilder {
             var seen: Set<Location> = []
             items.removeAll { !seen.insert($0.location).inserted }
         }
-        // Of a batch that counts already, and deletes, no line says so.
-        if index.batchOpen == .none { last = max(last, index.batchDone) }
+        // Of a batch that counts already, and deletes, no line says so. Once it is over, the head is behind it.
+        if index.batchOpen == .none {
+            let done = index.batchDone
+            if index.sectionOwner != 0 { last = max(last, done) }
+        }
         return (items, last)
     }
 
@@ -199,12 +220,16 @@ struct SnapshotBuilder {
         let now = Clock.read()
         guard first != .none, end != .none else { return result([], segments, now) }
         var items: [SnapshotItem] = []
+        var damaged: [Location] = []
         var told: Location?
         for number in segments.pins.keys.sorted() where number >= first.segment {
             guard let pin = segments.pins[number] else { continue }
             let start = number == first.segment ? first.offset : SegmentHeader.bytes
             let limit = number == end.segment ? end.offset : .max
-            try log.scan(pin, from: start, before: limit) { (item) throws(StorageError) in
+            let rest = try log.scan(pin, from: start, before: limit) { (item) throws(StorageError) in
+                if case .damage(let offset, _) = item {
+                    damaged.append(Location(segment: number, offset: offset))
+                }
                 guard case .frame(let frame, let location) = item, frame.kind == .message else { return }
                 let said = Location(raw: UInt64(bitPattern: frame.created))
                 // As a replay takes it.
@@ -214,6 +239,9 @@ struct SnapshotBuilder {
                         location: location, recency: UInt64(items.count), accessed: frame.time,
                         deadline: Deadline.never, tag: 0, hits: 0))
             }
+            if !rest.isBlankBehind || number == end.segment && rest.end < limit {
+                damaged.append(Location(segment: number, offset: rest.end))
+            }
         }
         // Whoever appends drops the oldest before it tells of the message that they make room for.
         if let told, first > told, !isSettled(at: end) { return nil }
@@ -221,7 +249,13 @@ struct SnapshotBuilder {
         items.removeAll { $0.location < begin }
         // The ring may have gone past them before they were pinned.
         guard segments.pins[begin.segment] != nil else { return nil }
-        return result(items, segments, now)
+        var result = result(items, segments, now)
+        result.damaged = damaged.filter { $0 >= begin }.map {
+            .corrupted(
+                path: log.path(of: $0.segment), offset: $0.offset,
+                reason: "one or more messages fail their checksums")
+        }
+        return result
     }
 }
 

@@ -32,6 +32,10 @@ package final class WholeFile {
             return
         }
         target = try WholeFile.target(of: path)
+        guard !Store.holdsFile(at: target) else {
+            throw SourceError(
+                "\(path) can't be written: it lies in the folder of a store; choose another folder")
+        }
         var facts = stat()
         let isThere = stat(target, &facts) == 0
         if isThere, facts.st_mode & S_IFMT != S_IFREG {

@@ -28,6 +28,11 @@ struct RingFilePath: Sendable {
     /// Opens it to append to, with what it was made with. `disk`: begins it with that maximum if there is none, or an empty
     /// file; `keepsOld`: as one that refuses messages when it is full.
     func openForWriting(disk: ByteCount?, keepsOld: Bool) throws -> RingFile {
+        guard !Store.holdsFile(at: path) else {
+            throw CommandFailure(
+                "\(path) lies in the folder of a store, where nothing else belongs; choose another folder",
+                status: .usage)
+        }
         if disk != nil {
             let file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
             if file >= 0 {

@@ -17,8 +17,8 @@ struct TailCommand: ParsableCommand {
             In a pipe: number, time in seconds since 1970 and text, separated by tabs, the text as it is. --json prints an \
             object a line: sequence, time, and text, or data in base64 if the message isn't UTF-8. Looking leaves no \
             trace. Numbers grow, and some may be skipped. Without --follow it ends with the last message that is there \
-            when it begins. With --follow it goes on until Ctrl-C or until its reader leaves; what the ring drops before it could \
-            be read, and what is damaged, is told on standard error.
+            when it begins. With --follow it goes on until Ctrl-C or until its reader leaves. What the ring drops before it could \
+            be read is told on standard error, and so is what is damaged, with exit code 3.
 
             A log's name with a slash in it is the path of a ring file, as the CacheAdvance library writes it, unless \
             --store is there; its messages have neither number nor time.
@@ -66,8 +66,10 @@ struct TailCommand: ParsableCommand {
         let end = follow ? nil : try archive.cursor(beforeLast: 0)
         var cursor = try archive.cursor(beforeLast: lines, of: end)
         var hasWarned = false
+        var isDamaged = false
         while true {
             let batch = try archive.messages(after: cursor, before: end, mostBytes: 4 << 20)
+            isDamaged = isDamaged || batch.someAreDamaged
             if batch.someAreLost, follow || !hasWarned {
                 Narration.complain(
                     batch.someAreDamaged
@@ -79,7 +81,10 @@ struct TailCommand: ParsableCommand {
             cursor = batch.next
             guard batch.messages.isEmpty else { continue }
             try output.flush()
-            guard follow, !output.isAbandoned else { return }
+            guard follow, !output.isAbandoned else {
+                if isDamaged { throw CommandFailure(nil, status: .storeFailure) }
+                return
+            }
             try store.requirePlace()
             // A person sees no difference to at once, and it costs next to nothing.
             usleep(30_000)

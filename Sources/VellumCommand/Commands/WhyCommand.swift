@@ -47,9 +47,10 @@ struct WhyCommand: ParsableCommand {
             let reach = story.history.reachesBackTo.map {
                 "; events reach back to \(Figures.localTime($0))"
             }
+            let hasLost = try archive.complainOfLoss()
             throw CommandFailure(
                 "nothing is known of \(TerminalSafe.quoted(key)) in \(archive.name)\(reach ?? "")",
-                status: .nothing)
+                status: hasLost ? .storeFailure : .nothing)
         }
     }
 }

@@ -7,9 +7,11 @@ import Glibc
 /// For one thread. A window that moves over a file: what has been read and not yet consumed, without gaps.
 ///
 /// The window grows only when a caller asks for more without consuming anything, so memory is bounded by the longest
-/// record, or by ``chunkBytes`` if that is more. Pointers into the window are valid until the next ``fill()``.
+/// record, or by ``chunkBytes`` if that is more, and by 2 GiB at most. Pointers into the window are valid until the next ``fill()``.
 final class InputBuffer {
     static let chunkBytes = 1 << 20
+    /// A value has 1 GiB at most, whatever spells it.
+    private static let longestRecord = 2 << 30
 
     /// What messages call the input.
     let name: String
@@ -59,7 +61,7 @@ final class InputBuffer {
 
     /// Reads more behind the unread bytes. False at the end of the file, and when the program is asked to end.
     func fill() throws(CommandFailure) -> Bool {
-        makeRoom()
+        try makeRoom()
         while !Interruption.isRequested {
             let count = read(descriptor, memory.baseAddress! + end, memory.count - end)
             if count > 0 {
@@ -78,13 +80,18 @@ final class InputBuffer {
         while end - start < count, try fill() {}
     }
 
-    private func makeRoom() {
+    private func makeRoom() throws(CommandFailure) {
         if start > 0 {
             memory.copyMemory(from: unread)
             end -= start
             start = 0
         }
         guard end == memory.count else { return }
+        guard memory.count < Self.longestRecord else {
+            throw CommandFailure(
+                "\(name): 2 GiB without the end of a record, and no value may have more than 1 GiB",
+                status: .usage)
+        }
         let larger = UnsafeMutableRawBufferPointer.allocate(byteCount: memory.count * 2, alignment: 1)
         larger.copyMemory(from: unread)
         memory.deallocate()

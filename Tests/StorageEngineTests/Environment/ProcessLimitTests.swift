@@ -20,6 +20,26 @@ import Testing
         store.close()
     }
 
+    /// What broke: where a process had been started without standard streams, files of the store got their numbers, and what it
+    /// printed was written over entries.
+    @Test(arguments: ["<&- >&- 2>&-", ">&- 2>&-", "<&- >&-"])
+    func whatIsPrintedGoesIntoNoFileOfTheStore(closed: String) throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        try fill(folder, archives: 1, entries: 50, bytes: 20)
+        let worker = try ChildProcess(
+            "/bin/sh",
+            [
+                "-c", "exec \"$0\" write \"$1\" A0 1 \(closed)", ChildProcess.program(named: "StoreWorker"),
+                folder.store,
+            ])
+        // It prints what it is about to do, and ends when it can't.
+        #expect(holds(within: 20) { worker.hasEnded() })
+        #expect(worker.status == 3 << 8)
+        let archive = try Store.open(at: folder.store).archive(named: "A0")
+        #expect(try archive.entries().count == 50)
+        #expect(try archive.check().clean)
+    }
+
     private func run(
         _ folder: TemporaryFolder, _ limit: String, _ amount: Int, archives: Int, bytes: Int = 20
     ) async throws -> [String] {

@@ -279,6 +279,29 @@ import Testing
         #expect(try store.archive(named: "A").status().damagedPlaces == 0)
     }
 
+    /// What broke: damaged messages of a log were left out without a word, as long as its index was trusted.
+    @Test(arguments: ["message 7 ", "message 999 "]) func damagedMessagesAreTold(text: String) throws {
+        let log = try store.archive(
+            named: "L", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 100_000))
+        for number in 0..<1000 { try log.append(Array("message \(number) ".utf8)) }
+        var damaged: String?
+        for name in try folder.files(inArchive: "L") where name.hasSuffix(".segment") {
+            let path = folder.archivePath("L", name)
+            let bytes = try Data(contentsOf: URL(fileURLWithPath: path))
+            guard let place = bytes.range(of: Data(text.utf8)) else { continue }
+            let file = try FileHandle(forUpdating: URL(fileURLWithPath: path))
+            try file.seek(toOffset: UInt64(place.lowerBound))
+            try file.write(contentsOf: [99])
+            try file.close()
+            damaged = path
+        }
+        let path = try #require(damaged)
+        let report = try #require(try store.backUp(to: self.place))
+        #expect(report.archives.first?.entries == 999)
+        #expect(report.damaged.count == 1)
+        #expect(report.damaged.first?.contains("\(path) is damaged at byte") == true)
+    }
+
     /// A damaged entry costs itself, and is named.
     @Test func damageIsTold() throws {
         let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration())

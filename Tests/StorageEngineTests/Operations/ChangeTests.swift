@@ -36,6 +36,21 @@ import Testing
         #expect(try archive.peek("a") == [5])
     }
 
+    /// What broke: what only the memory of this process held was none to the look and one to the put, so that a change was
+    /// tried for ten seconds, and others were blamed.
+    @Test func whatIsInMemoryOnlyIsNoEntryToChange() throws {
+        for key in ["a", "b"] {
+            _ = try archive.withHashed(key) { (key) throws(StorageError) in
+                try archive.recordInMemoryOnly(key, bytes: 100)
+            }
+        }
+        #expect(try archive.current("a") == nil)
+        try archive.change("a") { $0 == nil ? .put([1]) : .keep }
+        #expect(try archive.peek("a") == [1])
+        #expect(try archive.put([2], forKey: "b", ifSequence: nil) != .changed)
+        #expect(try archive.peek("b") == [2])
+    }
+
     @Test func aChangeKeepsWhatItDoesNotName() throws {
         try archive.put(
             [1], forKey: "a", encoding: .cbor,

@@ -22,6 +22,38 @@ import Testing
         return contents
     }
 
+    /// Changes a byte of the index of archive A, which is open.
+    private func flip(_ offset: Int) throws {
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("A", "index")))
+        defer { try? file.close() }
+        try file.seek(toOffset: UInt64(offset))
+        let byte = try #require(try file.read(upToCount: 1)?.first)
+        try file.seek(toOffset: UInt64(offset))
+        try file.write(contentsOf: [byte ^ 64])
+    }
+
+    /// What broke: one damaged word of the index made each snapshot and backup fail after 20 seconds, since the archive were
+    /// changed too fast, and checks said nothing. Offsets: OnDiskFormat, "The index".
+    @Test func adamagedIndexIsNoHurry() throws {
+        let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 200_000))
+        try archive.put([1], forKey: "a")
+        let done = 800
+        try flip(done + 7)
+        #expect(try contents(archive.snapshot()) == ["a": [1]])
+        let problems = try archive.check().problems
+        #expect(problems.contains { $0.contains("a batch is not finished") }, "\(problems)")
+        try flip(done + 7)
+        #expect(try archive.check().clean)
+        let firstLine = 262_144
+        try flip(firstLine + 15)
+        let error = #expect(throws: StorageError.self) { try archive.snapshot() }
+        guard case .corrupted(let path, _, _) = error else {
+            Issue.record("not said to be damaged: \(String(describing: error))")
+            return
+        }
+        #expect(path == folder.archivePath("A", "index"))
+    }
+
     @Test func itStaysWhatItWas() throws {
         let archive = try store.archive(named: "A", orCreate: ArchiveConfiguration(diskLimit: 200_000))
         try archive.put(

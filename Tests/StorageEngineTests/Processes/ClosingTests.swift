@@ -146,6 +146,22 @@ import Testing
         #expect(try store.archive(named: "A").peek("old") == nil)
     }
 
+    /// What broke: whoever went on writing when all files of an archive were removed was told of damage, until the background
+    /// thread looked.
+    @Test func whoWritesWhereAllFilesWereRemovedIsToldSo() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let configuration = ArchiveConfiguration(kind: .collection, diskLimit: nil)
+        let archive = try Store.open(at: folder.store).archive(named: "A", orCreate: configuration)
+        try archive.put([1], forKey: "a")
+        let other = try Store.open(at: folder.store).archive(named: "A")
+        // The newest segment is another than the one that `archive` has mapped.
+        for number in 0..<40 { try other.put([UInt8](repeating: 1, count: 10_000), forKey: "\(number)") }
+        for name in try folder.files(inArchive: "A") {
+            try FileManager.default.removeItem(atPath: folder.archivePath("A", name))
+        }
+        #expect(throws: StorageError.closed(name: "A")) { try archive.put([2], forKey: "b") }
+    }
+
     /// A removal that broke off left an archive without its descriptor: listed, damaged, and brought back in part by a repair.
     /// Whoever opened it while it went heard the same.
     @Test func aRemovalThatBreaksOffHasRemovedTheArchive() throws {

@@ -115,6 +115,22 @@ import Testing
     }
 
     /// An observer kept every segment that it had once looked at, and with it its room on disk, for as long as it lived.
+    /// What broke: whoever looked while an archive was just being made read its log, and went by that for five seconds: what
+    /// was stored first was told of after all that came later.
+    @Test func observersWithoutAnIndexTakeTheFirstThatComes() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try Store.open(at: folder.store).archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        try archive.put([1], forKey: "a")
+        try folder.removeIndex("A")
+        // The writer has the one that was removed, so no other can be made now.
+        let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
+        #expect(try observer.peek("a") == [1])
+        archive.close()
+        try Store.open(at: folder.store).archive(named: "A").put([2], forKey: "b")
+        #expect(try observer.peek("b") == [2])
+    }
+
     @Test func observersLetReclaimedSegmentsGo() throws {
         let folder = try TemporaryFolder()
         let log = try Store.open(at: folder.store).archive(

@@ -114,4 +114,39 @@ import Testing
         }
         #expect(try found(repaired: false).batch == 20)
     }
+
+    /// What broke: where a batch had begun a segment, and power went before the segment's first page came to the medium, its
+    /// frames were cleared, and what was left had no header and took no put.
+    @Test(arguments: [1, 2, 4]) func theBatchThatBeganASegmentIsLostWithItsHeader(pages: Int) throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let name = try {
+            let store = try Store.open(at: folder.store)
+            defer { store.close() }
+            let archive = try store.archive(
+                named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+            try archive.put([UInt8](repeating: 1, count: 70_000), forKey: "before")
+            let before = try Set(folder.files(inArchive: "A"))
+            var batch = Batch()
+            for number in 0..<20 { batch.put([UInt8](repeating: 2, count: 1000), forKey: "key \(number)") }
+            try archive.apply(batch)
+            return try #require(
+                Set(folder.files(inArchive: "A")).subtracting(before).first { $0.hasSuffix(".segment") })
+        }()
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("A", name)))
+        try file.write(contentsOf: [UInt8](repeating: 0, count: pages * 4096))
+        try file.close()
+        try folder.removeIndex("A")
+        #expect(try Store.open(at: folder.store, mode: .readOnly).archive(named: "A").entries().count == 1)
+        for round in 0..<2 {
+            let store = try Store.open(at: folder.store)
+            defer { store.close() }
+            let archive = try store.archive(named: "A")
+            #expect(try archive.status().damagedPlaces == 0, "nothing that was acknowledged is missing")
+            try archive.put([3], forKey: "after \(round)")
+            #expect(try archive.entries().count == 2 + round)
+            #expect(try archive.check().problems == [])
+        }
+        try folder.removeIndex("A")
+        #expect(try Store.open(at: folder.store).archive(named: "A").entries().count == 3)
+    }
 }

@@ -217,4 +217,68 @@ import Testing
         try? archive.put([1], forKey: key)
         archive.close()
     }
+
+    /// What broke: where a bit of the head of an open index had changed, acknowledged entries were written over. Offsets:
+    /// OnDiskFormat, "The index". Moved back by whole frames, and into the middle of one.
+    @Test(arguments: [16 * 8, 50], [false, true]) func aHeadThatWasMovedBackHasNothingWrittenOver(
+        words: UInt32, inBatch: Bool
+    ) throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let store = try Store.open(at: folder.store)
+        let archive = try store.archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        // Frames of 128 bytes: header, a key of 2 bytes and the value.
+        for number in 10..<50 { try archive.put([UInt8](repeating: 7, count: 60), forKey: "\(number)") }
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("A", "index")))
+        defer { try? file.close() }
+        try file.seek(toOffset: 512)
+        let before = try #require(try file.read(upToCount: 4)).reversed().reduce(UInt32(0)) {
+            $0 << 8 | UInt32($1)
+        }
+        try file.seek(toOffset: 512)
+        try file.write(contentsOf: withUnsafeBytes(of: (before - words).littleEndian) { Data($0) })
+        #expect(throws: StorageError.self) {
+            guard inBatch else { return try archive.put([1], forKey: "new") }
+            var batch = Batch()
+            batch.put([1], forKey: "new")
+            try archive.apply(batch)
+        }
+        archive.close()
+        store.close()
+        let again = try Store.open(at: folder.store).archive(named: "A")
+        try again.put([2], forKey: "new")
+        #expect(try again.entries().count == 41)
+        #expect(try again.check().problems == [])
+    }
+
+    /// What broke: where the index counted more than was set aside, all else was evicted to make room for it. Offsets:
+    /// OnDiskFormat, "The table of reversible actions".
+    @Test func aDamagedSumEvictsNothing() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try Store.open(at: folder.store).archive(
+            named: "A", orCreate: ArchiveConfiguration(diskLimit: 100_000))
+        for number in 0..<40 { try archive.put([UInt8](repeating: 1, count: 500), forKey: "\(number)") }
+        let outcome = try archive.carryOut(
+            .delete,
+            on: ["1", "2"].compactMap { key in
+                try archive.metadata(key).map { PlannedEntry(key: key, sequence: $0.sequence) }
+            })
+        let action = try #require(outcome.action)
+        let pendingBytes = 245_760 + 64 * Int(action.id % 64) + 8
+        let file = try FileHandle(
+            forUpdating: URL(fileURLWithPath: folder.archivePath("A", "index")))
+        defer { try? file.close() }
+        try file.seek(toOffset: UInt64(pendingBytes + 4))
+        try file.write(contentsOf: [32])
+        let problems = try archive.check().problems
+        #expect(problems.contains { $0.contains("to bring back") }, "\(problems)")
+        let error = #expect(throws: StorageError.self) { try archive.undo(action.id) }
+        #expect("\(String(describing: error))".contains("it counts more than it lists"))
+        #expect(try archive.entries().count == 38)
+        archive.close()
+        let again = try Store.open(at: folder.store).archive(named: "A")
+        #expect(try again.entries().count == 38)
+        #expect(try again.undo(action.id)?.entries == 2)
+        #expect(try again.check().problems == [])
+    }
 }
