@@ -8,6 +8,9 @@ import Testing
 struct OneAtATime: SuiteTrait, TestTrait, TestScoping {
     var isRecursive: Bool { true }
 
+    /// Of suites as well, whose tests begin within.
+    func scopeProvider(for test: Test, testCase: Test.Case?) -> OneAtATime? { self }
+
     func provideScope(
         for test: Test, testCase: Test.Case?, performing function: @Sendable () async throws -> Void
     ) async throws {
