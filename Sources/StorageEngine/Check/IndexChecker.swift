@@ -27,6 +27,7 @@ struct IndexChecker {
         standing = []
         if index.structureVersion & 1 != 0 { note("chains were being changed") }
         if index.batchOpen != .none || index.batchDone != .none { note("a batch is not finished") }
+        if engine.index.firstMessage > engine.index.head { note("the oldest message is behind the last") }
         guard engine.kind != .log else { return }
         standing = [Standing](repeating: .free, count: Int(index.usedEntries) + 1)
         let counts = checkEntries(engine)

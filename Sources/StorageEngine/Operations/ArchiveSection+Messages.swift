@@ -36,6 +36,11 @@ extension ArchiveSection {
                 time: now)
             throw .valueTooLarge(bytes: message.count, limit: limit, archive: engine.name)
         }
+        // It is written into each message's frame, and believed by whoever makes the index anew.
+        guard index.firstMessage <= index.head else {
+            throw contradiction(
+                at: IndexLayout.firstMessageOffset, "it has the oldest message behind the last")
+        }
         let stamp = drainTouches()
         // More than the limit when nothing was appended yet: a total that dropping must not go by.
         if index.valueBytes > limit { try recountMessages() }

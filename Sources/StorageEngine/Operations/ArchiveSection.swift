@@ -51,10 +51,15 @@ struct ArchiveSection: ~Copyable {
 
     /// Declares an index damaged that counts more than what it lists.
     func miscounted() -> StorageError {
+        contradiction(at: IndexLayout.valueBytesOffset, "it counts more than it lists")
+    }
+
+    /// Declares the index damaged: nothing is changed any more until it is made anew from the log.
+    func contradiction(at offset: Int, _ reason: String) -> StorageError {
         index.declareDamaged()
         return .corrupted(
-            path: engine.folder.path + "/" + ArchiveOpening.indexName, offset: IndexLayout.valueBytesOffset,
-            reason: "it counts more than it lists; it is built anew when all have closed the archive")
+            path: engine.folder.path + "/" + ArchiveOpening.indexName, offset: offset,
+            reason: reason + "; it is built anew when all have closed the archive")
     }
 
     /// Marks the index as no longer in use, for all processes, and wakes those who wait for events.

@@ -11,7 +11,7 @@ extension ArchiveEngine {
         guard try chunksAddUp() else { return false }
         // Stamps and sequences never come near this; sums with them must not overflow.
         guard index.touches.taken < Touch.largestStamp, index.touches.drained <= index.touches.taken,
-            index.sequence < 1 << 62
+            index.sequence < 1 << 62, wasInterrupted || index.firstMessage <= index.head
         else { return false }
         guard index.head != .none else { return numbers.isEmpty && index.usedEntries == 0 }
         let oldest = index.oldestSegment

@@ -75,7 +75,8 @@ struct UndoCommand: ParsableCommand {
     private func report(_ outcome: UndoOutcome) {
         for key in outcome.skipped.prefix(10) {
             Narration.complain(
-                "\(TerminalSafe.quoted(key)) was recorded, changed or evicted meanwhile; what is there stays as it is")
+                "\(TerminalSafe.quoted(key)) was recorded, changed or evicted meanwhile; what is there stays as it is"
+            )
         }
         if outcome.skippedCount > 10 {
             Narration.complain("and \(Figures.count(outcome.skippedCount - 10, "other", "others"))")

@@ -281,4 +281,23 @@ import Testing
         #expect(try again.undo(action.id)?.entries == 2)
         #expect(try again.check().problems == [])
     }
+
+    /// What broke: the place of the oldest message was believed wherever it was, and written into each further message: all
+    /// before it were lost for good.
+    @Test func anOldestMessageBehindTheLastIsNotWrittenDown() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try Store.open(at: folder.store).archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 100_000))
+        for number in 0..<100 { try archive.append([UInt8(number)]) }
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("A", "index")))
+        defer { try? file.close() }
+        try file.seek(toOffset: 722)
+        try file.write(contentsOf: [64])
+        #expect(throws: StorageError.self) { try archive.append([1]) }
+        archive.close()
+        let again = try Store.open(at: folder.store).archive(named: "A")
+        try again.append([1])
+        #expect(try again.messages(most: .max).messages.count == 101)
+        #expect(try again.check().problems == [])
+    }
 }
