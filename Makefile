@@ -38,6 +38,7 @@ RUN_TESTS := $(SWIFT) test --skip-build --disable-xctest $(TESTED)
 BOUND := $(shell command -v timeout >/dev/null 2>&1 && echo timeout --foreground -s INT -k 20 $(TEST_TIMEOUT))
 # Line by line also into a pipe: of a run that was ended, what was under way is among the last lines.
 LINES := $(shell command -v stdbuf >/dev/null 2>&1 && echo stdbuf -oL)
+TEST_EVENTS := .build-test/events.jsonl
 INSTALL := install
 # Each long test appends its figures, a line each.
 SOAK_REPORT := .build/soak-report.txt
@@ -67,7 +68,9 @@ run: build ## build, then browse a live demo store (ARGS="…" for vellum demo)
 
 test: test-deps ## build and run all tests (CI=1 makes warnings errors)
 	$(BUILD_TESTS)
-	$(BOUND) $(LINES) $(RUN_TESTS)
+	@rm -f $(TEST_EVENTS)
+	$(BOUND) $(LINES) $(RUN_TESTS) --event-stream-output-path $(TEST_EVENTS) --event-stream-version 0 \
+	    || { status=$$?; sh Assets/build/failed.sh $(TEST_EVENTS); exit $$status; }
 
 lint: ## check the formatting
 	@$(NEED) swift
