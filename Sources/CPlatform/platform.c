@@ -24,7 +24,7 @@
 #include <sys/syscall.h>
 #endif
 
-static void occupy_standard_descriptors(void) {
+void cp_occupy_standard_descriptors(void) {
     for (int descriptor = 0; descriptor <= STDERR_FILENO; descriptor++) {
         if (fcntl(descriptor, F_GETFD) >= 0 || errno != EBADF) continue;
         // The lowest free number is the one that is given out.
@@ -38,7 +38,7 @@ int cp_openat(int directory, const char *name, int flags, mode_t mode) {
     int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, STDERR_FILENO + 1);
     int code = errno;
     (void)close(descriptor);
-    occupy_standard_descriptors();
+    cp_occupy_standard_descriptors();
     errno = code;
     return moved;
 }

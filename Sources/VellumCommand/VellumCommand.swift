@@ -1,4 +1,5 @@
 import ArgumentParser
+import StorageEngine
 
 /// The command line: what it is called, what it can do, how it ends.
 @main

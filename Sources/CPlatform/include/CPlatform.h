@@ -76,8 +76,11 @@ uint32_t cp_watch_forks(void);
 
 // MARK: System calls that are variadic, or differ between platforms.
 
+/// Puts /dev/null in the place of those of the descriptors 0, 1 and 2 that are closed, opened so that reading and writing
+/// still fail there.
+void cp_occupy_standard_descriptors(void);
 /// As openat(2) with O_CLOEXEC, but never gives 0, 1 or 2, where those were closed: whatever the program prints or logs would
-/// be written into the file. In their place it puts /dev/null, opened so that reading and writing still fail there.
+/// be written into the file.
 int cp_openat(int directory, const char *name, int flags, mode_t mode);
 /// Reserves blocks for bytes [0, length) and makes the file that long. 0 or an errno.
 int cp_preallocate(int descriptor, off_t length);
