@@ -45,6 +45,15 @@ struct ImportTests {
         #expect(try store.keys("A") == ["-8", "three", "1"])
     }
 
+    @Test func aComplaintDoesNotRepeatMegabytes() throws {
+        let name = String(repeating: "é", count: 1_000_000)
+        let result = try importing("long.csv", "\(name),\(name)\n1,2\n")
+        #expect(result.status == 1)
+        #expect(result.errors.contains("two columns are named \"éé"))
+        #expect(result.errors.hasSuffix(" bytes more)\n"))
+        #expect(result.errors.utf8.count < 5_000)
+    }
+
     @Test func strictStopsAtTheFirstBadLineAndKeepsWhatCameBefore() throws {
         let result = try importing("bad.ndjson", "{\"id\":1}\n{\"id\":2}\nx\n{\"id\":3}\n", "--strict")
         #expect(result.status == 1)

@@ -1,3 +1,4 @@
+import StoreInspection
 import TerminalKit
 
 #if canImport(Darwin)
@@ -15,9 +16,15 @@ enum Narration {
         write(harmless(text) + "\n")
     }
 
+    /// What of a complaint is said, in bytes: it may name what was given, which may be megabytes.
+    private static let longestComplaint = 4_000
+
     /// One line about what went wrong.
     static func complain(_ text: String) {
-        say("vellum: " + text)
+        let excess = text.utf8.count - longestComplaint
+        guard excess > 0 else { return say("vellum: " + text) }
+        let beginning = String(decoding: text.utf8.prefix(longestComplaint), as: UTF8.self)
+        say("vellum: \(beginning)… (\(Figures.count(excess, "byte", "bytes")) more)")
     }
 
     /// Text as it is: for what draws on the terminal itself.
