@@ -87,7 +87,8 @@ struct BatchSieve<Item> {
     mutating func take(damage range: Range<Int>, _ zeros: Zeros) throws(StorageError) {
         let hole: Hole = try looksLost(range, isEnd: false, zeros) ? .lost : .damaged
         var ofOpen = hole
-        if let end = open?.end, end > range.lowerBound, end < range.upperBound {
+        // What came later stands right behind it where a batch behind it was given up.
+        if let end = open?.end, end > range.lowerBound, end <= range.upperBound {
             ofOpen = try looksLost(range.lowerBound..<end, isEnd: true, zeros) ? .lost : .damaged
         }
         meet(range, hole, ofOpen)

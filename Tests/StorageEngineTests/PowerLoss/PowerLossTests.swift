@@ -295,5 +295,16 @@ final class PowerLossRun: @unchecked Sendable {
         _ = try archive.check()
         try archive.put([1, 2, 3], forKey: "after")
         #expect(try archive.peek("after") == [1, 2, 3], "\(comment)")
+        // What was found is what is found from now on, also by who has only the log, in which something follows now.
+        let before = try values(of: archive)
+        store.close()
+        try image.removeIndex("A")
+        let again = try Store.open(at: image.store)
+        defer { again.close() }
+        #expect(try values(of: again.archive(named: "A")) == before, "\(comment), made anew")
+    }
+
+    private func values(of archive: Archive) throws -> [String: [UInt8]] {
+        try (PowerLossRun.keys + ["after"]).reduce(into: [:]) { $0[$1] = try archive.peek($1) }
     }
 }

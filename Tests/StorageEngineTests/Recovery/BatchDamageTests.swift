@@ -82,6 +82,30 @@ import Testing
         #expect(again.batch == 0 && again.before && again.after)
     }
 
+    /// What broke: where the page was shared with the batch behind, that one was given up, the log went on directly behind the
+    /// first, and what was left of this one counted when the index was made anew again.
+    @Test(arguments: [false, true])
+    func aPageThatTwoBatchesShareIsMissing(repaired: Bool) throws {
+        let damage = try BatchDamageTests {
+            var batch = Batch()
+            for number in 0..<2 { batch.put([3], forKey: "next \(number)") }
+            try $0.apply(batch)
+        }
+        try damage.change(20_480..<24_576, to: 0)
+        let found = try damage.found(repaired: repaired)
+        #expect(found.batch == 0 && found.before && !found.after && found.old == Array("old".utf8))
+        let store = try Store.open(at: damage.folder.store)
+        let archive = try store.archive(named: "A")
+        try archive.put([1], forKey: "after")
+        #expect(try archive.peek("next 0") == nil)
+        if repaired { #expect(try archive.check().clean) }
+        store.close()
+        for repaired in [false, repaired] {
+            let later = try damage.found(repaired: repaired)
+            #expect(later.batch == 0 && later.before && later.after && later.old == Array("old".utf8))
+        }
+    }
+
     /// A flipped byte in a batch of long ago costs the one entry that it hit.
     @Test(arguments: [false, true])
     func damageOfLongAgo(repaired: Bool) throws {
