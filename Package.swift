@@ -15,6 +15,7 @@ let package = Package(
         .library(name: "Vellum", targets: ["Vellum"]),
         .library(name: "VellumTesting", targets: ["VellumTesting"]),
         .library(name: "VellumMetrics", targets: ["VellumMetrics"]),
+        .library(name: "VellumLifecycle", targets: ["VellumLifecycle"]),
         .library(name: "ArchiveQuery", targets: ["ArchiveQuery"]),
         .library(name: "CacheAdvance", targets: ["CacheAdvance"]),
         .library(name: "Nest", targets: ["Nest"]),
@@ -24,11 +25,18 @@ let package = Package(
         .library(name: "TerminalKit", targets: ["TerminalKit"]),
         .executable(name: "vellum", targets: ["VellumCommand"]),
     ],
+    traits: [
+        .trait(
+            name: "ServiceLifecycle",
+            description: "The product VellumLifecycle, for which swift-service-lifecycle is fetched.")
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
         // Of the product VellumMetrics alone.
         .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
+        // Of the product VellumLifecycle alone, and only where its trait is on.
+        .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.0.0"),
         // Of the product Papyrus alone, on platforms without Combine.
         .package(url: "https://github.com/OpenCombine/OpenCombine", from: "0.14.0"),
     ],
@@ -68,6 +76,15 @@ let package = Package(
         .target(
             name: "VellumMetrics",
             dependencies: ["Vellum", .product(name: "CoreMetrics", package: "swift-metrics")],
+            swiftSettings: strict),
+        .target(
+            name: "VellumLifecycle",
+            dependencies: [
+                "Vellum", "VellumMetrics",
+                .product(
+                    name: "ServiceLifecycle", package: "swift-service-lifecycle",
+                    condition: .when(traits: ["ServiceLifecycle"])),
+            ],
             swiftSettings: strict),
         .target(name: "TerminalKit", swiftSettings: strict),
         .target(

@@ -19,6 +19,7 @@ struct ModuleTable {
             "Vellum": ["StorageEngine", "ArchiveQuery", "CBOR"],
             "VellumTesting": ["Vellum", "StorageEngine"],
             "VellumMetrics": ["Vellum"],
+            "VellumLifecycle": ["Vellum", "VellumMetrics"],
             "Papyrus": ["StorageEngine", "CBOR"],
             "CacheAdvance": ["StorageEngine"],
             "Nest": ["StorageEngine", "CBOR"],
@@ -40,6 +41,7 @@ struct ModuleTable {
                 "OpenCombine": ["Papyrus"],
                 "OpenCombineDispatch": ["Papyrus"],
                 "CoreMetrics": ["VellumMetrics"],
+                "ServiceLifecycle": ["VellumLifecycle"],
                 // The engine stays small and quick to start: bytes, and the system's C library.
                 "Foundation": withFoundation,
                 "FoundationEssentials": withFoundation,

@@ -30,19 +30,39 @@ import Testing
         try use(ChildProcess.program(named: "Cities"))
     }
 
-    /// `swift build` of the package into a folder that stays, so that only the first time takes minutes.
     @Test(.enabled(if: Soak.seconds > 0, "runs in a soak")) func aPackageThatUsesTheLibrarySoak() throws {
+        let (program, said) = try built("ExampleApp", as: "Cities")
+        // What others use of the package is neither fetched nor built.
+        #expect(!said.contains("TerminalKit") && !said.contains("ArgumentParser"))
+        #expect(!said.contains("lifecycle"))
+        try use(program)
+    }
+
+    @Test(.enabled(if: Soak.seconds > 0, "runs in a soak")) func aStoreIsAServiceOfAServerSoak() throws {
+        let (program, _) = try built("ServiceApp", as: "ServiceApp")
+        let folder = try TemporaryFolder()
+        let server = try Spawned([folder / "store"], executable: program)
+        #expect(holds { server.text == "serving\n" })
+        server.signal(SIGTERM)
+        let result = try server.result()
+        #expect(result.status == 0, "\(result.errors)")
+        #expect(result.text == "serving\nserver ended\nended, 2 kept\n")
+    }
+
+    /// `swift build` of a package into a folder that stays, so that only the first time takes minutes. Gives the program, and
+    /// what was said.
+    private func built(_ package: String, as program: String) throws -> (String, said: String) {
+        let folder = Vellum.root.appending(path: ".build/\(package)").path
         let built = try ChildProcess.run(
             "/usr/bin/env",
             [
-                "swift", "build", "--package-path", Vellum.root.appending(path: "Tests/ExampleApp").path,
-                "--scratch-path", Vellum.root.appending(path: ".build/example").path,
+                "swift", "build", "--package-path", Vellum.root.appending(path: "Tests/\(package)").path,
+                "--scratch-path", folder,
             ])
         let said = built.text + built.errors
         try #require(built.status == 0, "\(said)")
         #expect(!said.contains("warning:"), "\(said)")
-        #expect(!said.contains("TerminalKit") && !said.contains("ArgumentParser"))
-        try use(Vellum.root.appending(path: ".build/example/debug/Cities").path)
+        return (folder + "/debug/" + program, said)
     }
 
     private func use(_ executable: String) throws {
