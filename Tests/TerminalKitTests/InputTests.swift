@@ -104,6 +104,16 @@ import Testing
             ])
     }
 
+    /// What broke: where the end of a paste was lost with its connection, nothing that was typed did anything any more.
+    @Test func ctrlCEndsAPasteWhoseEndIsLost() {
+        var decoder = InputDecoder()
+        #expect(decoder.feed(Array("\u{1b}[200~half".utf8)).isEmpty)
+        #expect(decoder.feed(Array("q".utf8)).isEmpty)
+        #expect(decoder.feed([0x03]) == [.key(.control("c"))])
+        #expect(decoder.feed(Array("q".utf8)) == [.key(.character("q"))])
+        #expect(decode("\u{1b}[200~a\u{3}b\u{1b}[201~") == [.paste("a\u{3}b")])
+    }
+
     @Test func mouseReports() {
         func mouse(_ kind: MouseEvent.Kind, _ button: MouseEvent.Button, _ modifiers: Modifiers = [])
             -> [InputEvent]

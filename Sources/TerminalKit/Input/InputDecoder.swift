@@ -21,9 +21,11 @@ public struct InputDecoder: Sendable {
     /// Whether bytes wait for more: when none come for a moment, ``flush()`` takes them as they are.
     public var isWaiting: Bool { !pending.isEmpty && paste == nil }
 
-    /// Takes bytes and gives the events that they complete.
-    public mutating func feed(_ bytes: some Sequence<UInt8>) -> [InputEvent] {
+    /// Takes the bytes that came at one time and gives the events that they complete.
+    public mutating func feed(_ bytes: some Collection<UInt8>) -> [InputEvent] {
         var events: [InputEvent] = []
+        // A paste whose end was lost on the way would take whatever is typed. Ctrl-C that comes alone was typed, and drops it.
+        if bytes.count == 1, bytes.first == 0x03 { paste = nil }
         for byte in bytes {
             if paste != nil {
                 if let event = collectPaste(byte) { events.append(event) }
