@@ -48,7 +48,7 @@ extension ArchiveEngine {
 
     /// What it means that the log can't be appended to: of an archive that somebody has removed, that it is closed.
     func closedIfRemoved(_ error: StorageError) -> StorageError {
-        isGone || hasLostItsFiles ? .closed(name: name) : error
+        hasLostItsFiles ? .closed(name: name) : error
     }
 
     fileprivate func closeForAll() -> Bool {

@@ -156,9 +156,21 @@ struct IndexChecker {
             pending[mark.place, default: (0, 0)].entries += 1
             pending[mark.place]?.bytes &+= UInt64(slot.valueBytes)
         }
+        var marks = [UInt64](repeating: 0, count: IndexLayout.undoLines)
+        for number in 1..<standing.count where index.marks[UInt32(number)].isSet {
+            marks[index.marks[UInt32(number)].place] += 1
+        }
         var marked: UInt64 = 0
-        for line in index.undo.lines {
+        for place in 0..<IndexLayout.undoLines {
+            let line = index.undo[place]
             marked &+= line.marked
+            if line.marked != marks[place] {
+                note(
+                    "line \(place) of the actions counts \(line.marked) entries, \(marks[place]) are marked for it"
+                )
+            }
+        }
+        for line in index.undo.lines {
             let there = pending[line.place] ?? (0, 0)
             if (line.pendingEntries, line.pendingBytes) != there {
                 note(

@@ -59,6 +59,7 @@ enum IndexLayout {
     static let batchDoneOffset = 800
     static let renumberingsOffset = 808
     static let saltOffset = 888
+    static let saltCheckOffset = 896
     static let undoSweepOffset = 752
     static let setAsideBytesOffset = 760
     static let returnsOffset = 768

@@ -24,12 +24,12 @@ struct EntryNumbers {
         let capacity = index.entryCapacity
         if used >= capacity {
             // More in use than there is room for: what growing by such a number costs has no bound.
-            guard used == capacity else { throw index.contradiction(IndexLayout.entryHighWaterOffset) }
+            guard used == capacity else { throw index.contradiction(at: IndexLayout.entryHighWaterOffset) }
             try index.grow(toHold: Int(used) + 1 + Int(used) / 16)
         }
         // The file is shorter than the capacity says: an entry that isn't there would be acknowledged and lost.
         guard index.entry(used &+ 1) != nil else {
-            throw index.contradiction(IndexLayout.entryCapacityOffset)
+            throw index.contradiction(at: IndexLayout.entryCapacityOffset)
         }
     }
 
@@ -72,13 +72,4 @@ struct EntryNumbers {
 
 extension ChangingIndex {
     @inline(__always) var numbers: EntryNumbers { EntryNumbers(self) }
-
-    /// Declares the index damaged, and says so.
-    func contradiction(_ offset: Int) -> StorageError {
-        declareDamaged()
-        return .corrupted(
-            path: path, offset: offset,
-            reason:
-                "the index contradicts itself; it is built anew when all processes have closed the archive")
-    }
 }

@@ -32,6 +32,7 @@ struct IndexHeader: Equatable {
         word64(IndexLayout.magicOffset) == IndexLayout.magic
             && word32(IndexLayout.versionOffset) == IndexLayout.version
             && bytes(IndexLayout.identityOffset) == identity
+            && word64(IndexLayout.saltCheckOffset) == ~word64(IndexLayout.saltOffset)
     }
 
     var isOfThisBoot: Bool {

@@ -13,6 +13,7 @@ extension ChangingIndex {
         setBytes(identity, at: IndexLayout.identityOffset)
         setBytes(BootIdentity.current, at: IndexLayout.bootOffset)
         memory.set64(IndexLayout.saltOffset, salt)
+        memory.set64(IndexLayout.saltCheckOffset, ~salt)
     }
 
     private func setBytes(_ bytes: [UInt8], at offset: Int) {
@@ -70,6 +71,13 @@ extension ChangingIndex {
     /// Marks the index as damaged: nobody changes the archive through it any more, and the next who opens the
     /// archive builds a new one from the log.
     func declareDamaged() { state = .damaged }
+    /// Declares the index damaged, for what is at an offset in it, and says so.
+    func contradiction(at offset: Int, _ reason: String = "the index contradicts itself") -> StorageError {
+        declareDamaged()
+        return .corrupted(
+            path: path, offset: offset,
+            reason: reason + "; it is built anew when all processes have closed the archive")
+    }
 
     /// Makes readers that are under way look again if they find nothing.
     @inline(__always)

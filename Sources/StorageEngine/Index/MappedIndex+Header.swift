@@ -10,6 +10,8 @@ extension MappedIndex {
 
     /// What keys' hashes depend on besides the archive's secret.
     var salt: UInt64 { memory.word64(IndexLayout.saltOffset) }
+    /// With another salt no entry would be found, and all be missed in silence.
+    var isSaltIntact: Bool { memory.word64(IndexLayout.saltCheckOffset) == ~salt }
 
     /// The note of a loss.
     var loss: LogLoss? {

@@ -198,6 +198,11 @@ extension ChangingUndoLine {
         nonmutating set { cp_relaxed_store32(sums + 48, newValue) }
     }
 
+    /// Where no mark names the line, for sums that say otherwise are damaged.
+    func clearSumsOfMarks() {
+        for offset in stride(from: 0, to: 32, by: 8) { cp_relaxed_store64(sums + offset, 0) }
+    }
+
     func clearSums() {
         for offset in stride(from: 0, to: IndexLayout.undoSumBytes, by: 8) {
             cp_relaxed_store64(sums + offset, 0)

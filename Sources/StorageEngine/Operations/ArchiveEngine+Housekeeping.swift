@@ -139,7 +139,7 @@ extension ArchiveEngine {
         // Removed, or damaged: nothing can be done with it any more.
         guard index.isReady else { return ArchiveEngine.longestPause }
         // Whoever holds the lock may have been stopped, and others need this thread.
-        guard let section = tryAcquire() else { return 10_000_000 }
+        guard let section = tryAcquire() else { return putRightWhatTheDeadLeft() }
         section.drainTouches()
         let before = index.appendedBytes
         let head = index.head
@@ -159,6 +159,19 @@ extension ArchiveEngine {
         _ = consume section
         if hasWritten { try? settle() }
         return pause
+    }
+
+    /// Where the lock isn't to be had, or its last holder died within a section and nobody has come by since. Gives when to
+    /// come again.
+    private func putRightWhatTheDeadLeft() -> Int64 {
+        guard index.sectionOwner != 0 else { return 10_000_000 }
+        do throws(StorageError) {
+            _ = try acquire(nanoseconds: 0)
+            return ArchiveEngine.shortestPause
+        } catch {
+            if case .busy = error { return 10_000_000 }
+            return ArchiveEngine.longestPause
+        }
     }
 
     /// No more room is dead than may be; what a call owes is paid at its end.

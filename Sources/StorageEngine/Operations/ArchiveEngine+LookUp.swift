@@ -254,11 +254,6 @@ extension ArchiveSection {
             return entry
         }
         engine.letGo(entry)
-        index.declareDamaged()
-        throw .corrupted(
-            path: engine.folder.path + "/" + ArchiveOpening.indexName, offset: 0,
-            reason:
-                "a bucket leads to another entry; the index is built anew when all processes have closed the archive"
-        )
+        throw index.contradiction(at: 0, "a bucket leads to another entry")
     }
 }

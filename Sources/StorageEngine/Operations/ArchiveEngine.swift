@@ -144,6 +144,8 @@ final class ArchiveEngine: Sendable {
         else { return }
         defer { turn.pass() }
         guard (try? attachment.lock(.exclusive, wait: false)) == true else { return }
+        // The mark would say of a damaged header that it is right. The next who opens the archive makes the index anew.
+        guard index.isSaltIntact else { return }
         if (try? ArchiveSection(unshared: self).leaveSmallerIndex()) == true { return }
         // Without the mark the next who opens it adds up what is in it.
         try? ArchiveSection(unshared: self).index.cleanMark.set()

@@ -142,7 +142,10 @@ extension ArchiveEngine {
             let line = section.index.undo.lineToBe(of: group)
             guard line.marked > 0 else { return }
             if line.state == .reversible { line.end = 0 }
-            section.forgetSetAside(most: ArchiveEngine.actionBatch)
+            guard section.forgetSetAside(most: ArchiveEngine.actionBatch) else {
+                // Damaged sums: nothing is set aside.
+                return line.clearSumsOfMarks()
+            }
             _ = consume section
             letOthersIn()
         }

@@ -43,7 +43,7 @@ extension ArchiveSection {
             let next = try log.nextValidFrame(pin, after: place.offset, before: log.view(pin).bytes)
             if next == nil { return }
         }
-        throw contradiction(at: IndexLayout.headOffset, "it has the log end before its last frame")
+        throw index.contradiction(at: IndexLayout.headOffset, "it has the log end before its last frame")
     }
 
     /// Makes the frame at `location` part of the log. A `copy`, which reclaiming makes of what was there, doesn't count as

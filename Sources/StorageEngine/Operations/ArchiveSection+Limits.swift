@@ -64,8 +64,8 @@ extension ArchiveSection {
 
     /// Brings the index in line with the descriptor, which is the truth: whoever changed it last may have died before
     /// the index followed. A damaged descriptor says nothing, and then the index's word holds. What no longer fits
-    /// goes; where there is no room to say so, the next put does it.
-    func followDescriptor() throws(StorageError) {
+    /// goes if `mayGiveUpEntries`, or else with the next writer that opens; where there is no room to say so, the next put does it.
+    func followDescriptor(mayGiveUpEntries: Bool = true) throws(StorageError) {
         do throws(StorageError) {
             let descriptor = try Descriptor.read(in: engine.folder)
             if descriptor.identity == log.identity { index.setConfiguration(descriptor.configuration) }
@@ -75,7 +75,7 @@ extension ArchiveSection {
             default: throw error
             }
         }
-        guard let limit = index.diskLimit, index.valueBytes > limit else { return }
+        guard mayGiveUpEntries, let limit = index.diskLimit, index.valueBytes > limit else { return }
         index.touches.drainAll()
         do throws(StorageError) {
             try fitMakingRoom(into: limit)

@@ -38,7 +38,7 @@ extension ArchiveSection {
         }
         // It is written into each message's frame, and believed by whoever makes the index anew.
         guard index.firstMessage <= index.head else {
-            throw contradiction(
+            throw index.contradiction(
                 at: IndexLayout.firstMessageOffset, "it has the oldest message behind the last")
         }
         let stamp = drainTouches()

@@ -139,7 +139,7 @@ extension ArchiveSection {
     // MARK: The end of the grace
 
     /// Gives up entries whose action can no longer be undone, and settles what is back, at most `most`. `true` when
-    /// there may be more.
+    /// there may be more. Sums that count marks which are not there are put right, once the sweep has come round.
     @discardableResult
     func forgetSetAside(most: Int, evenReversible: Bool = false) -> Bool {
         guard index.setAsideCount > 0 else { return false }
@@ -160,8 +160,11 @@ extension ArchiveSection {
             words -= min(words, max(1, seen &- min(number, seen)))
             number = seen
             guard let found, let slot = index.entry(found) else {
-                if number < index.usedEntries, words > 0 { break }
-                guard !isSecondLap, words > 0 else { break }
+                guard number >= index.usedEntries, !isSecondLap else { break }
+                if index.marks.nextMarked(above: 0, lines: lines, most: .max).found == nil {
+                    clearSumsOfMarks(lines)
+                    break
+                }
                 isSecondLap = true
                 number = 0
                 continue
@@ -174,8 +177,15 @@ extension ArchiveSection {
         return true
     }
 
-    /// Gives up an entry that is set aside.
+    private func clearSumsOfMarks(_ lines: UInt64) {
+        for place in 0..<IndexLayout.undoLines where lines & 1 << UInt64(place) != 0 {
+            index.undo[place].clearSumsOfMarks()
+        }
+    }
+
+    /// Gives up an entry that is set aside. A mark on one that isn't is damage.
     func forget(_ number: UInt32, _ slot: ChangingSlot) {
+        guard slot.isSetAside else { return index.declareDamaged() }
         index.beginStructureChange()
         index.table.remove(number, slot)
         index.order.unlink(number, slot)

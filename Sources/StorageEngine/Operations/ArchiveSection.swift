@@ -51,15 +51,7 @@ struct ArchiveSection: ~Copyable {
 
     /// Declares an index damaged that counts more than what it lists.
     func miscounted() -> StorageError {
-        contradiction(at: IndexLayout.valueBytesOffset, "it counts more than it lists")
-    }
-
-    /// Declares the index damaged: nothing is changed any more until it is made anew from the log.
-    func contradiction(at offset: Int, _ reason: String) -> StorageError {
-        index.declareDamaged()
-        return .corrupted(
-            path: engine.folder.path + "/" + ArchiveOpening.indexName, offset: offset,
-            reason: reason + "; it is built anew when all have closed the archive")
+        index.contradiction(at: IndexLayout.valueBytesOffset, "it counts more than it lists")
     }
 
     /// Marks the index as no longer in use, for all processes, and wakes those who wait for events.
@@ -152,11 +144,7 @@ extension ArchiveEngine {
         case .building: throw .closed(name: name)
         case .syncFailed: throw .syncFailed(path: folder.path)
         case .damaged, nil:
-            throw .corrupted(
-                path: folder.path + "/" + ArchiveOpening.indexName, offset: 0,
-                reason:
-                    "the index contradicts itself; it is built anew when all processes have closed the archive"
-            )
+            throw ArchiveSection(unshared: self).index.contradiction(at: IndexLayout.stateOffset)
         }
     }
 }

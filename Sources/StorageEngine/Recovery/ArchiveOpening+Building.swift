@@ -5,18 +5,22 @@ extension ArchiveOpening {
     /// Makes the index anew from the log, and gives whether other processes see it. It keeps what a witness, the index
     /// that is given up for it, knows of losses. Needs the turn to open, and that nobody has the archive open for writing.
     ///
-    /// On a full disk the index that is given up makes room. Where that isn't enough, or there was none, what an archive
-    /// with a limit would evict first goes, or else the index stays in the memory of this process: so whoever
-    /// comes to make room always can. Neither happens unless `mayGiveUpEntries`. OnDiskFormat, "A full disk".
+    /// What no longer fits into the limit goes. On a full disk the index that is given up makes room. Where that isn't enough,
+    /// or there was none, what an archive with a limit would evict first goes, or else the index stays in the memory of this
+    /// process: so whoever comes to make room always can. No entry goes unless `mayGiveUpEntries`. OnDiskFormat, "A full disk".
     func buildIndex(
         attachment: OpenFile, witness: IndexWitness?, mayGiveUpEntries: Bool = true
     ) throws(StorageError) -> (IndexMemory, isShared: Bool) {
         try forgetUnwrittenBytes()
         do throws(StorageError) {
-            return (try buildIndexFile(attachment: attachment, witness: witness, isRoomy: true), true)
+            let index = try buildIndexFile(
+                attachment: attachment, witness: witness, isRoomy: true, mayGiveUpEntries: mayGiveUpEntries)
+            return (index, true)
         } catch {
             guard case .noSpace = error else { throw error }
-            if let index = try buildIndexInPlaceOfTheOld(attachment: attachment, witness: witness) {
+            if let index = try buildIndexInPlaceOfTheOld(
+                attachment: attachment, witness: witness, mayGiveUpEntries: mayGiveUpEntries)
+            {
                 return (index, true)
             }
             guard mayGiveUpEntries else { throw error }
@@ -25,7 +29,7 @@ extension ArchiveOpening {
     }
 
     private func buildIndexFile(
-        attachment: OpenFile, witness: IndexWitness?, isRoomy: Bool
+        attachment: OpenFile, witness: IndexWitness?, isRoomy: Bool, mayGiveUpEntries: Bool = true
     ) throws(StorageError) -> IndexMemory {
         try folder.unlink(ArchiveOpening.newIndexName)
         let file = try folder.newFile(named: ArchiveOpening.newIndexName)
@@ -36,7 +40,9 @@ extension ArchiveOpening {
                 as: .writer(attachment: attachment, slot: nil), witness: witness,
                 isRoomy: isRoomy)
             let section = ArchiveSection(unshared: engine)
-            if let limit = descriptor.configuration.diskLimit { try section.fitMakingRoom(into: limit) }
+            if mayGiveUpEntries, let limit = descriptor.configuration.diskLimit {
+                try section.fitMakingRoom(into: limit)
+            }
             section.index.state = .ready
             crashPoint(.indexBuilt)
             try folder.rename(ArchiveOpening.newIndexName, to: ArchiveOpening.indexName)
@@ -51,7 +57,7 @@ extension ArchiveOpening {
     /// Removes the index that is there, which nobody trusts, and builds in its room; `nil` where that isn't enough.
     /// Observers that still have it mapped let go of it at their next look.
     private func buildIndexInPlaceOfTheOld(
-        attachment: OpenFile, witness: IndexWitness?
+        attachment: OpenFile, witness: IndexWitness?, mayGiveUpEntries: Bool
     ) throws(StorageError) -> IndexMemory? {
         guard try folder.hasEntry(named: ArchiveOpening.indexName) else { return nil }
         try folder.unlink(ArchiveOpening.indexName)
@@ -59,7 +65,9 @@ extension ArchiveOpening {
         for attempt in 0..<ArchiveOpening.looksForRoom {
             if attempt > 0 { cp_sleep(25_000_000) }
             do throws(StorageError) {
-                return try buildIndexFile(attachment: attachment, witness: witness, isRoomy: false)
+                return try buildIndexFile(
+                    attachment: attachment, witness: witness, isRoomy: false,
+                    mayGiveUpEntries: mayGiveUpEntries)
             } catch {
                 guard case .noSpace = error else { throw error }
             }

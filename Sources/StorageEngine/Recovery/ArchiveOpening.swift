@@ -76,7 +76,7 @@ struct ArchiveOpening {
     /// What an archive is opened for writing for.
     enum Purpose {
         case writing
-        /// Only to put the index right, for someone who looks: waits for nobody, and gives up nothing for want of room.
+        /// Only to put the index right, for someone who looks: waits for nobody, and gives up no entry.
         case looking
 
         fileprivate var nanoseconds: Int64 { self == .writing ? ArchiveEngine.patienceNanoseconds : 0 }
@@ -103,7 +103,7 @@ struct ArchiveOpening {
     ) throws(StorageError) -> ArchiveSection {
         let section = try engine.acquire(nanoseconds: purpose.nanoseconds)
         section.cleanUpAfterTheDead(isAlone: isAlone)
-        try section.followDescriptor()
+        try section.followDescriptor(mayGiveUpEntries: purpose == .writing)
         return section
     }
 

@@ -233,4 +233,28 @@ import Testing
         let archive = try Store.open(at: folder.path + "/link").archive(named: "A")
         #expect(try archive.entries().count == 200)
     }
+
+    /// Who only looked brought a log that held more than its limit into it: where a frame that named evictions was
+    /// damaged, entries that had been listed until then.
+    @Test func whoOnlyLooksEvictsNothing() throws {
+        let archive = try HandmadeArchive(kind: 1, limit: 10_000)
+        try archive.write(
+            (1...20).map { .put("key \($0)", [UInt8](repeating: 9, count: 1_000), stamp: UInt64($0)) })
+        let segment = archive.folder.archivePath(HandmadeArchive.name, HandmadeArchive.segmentName(1))
+        let log = try Data(contentsOf: URL(fileURLWithPath: segment))
+        for _ in 1...2 {
+            let looking = try archive.open(.readOnly)
+            #expect(try looking.status().entries == 20)
+            #expect(try looking.peek("key 1") != nil)
+            looking.close()
+        }
+        #expect(
+            FileManager.default.fileExists(atPath: archive.folder.archivePath(HandmadeArchive.name, "index")))
+        #expect(try Data(contentsOf: URL(fileURLWithPath: segment)) == log)
+        let writing = try archive.open()
+        defer { writing.close() }
+        #expect(try writing.status().entries == 10)
+        #expect(try writing.peek("key 10") == nil)
+        #expect(try writing.peek("key 11") != nil)
+    }
 }

@@ -1,0 +1,198 @@
+import Foundation
+import StorageEngine
+import TestSupport
+import Testing
+
+/// What is damaged in the index of an archive that is open: nothing acknowledged is written over or given up for it, no call
+/// runs for ever, and nobody is told "no entry" of one that is there. Offsets: OnDiskFormat, "The index".
+@Suite struct OpenIndexDamageTests {
+    private func archive(in folder: TemporaryFolder, _ mode: AccessMode = .readWrite) throws -> Archive {
+        try Store.open(at: folder.store, mode: mode).archive(named: "A")
+    }
+
+    private func write(_ bytes: [UInt8], at offset: Int, _ folder: TemporaryFolder) throws {
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("A", "index")))
+        defer { try? file.close() }
+        try file.seek(toOffset: UInt64(offset))
+        try file.write(contentsOf: bytes)
+    }
+
+    private func delete(_ keys: [String], from archive: Archive) throws -> PlanOutcome {
+        try archive.carryOut(
+            .delete,
+            on: keys.compactMap { key in
+                try archive.metadata(key).map { PlannedEntry(key: key, sequence: $0.sequence) }
+            })
+    }
+
+    /// What broke: where a bit of the head of an open index had changed, acknowledged entries were written over. Offsets:
+    /// OnDiskFormat, "The index". Moved back by whole frames, and into the middle of one.
+    @Test(arguments: [16 * 8, 50], [false, true]) func aHeadThatWasMovedBackHasNothingWrittenOver(
+        words: UInt32, inBatch: Bool
+    ) throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let store = try Store.open(at: folder.store)
+        let archive = try store.archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        // Frames of 128 bytes: header, a key of 2 bytes and the value.
+        for number in 10..<50 { try archive.put([UInt8](repeating: 7, count: 60), forKey: "\(number)") }
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("A", "index")))
+        defer { try? file.close() }
+        try file.seek(toOffset: 512)
+        let before = try #require(try file.read(upToCount: 4)).reversed().reduce(UInt32(0)) {
+            $0 << 8 | UInt32($1)
+        }
+        try file.seek(toOffset: 512)
+        try file.write(contentsOf: withUnsafeBytes(of: (before - words).littleEndian) { Data($0) })
+        #expect(throws: StorageError.self) {
+            guard inBatch else { return try archive.put([1], forKey: "new") }
+            var batch = Batch()
+            batch.put([1], forKey: "new")
+            try archive.apply(batch)
+        }
+        archive.close()
+        store.close()
+        let again = try Store.open(at: folder.store).archive(named: "A")
+        try again.put([2], forKey: "new")
+        #expect(try again.entries().count == 41)
+        #expect(try again.check().problems == [])
+    }
+
+    /// What broke: where the index counted more than was set aside, all else was evicted to make room for it. Offsets:
+    /// OnDiskFormat, "The table of reversible actions".
+    @Test func aDamagedSumEvictsNothing() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try Store.open(at: folder.store).archive(
+            named: "A", orCreate: ArchiveConfiguration(diskLimit: 100_000))
+        for number in 0..<40 { try archive.put([UInt8](repeating: 1, count: 500), forKey: "\(number)") }
+        let outcome = try archive.carryOut(
+            .delete,
+            on: ["1", "2"].compactMap { key in
+                try archive.metadata(key).map { PlannedEntry(key: key, sequence: $0.sequence) }
+            })
+        let action = try #require(outcome.action)
+        let pendingBytes = 245_760 + 64 * Int(action.id % 64) + 8
+        let file = try FileHandle(
+            forUpdating: URL(fileURLWithPath: folder.archivePath("A", "index")))
+        defer { try? file.close() }
+        try file.seek(toOffset: UInt64(pendingBytes + 4))
+        try file.write(contentsOf: [32])
+        let problems = try archive.check().problems
+        #expect(problems.contains { $0.contains("to bring back") }, "\(problems)")
+        let error = #expect(throws: StorageError.self) { try archive.undo(action.id) }
+        #expect("\(String(describing: error))".contains("it counts more than it lists"))
+        #expect(try archive.entries().count == 38)
+        archive.close()
+        let again = try Store.open(at: folder.store).archive(named: "A")
+        #expect(try again.entries().count == 38)
+        #expect(try again.undo(action.id)?.entries == 2)
+        #expect(try again.check().problems == [])
+    }
+
+    /// What broke: the place of the oldest message was believed wherever it was, and written into each further message: all
+    /// before it were lost for good.
+    @Test func anOldestMessageBehindTheLastIsNotWrittenDown() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try Store.open(at: folder.store).archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 100_000))
+        for number in 0..<100 { try archive.append([UInt8(number)]) }
+        let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("A", "index")))
+        defer { try? file.close() }
+        try file.seek(toOffset: 722)
+        try file.write(contentsOf: [64])
+        #expect(throws: StorageError.self) { try archive.append([1]) }
+        archive.close()
+        let again = try Store.open(at: folder.store).archive(named: "A")
+        try again.append([1])
+        #expect(try again.messages(most: .max).messages.count == 101)
+        #expect(try again.check().problems == [])
+    }
+
+    /// What broke: where the sums of an action counted a mark that isn't there, the next action that took its line looked
+    /// for it for ever. With and without others that are set aside.
+    @Test(arguments: [false, true]) func aMarkThatIsOnlyCountedIsNotLookedForForEver(isAnySetAside: Bool)
+        throws
+    {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try Store.open(at: folder.store).archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        for number in 0..<40 { try archive.put([1], forKey: "\(number)") }
+        let first = try #require(try delete(["1", "2"], from: archive).action)
+        if !isAnySetAside { _ = try archive.undo(first.id) }
+        for line in 0..<64 where line != Int(first.id % 64) {
+            try write(little(UInt64(line % 3 + 1)), at: 245_760 + 64 * line + 24, folder)
+        }
+        let problems = try archive.check().problems
+        #expect(problems.contains { $0.contains("are marked for it") }, "\(problems)")
+        for number in 3..<10 {
+            let action = try #require(try delete(["\(number)"], from: archive).action)
+            #expect(try archive.undo(action.id)?.entries == 1)
+        }
+        if isAnySetAside { #expect(try archive.undo(first.id)?.entries == 2) }
+        #expect(try archive.entries().count == 40)
+        archive.close()
+        #expect(try self.archive(in: folder).entries().count == 40)
+    }
+
+    /// A mark on an entry that nobody removed must not have it given up.
+    @Test func aMarkAloneRemovesNothing() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        var archive = try Store.open(at: folder.store).archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        for number in 0..<40 { try archive.put([1], forKey: "\(number)") }
+        #expect(try delete(["1", "2"], from: archive).entries == 2)
+        // Entry 31, as if by action 40, of which the sums know as well.
+        try write([0x80 | 40], at: 262_144 + 94_208 + 30, folder)
+        try write(little(UInt64(1)), at: 245_760 + 64 * 40 + 24, folder)
+        for _ in 0..<64 {
+            guard let action = try? delete(["5"], from: archive).action else { break }
+            _ = try? archive.undo(action.id)
+        }
+        archive.close()
+        archive = try self.archive(in: folder)
+        #expect(try archive.peek("30") == [1])
+        #expect(try archive.check().problems == [])
+    }
+
+    /// What broke: with one bit of the salt changed, whoever opened the archive found none of its entries, in silence, and the
+    /// last who left it called the index clean.
+    @Test func anotherSaltIsSeen() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try Store.open(at: folder.store).archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        for number in 0..<40 { try archive.put([1], forKey: "\(number)") }
+        let salt = try Data(contentsOf: URL(fileURLWithPath: folder.archivePath("A", "index")))[888]
+        try write([salt ^ 4], at: 888, folder)
+        let looking = try self.archive(in: folder, .readOnly)
+        #expect(try looking.peek("7") == [1])
+        looking.close()
+        #expect(throws: StorageError.self) { try self.archive(in: folder).put([2], forKey: "7") }
+        try archive.put([3], forKey: "8")
+        #expect(try archive.peek("8") == [3])
+        archive.close()
+        let again = try self.archive(in: folder)
+        #expect(try again.peek("7") == [1] && again.peek("8") == [3])
+        #expect(try again.entries().count == 40)
+        #expect(try again.check().problems == [])
+    }
+
+    /// What broke: after somebody had been killed within a section, nobody expired anything until somebody came to change
+    /// something, and followers went on saying what was no more.
+    @Test func whatTheDeadLeftIsPutRightThoughNobodyComes() async throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try Store.open(at: folder.store).archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        defer { archive.close() }
+        try archive.put([1], forKey: "stays")
+        try archive.put([1], forKey: "goes", attributes: EntryAttributes(lifetime: .milliseconds(300)))
+        // The section's marker, of nobody who lives.
+        try write(little(UInt64(99_999_999)), at: 192, folder)
+        let index = URL(fileURLWithPath: folder.archivePath("A", "index"))
+        #expect(
+            try await eventually {
+                let header = try Data(contentsOf: index).prefix(480)
+                return header[192] == 0 && header[472] == 1
+            })
+        #expect(try archive.events(from: 0).events.contains { $0.kind == .expiry })
+    }
+}
