@@ -263,9 +263,17 @@ private struct BackupPlace {
         try parent.rename(partialName, to: name)
     }
 
+    /// Of what can't be synced now the whole is there, under its own name.
     func finish() throws(StorageError) {
-        try partial.unlink(BackupMark.fileName)
-        try partial.synchronizeNames()
-        try parent.synchronizeNames()
+        do throws(StorageError) {
+            try partial.unlink(BackupMark.fileName)
+            try partial.synchronizeNames()
+            try parent.synchronizeNames()
+        } catch {
+            guard case .system(_, _, let code) = error else { throw error }
+            throw .system(
+                operation: "make sure that the medium has the backup, which is whole:",
+                path: String(partialPath.dropLast(BackupMark.suffix.count)), code: code)
+        }
     }
 }

@@ -136,9 +136,13 @@ import Testing
             let plan = FaultPlan(
                 .fails(EIO), call: .sync, under: folder.path, number: number, isLasting: true)
             SystemFaults.install(plan)
-            _ = try? store.backUp(to: place)
+            let outcome = Result { () throws(StorageError) in try store.backUp(to: place) }
             SystemFaults.remove(plan)
             if FileManager.default.fileExists(atPath: place) {
+                // Of one that is whole it is said, under the name that it has.
+                if case .failure(let error) = outcome {
+                    #expect("\(error)".contains("which is whole: \(place): "), "\(error)")
+                }
                 #expect(try Store.open(at: place).archive(named: "A").peek("a") == [1], "\(number)")
                 try FileManager.default.removeItem(atPath: place)
             }
