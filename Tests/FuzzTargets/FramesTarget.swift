@@ -20,7 +20,10 @@ package struct FramesTarget: FuzzTarget {
         let observed = visit.look(mode: .readOnly)
         let rebuilt = visit.look(mode: .readWrite)
         if let observed, let rebuilt, observed != rebuilt {
-            return "an observer lists other entries than a writer"
+            // What is more than the limit is evicted by who writes, and not by who looks.
+            guard visit.evictions > 0, rebuilt.allSatisfy({ observed[$0.key] == $0.value }) else {
+                return "an observer lists other entries than a writer"
+            }
         }
         if let rebuilt, let expected = log.reader.comparable {
             let found = rebuilt.filter { expected.unsure.contains($0.key) == false }
@@ -41,9 +44,10 @@ package struct FramesTarget: FuzzTarget {
         return visit.objection
     }
 
+    /// Of this thread: others of the process may be at other tests.
     private static func processorTime() -> Double {
         var time = timespec()
-        clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
         return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
     }
 

@@ -4,6 +4,8 @@ import StorageEngine
 final class Visit {
     private let store: FuzzStore
     private(set) var objection: String?
+    /// What the archive had evicted when it was looked at last.
+    private(set) var evictions: UInt64 = 0
 
     init(_ store: FuzzStore) { self.store = store }
 
@@ -38,7 +40,7 @@ final class Visit {
                 _ = try? archive.history(of: key)
             }
             entries = found
-            _ = try? archive.status()
+            if let status = try? archive.status() { evictions = status.evictions }
             _ = try? archive.owners()
             _ = try? archive.reversibleActions()
             _ = try? archive.events()

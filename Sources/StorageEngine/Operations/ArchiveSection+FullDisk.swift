@@ -79,12 +79,13 @@ extension ArchiveSection {
             return false
         }
         let next = try log.nextSegment(after: segment, upTo: index.head.segment)
-        if engine.kind == .log { try giveUpMessages(before: next) }
-        // Before its entries go: whoever dies from here on leaves some of which a repair sees that their segment is
-        // forgotten.
-        index.oldestSegment = next
-        crashPoint(.segmentGivenUp)
-        if engine.kind != .log { try giveUpEntries(of: segment) }
+        if engine.kind == .log {
+            try giveUpMessages(before: next)
+            index.oldestSegment = next
+            crashPoint(.segmentGivenUp)
+        } else {
+            try giveUpEntries(of: segment, next)
+        }
         crashPoint(.segmentEmptied)
         let bytes = try segments.removeFile(of: segment)
         crashPoint(.segmentUnlinked)
@@ -96,10 +97,18 @@ extension ArchiveSection {
         return bytes > 0
     }
 
-    private func giveUpEntries(of segment: UInt32) throws(StorageError) {
-        if let pin = try log.pinIfPresent(segment) {
-            defer { log.unpin(pin) }
-            _ = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
+    /// Has the log begin with the segment `next`, and its oldest entries go.
+    private func giveUpEntries(of segment: UInt32, _ next: UInt32) throws(StorageError) {
+        // The log must not begin behind entries that can't be given up now.
+        let pin = try log.pinIfPresent(segment)
+        defer { if let pin { log.unpin(pin) } }
+        // Before its entries go: whoever dies from here on leaves some of which a repair sees that their segment is
+        // forgotten.
+        index.oldestSegment = next
+        crashPoint(.segmentGivenUp)
+        if let pin {
+            // What can't be read of it is found below.
+            _ = try? log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
                 guard case .frame(let frame, let location) = item, frame.keyBytes > 0,
                     let number = index.table.entry(
                         at: location, tag: UInt32(truncatingIfNeeded: engine.hash(frame.key)))

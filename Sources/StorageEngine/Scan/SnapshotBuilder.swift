@@ -249,11 +249,21 @@ struct SnapshotBuilder {
         items.removeAll { $0.location < begin }
         // The ring may have gone past them before they were pinned.
         guard segments.pins[begin.segment] != nil else { return nil }
+        let counted = engine.index.entryCount
         var result = result(items, segments, now)
         result.damaged = damaged.filter { $0 >= begin }.map {
             .corrupted(
                 path: log.path(of: $0.segment), offset: $0.offset,
                 reason: "one or more messages fail their checksums")
+        }
+        // Where zeros are in place of whole frames at the end of a segment, only the index knows of them.
+        if result.damaged.isEmpty, items.count < counted, isSettled(at: end),
+            counted == engine.index.entryCount
+        {
+            result.damaged.append(
+                .corrupted(
+                    path: engine.folder.path, offset: 0,
+                    reason: "the index counts \(counted) messages, the log has \(items.count)"))
         }
         return result
     }

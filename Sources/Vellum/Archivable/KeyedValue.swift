@@ -9,8 +9,10 @@ import StorageEngine
 public struct KeyedValue<Value: Codable>: Archivable {
     /// 1 to 1,024 bytes of UTF-8.
     public var primaryKey: String
+    /// What is kept.
     public var value: Value
 
+    /// A value, and the key that it is found by.
     public init(_ value: Value, forKey key: String) {
         primaryKey = key
         self.value = value

@@ -5,6 +5,7 @@ import Foundation
 ///
 /// None of these calls throws, as in a cache that may always forget: what could not be done is logged and counted.
 public protocol ArchiveAccess<Archive> {
+    /// What is archived.
     associatedtype Archive: Archivable
 
     /// Stores the object, replacing the one of its key, and makes it the most recent.

@@ -1,50 +1,62 @@
 // Conditions of key paths, for `where`: `users.where(\.age >= 18 && \.nick != nil)`. Each is what the finder of the same
 // meaning is; of an optional property, `nil` is equal to `nil` and less than nothing.
 
+/// Matches objects whose property equals the value.
 public func == <Root, Value: Equatable>(path: KeyPath<Root, Value>, value: Value) -> QueryFinder<Root> {
     QueryFinder()[dynamicMember: path](.isEqual(with: value))
 }
 
+/// Matches objects whose property equals the value; `nil` equals `nil`.
 public func == <Root, Value: Equatable>(path: KeyPath<Root, Value?>, value: Value?) -> QueryFinder<Root> {
     QueryFinder()[dynamicMember: path](.isEqual(with: value))
 }
 
+/// Matches objects whose property differs from the value.
 public func != <Root, Value: Equatable>(path: KeyPath<Root, Value>, value: Value) -> QueryFinder<Root> {
     QueryFinder()[dynamicMember: path](.isNotEqual(with: value))
 }
 
+/// Matches objects whose property differs from the value; `nil` equals `nil`.
 public func != <Root, Value: Equatable>(path: KeyPath<Root, Value?>, value: Value?) -> QueryFinder<Root> {
     QueryFinder()[dynamicMember: path](.isNotEqual(with: value))
 }
 
+/// Matches objects whose property is less than the value.
 public func < <Root, Value: Comparable>(path: KeyPath<Root, Value>, value: Value) -> QueryFinder<Root> {
     QueryFinder()[dynamicMember: path](.less(than: value))
 }
 
+/// Matches objects whose property is less than the value; `nil` is less than any.
 public func < <Root, Value: Comparable>(path: KeyPath<Root, Value?>, value: Value) -> QueryFinder<Root> {
     QueryFinder()[dynamicMember: path](.less(than: value))
 }
 
+/// Matches objects whose property is at most the value.
 public func <= <Root, Value: Comparable>(path: KeyPath<Root, Value>, value: Value) -> QueryFinder<Root> {
     QueryFinder()[dynamicMember: path](.lessOrEqual(with: value))
 }
 
+/// Matches objects whose property is at most the value; `nil` is less than any.
 public func <= <Root, Value: Comparable>(path: KeyPath<Root, Value?>, value: Value) -> QueryFinder<Root> {
     QueryFinder()[dynamicMember: path](.lessOrEqual(with: value))
 }
 
+/// Matches objects whose property is greater than the value.
 public func > <Root, Value: Comparable>(path: KeyPath<Root, Value>, value: Value) -> QueryFinder<Root> {
     QueryFinder()[dynamicMember: path](.greater(than: value))
 }
 
+/// Matches objects whose property is greater than the value; `nil` is less than any.
 public func > <Root, Value: Comparable>(path: KeyPath<Root, Value?>, value: Value) -> QueryFinder<Root> {
     QueryFinder()[dynamicMember: path](.greater(than: value))
 }
 
+/// Matches objects whose property is at least the value.
 public func >= <Root, Value: Comparable>(path: KeyPath<Root, Value>, value: Value) -> QueryFinder<Root> {
     QueryFinder()[dynamicMember: path](.greaterOrEqual(with: value))
 }
 
+/// Matches objects whose property is at least the value; `nil` is less than any.
 public func >= <Root, Value: Comparable>(path: KeyPath<Root, Value?>, value: Value) -> QueryFinder<Root> {
     QueryFinder()[dynamicMember: path](.greaterOrEqual(with: value))
 }

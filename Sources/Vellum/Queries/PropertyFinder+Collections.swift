@@ -28,10 +28,12 @@ extension PropertyFinder where Wrapped: Collection {
 
     /// Matches if the property has no elements or characters. Both spellings do: `.isEmpty` and `.isEmpty()`.
     @inlinable public static var isEmpty: PropertyFinder { ofValue(.isEmpty) { $0.isEmpty } }
+    /// Matches if the property has no elements or characters.
     @inlinable public static func isEmpty(_: Void = ()) -> PropertyFinder { isEmpty }
 
     /// Matches if the property has an element or a character. Both spellings do: `.isNotEmpty` and `.isNotEmpty()`.
     @inlinable public static var isNotEmpty: PropertyFinder { ofValue(.isNotEmpty) { !$0.isEmpty } }
+    /// Matches if the property has an element or a character.
     @inlinable public static func isNotEmpty(_: Void = ()) -> PropertyFinder { isNotEmpty }
 }
 

@@ -2,10 +2,12 @@
 extension PropertyFinder where Property == Wrapped? {
     /// Matches if the property is `nil`.
     @inlinable public static var isNil: PropertyFinder { PropertyFinder(.isNil) { $0 == nil } }
+    /// Matches if the property is `nil`.
     @inlinable public static func isNil(_: Void = ()) -> PropertyFinder { isNil }
 
     /// Matches if the property is not `nil`.
     @inlinable public static var isNotNil: PropertyFinder { PropertyFinder(.isNotNil) { $0 != nil } }
+    /// Matches if the property is not `nil`.
     @inlinable public static func isNotNil(_: Void = ()) -> PropertyFinder { isNotNil }
 }
 
@@ -15,6 +17,7 @@ extension PropertyFinder where Property == Wrapped?, Wrapped: Collection {
     @inlinable public static var isNilOrEmpty: PropertyFinder {
         PropertyFinder(.isNilOrEmpty) { $0?.isEmpty ?? true }
     }
+    /// Matches if the property is `nil`, or has no elements or characters.
     @inlinable public static func isNilOrEmpty(_: Void = ()) -> PropertyFinder { isNilOrEmpty }
 }
 

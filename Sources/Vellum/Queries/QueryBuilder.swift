@@ -15,6 +15,7 @@
 /// The steps are executed one after the other as they are written: a limit before a find finds only among the
 /// objects that the limit has left. Without a sort the most recent objects come first.
 public struct QueryBuilder<Queriable: Archivist>: QueryComposing {
+    /// What is asked for.
     public typealias Archive = Queriable.Archive
 
     let archives: Queriable

@@ -1,6 +1,8 @@
 /// What a query can be begun with, or continued: each call gives one with another step behind those that are there.
 public protocol QueryComposing<Archive> {
+    /// What is asked for.
     associatedtype Archive
+    /// A query with one step more.
     associatedtype Composed: QueryComposing<Archive>
 
     /// The same with another step.

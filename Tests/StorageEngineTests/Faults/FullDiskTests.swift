@@ -180,6 +180,34 @@ final class FullDisk {
         #expect(try again.entries().keys.sorted() == before.sorted())
     }
 
+    /// What broke: where the oldest segment couldn't be mapped to be given up, the log began behind it all the same, and what
+    /// lived in it was gone when the index was made anew.
+    @Test func whatCannotBeGivenUpStays() throws {
+        for number in 1...40 {
+            let folder = try TemporaryFolder(inMemory: true)
+            let archive = try Store.open(at: folder.store).archive(
+                named: "A", orCreate: ArchiveConfiguration(diskLimit: 200_000))
+            for key in 0..<30 { try archive.put([UInt8](repeating: 7, count: 4_500), forKey: "\(key)") }
+            archive.close()
+            try #require(try folder.files(inArchive: "A").count { $0.hasSuffix(".segment") } > 1)
+            let again = try Store.open(at: folder.store).archive(named: "A")
+            let plan = FaultPlan(.fails(ENOSPC), under: folder.path, number: number, isLasting: true)
+            SystemFaults.install(plan)
+            _ = try? again.put([UInt8](repeating: 8, count: 60_000), forKey: "large")
+            SystemFaults.remove(plan)
+            #expect(try again.check().problems == [], "call \(number)")
+            for key in 0..<4 { try again.put([UInt8](repeating: 9, count: 4_500), forKey: "new \(key)") }
+            let listed = try again.entries().keys.sorted()
+            again.close()
+            try folder.removeIndex("A")
+            #expect(
+                try Store.open(at: folder.store).archive(named: "A").entries().keys.sorted() == listed,
+                "call \(number)")
+            if plan.injected == 0 { return }
+        }
+        Issue.record("a put takes more calls than were let fail")
+    }
+
     @Test func aLogGivesUpItsOldest() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try filled(folder, .log)

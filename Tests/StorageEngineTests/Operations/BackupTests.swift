@@ -283,6 +283,27 @@ import Testing
         #expect(try store.archive(named: "A").status().damagedPlaces == 0)
     }
 
+    /// The same where zeros stand in place of the last messages of a segment, which looks as if it had ended there.
+    @Test func messagesThatOnlyTheIndexKnowsAreTold() throws {
+        let log = try store.archive(
+            named: "L", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 100_000))
+        // Of 64 bytes with their headers.
+        for number in 10_000..<13_000 { try log.append(Array("message is \(number)".utf8)) }
+        #expect(try log.snapshot().damagedPlaces == [])
+        let name = try #require(folder.files(inArchive: "L").filter { $0.hasSuffix(".segment") }.min())
+        let path = URL(fileURLWithPath: folder.archivePath("L", name))
+        let bytes = try Data(contentsOf: path)
+        let last = try #require(bytes.range(of: Data("message is".utf8), options: .backwards))
+        let file = try FileHandle(forUpdating: path)
+        try file.seek(toOffset: UInt64(last.lowerBound - 48 - 20 * 64))
+        try file.write(contentsOf: Data(count: 21 * 64))
+        try file.close()
+        let report = try #require(try store.backUp(to: place))
+        #expect(report.archives.first?.entries == 2_979)
+        #expect(report.damaged == ["L: \(try log.snapshot().damagedPlaces[0])"])
+        #expect(report.damaged[0].contains("the index counts 3000 messages, the log has 2979"))
+    }
+
     /// What broke: damaged messages of a log were left out without a word, as long as its index was trusted.
     @Test(arguments: ["message 7 ", "message 999 "]) func damagedMessagesAreTold(text: String) throws {
         let log = try store.archive(

@@ -1,0 +1,144 @@
+import Foundation
+import TestSupport
+import Testing
+
+/// The public interface of a module as one page of Markdown, made of the symbol graphs that the compiler gives: each type with
+/// its declaration, what its documentation begins with, and the same of its members.
+struct InterfacePage {
+    private struct Graph: Decodable {
+        struct Symbol: Decodable {
+            struct Fragment: Decodable { var spelling: String }
+            struct Comment: Decodable {
+                struct Line: Decodable { var text: String }
+                var lines: [Line]
+            }
+            struct Kind: Decodable { var identifier: String }
+            struct Extension: Decodable {
+                struct Constraint: Decodable { var kind: String, lhs: String, rhs: String }
+                var constraints: [Constraint]?
+            }
+            struct Availability: Decodable { var isUnconditionallyUnavailable: Bool? }
+            var kind: Kind
+            var pathComponents: [String]
+            var declarationFragments: [Fragment]
+            var docComment: Comment?
+            var swiftExtension: Extension?
+            var availability: [Availability]?
+
+            /// On one line, with what has to hold where an extension adds it.
+            var declaration: String {
+                let text = declarationFragments.map(\.spelling).joined().split(whereSeparator: \.isWhitespace)
+                    .joined(separator: " ")
+                let conditions = (swiftExtension?.constraints ?? []).map {
+                    $0.lhs + ($0.kind == "sameType" ? " == " : ": ") + $0.rhs
+                }
+                return text + (conditions.isEmpty ? "" : ", where " + conditions.joined(separator: ", "))
+            }
+            var isAvailable: Bool {
+                availability?.contains { $0.isUnconditionallyUnavailable == true } != true
+            }
+            var isType: Bool {
+                ["class", "struct", "enum", "protocol", "macro"].contains { kind.identifier == "swift." + $0 }
+            }
+            var path: String { pathComponents.joined(separator: ".") }
+            var owner: String { pathComponents.dropLast().joined(separator: ".") }
+
+            /// The first sentence.
+            var abstract: String {
+                let lines = (docComment?.lines ?? []).map(\.text).prefix { !$0.isEmpty }
+                let paragraph = lines.joined(separator: " ")
+                let end = paragraph.firstRange(of: /[.:](?= [A-Z`]|$)/)?.lowerBound ?? paragraph.endIndex
+                // What stands between two marks of code is a link, of which the last part says enough here.
+                let parts = paragraph[..<end].components(separatedBy: "``")
+                return parts.enumerated().map { (place, part) in
+                    place % 2 == 0 ? part : "`" + (part.components(separatedBy: "/").last ?? "") + "`"
+                }.joined()
+            }
+        }
+        var symbols: [Symbol]
+    }
+
+    private let symbols: [Graph.Symbol]
+
+    init(graphs: [Data]) throws {
+        symbols = try graphs.flatMap { try JSONDecoder().decode(Graph.self, from: $0).symbols }
+            .filter(\.isAvailable)
+    }
+
+    /// What has no documentation of its own.
+    var undocumented: [String] { symbols.filter { $0.abstract.isEmpty }.map(\.path).sorted() }
+
+    /// Sections of the types, by name; what stands in no type of the module is under the name of what it extends.
+    var sections: String {
+        let types = symbols.filter(\.isType)
+        let members = Dictionary(grouping: symbols.filter { !$0.isType }, by: \.owner)
+        let names = Set(types.map(\.path)).union(members.keys).sorted()
+        return names.map { name in
+            let type = types.first { $0.path == name }
+            var text = "## \(name.isEmpty ? "Functions" : name)\n\n"
+            if let type { text += "`\(type.declaration)`: \(type.abstract).\n\n" }
+            let rows = (members[name] ?? []).map { member in
+                let cells = [member.declaration, member.abstract].map {
+                    $0.replacingOccurrences(of: "|", with: "\\|")
+                }
+                return "| `\(cells[0])` | \(cells[1]) |"
+            }
+            if !rows.isEmpty {
+                text += "| | |\n|---|---|\n" + Set(rows).sorted().joined(separator: "\n") + "\n\n"
+            }
+            return text
+        }.joined()
+    }
+}
+
+/// `Interface.md` is the interface as the compiler sees it, and each part of it is documented.
+@Suite struct InterfacePageTests {
+    private static let page = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        .appending(path: "Sources/Vellum/Vellum.docc/Interface.md")
+
+    private static let introduction = """
+        # The interface
+
+        Everything public of the module, type by type, with the sentence that its documentation begins with.
+
+
+        """
+
+    /// With `VELLUM_RENEW_GOLDEN=1` the page is written anew.
+    @Test(.enabled(if: isLinux, "elsewhere the compiler writes some declarations differently"))
+    func thePageIsTheInterface() throws {
+        let folder = try TemporaryFolder()
+        let built = try URL(fileURLWithPath: ChildProcess.program(named: "ObjectWorker"))
+            .deletingLastPathComponent()
+        let triple = built.resolvingSymlinksInPath().deletingLastPathComponent().lastPathComponent
+        let shim = Self.page.deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+            .appending(path: "CPlatform/include").path
+        let extraction = try ChildProcess.run(
+            "/usr/bin/env",
+            [
+                "swift", "symbolgraph-extract", "-module-name", "Vellum", "-target", triple,
+                "-I", built.appending(path: "Modules").path, "-Xcc", "-I" + shim,
+                "-Xcc", "-fmodule-map-file=" + built.appending(path: "CPlatform.build/module.modulemap").path,
+                "-minimum-access-level", "public", "-skip-synthesized-members", "-output-dir", folder.path,
+            ])
+        try #require(extraction.status == 0, "\(extraction.errors)")
+        let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+        let page = try InterfacePage(
+            graphs: files.map { try Data(contentsOf: URL(fileURLWithPath: folder / $0)) })
+        #expect(page.undocumented == [])
+        let text = Self.introduction + page.sections
+        if ProcessInfo.processInfo.environment["VELLUM_RENEW_GOLDEN"] == "1" {
+            try Data(text.utf8).write(to: Self.page)
+        }
+        let isCurrent = try String(contentsOf: Self.page, encoding: .utf8) == text
+        #expect(isCurrent, "VELLUM_RENEW_GOLDEN=1 makes the page anew")
+    }
+}
+
+#if os(Linux)
+private let isLinux = true
+#else
+private let isLinux = false
+#endif
