@@ -75,7 +75,7 @@ struct InterfacePage {
         let names = Set(types.map(\.path)).union(members.keys).sorted()
         return names.map { name in
             let type = types.first { $0.path == name }
-            var text = "## \(name.isEmpty ? "Functions" : name)\n\n"
+            var text = "## \(name.isEmpty ? "Operators and names" : name)\n\n"
             if let type { text += "`\(type.declaration)`: \(type.abstract).\n\n" }
             let rows = (members[name] ?? []).map { member in
                 let cells = [member.declaration, member.abstract].map {
@@ -108,7 +108,9 @@ struct InterfacePage {
     /// With `VELLUM_RENEW_GOLDEN=1` the page is written anew.
     @Test(.enabled(if: isLinux, "elsewhere the compiler writes some declarations differently"))
     func thePageIsTheInterface() throws {
-        let folder = try TemporaryFolder()
+        let folder = FileManager.default.temporaryDirectory.appending(path: "interface-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(at: folder) }
         let built = try URL(fileURLWithPath: ChildProcess.program(named: "ObjectWorker"))
             .deletingLastPathComponent()
         let triple = built.resolvingSymlinksInPath().deletingLastPathComponent().lastPathComponent
@@ -126,7 +128,7 @@ struct InterfacePage {
         try #require(extraction.status == 0, "\(extraction.errors)")
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
         let page = try InterfacePage(
-            graphs: files.map { try Data(contentsOf: URL(fileURLWithPath: folder / $0)) })
+            graphs: files.map { try Data(contentsOf: folder.appending(path: $0)) })
         #expect(page.undocumented == [])
         let text = Self.introduction + page.sections
         if ProcessInfo.processInfo.environment["VELLUM_RENEW_GOLDEN"] == "1" {
