@@ -1,5 +1,13 @@
 import Foundation
 
+/// Processor time in seconds that this thread has taken so far. For bounds of what is computed: the clock on the wall also counts
+/// what a hundred other tests do meanwhile.
+package func threadSeconds() -> Double {
+    var time = timespec()
+    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+}
+
 /// Looks every 5 ms whether something holds, for `seconds` at least; `false` when it never did. Looks are counted and not time: on a
 /// busy machine others may need longer to get anywhere.
 ///

@@ -8,15 +8,9 @@ import Testing
 @Suite(.serialized) struct WorkBudgetTests {
     /// Of this thread's processor time: what else goes on is no part of it.
     private func seconds(_ body: () throws -> Void) rethrows -> Double {
-        let start = Self.processorTime()
+        let start = threadSeconds()
         try body()
-        return Self.processorTime() - start
-    }
-
-    private static func processorTime() -> Double {
-        var time = timespec()
-        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-        return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+        return threadSeconds() - start
     }
 
     /// Behind damage every eighth byte was believed to begin a frame, and the checksum taken of all that it claimed: a value
