@@ -91,8 +91,6 @@ final class Observation<Value>: @unchecked Sendable {
             state.position = batch.next
             guard let latest = state.latest, batch.lost == 0 else { return true }
             if batch.events.contains(where: { $0.mayChange(latest.prefixes) }) { return true }
-            // Who saves would pay for each stream with each object that isn't the stream's: many are looked at together.
-            try await Task.sleep(for: .milliseconds(20))
         }
     }
 
