@@ -102,6 +102,7 @@ fuzz: deps ## feed TARGET="cbor …" (all in turn) with arbitrary bytes, SECONDS
 SANITIZED := CBORTests|ArchiveQueryTests|TerminalKitTests|StorageEngineTests|VellumTests|FuzzTests
 SANITIZERS ?= address thread undefined
 STORMS := KillTests|StormTests|HistoryTests|SharingTests
+# Bounds of processor time are for a build like that of `test`; this one is neither optimised nor free of the sanitizer's work.
 # Swift traps by itself on what C leaves undefined, so only the C is told to: with an instruction, which needs no library.
 SANITIZE_undefined := -Xcc -fsanitize=undefined -Xcc -fsanitize-trap=undefined
 sanitize: deps ## run the libraries' tests below the SANITIZERS="address thread undefined"
@@ -113,7 +114,7 @@ define newline
 endef
 define sanitize
 	$(SWIFT) build --build-tests $(2) --scratch-path .build-$(1)
-	ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --skip-build --disable-xctest --no-parallel $(2) \
+	VELLUM_SLOWDOWN=30 ASAN_OPTIONS=detect_leaks=0 $(SWIFT) test --skip-build --disable-xctest --no-parallel $(2) \
 	    --scratch-path .build-$(1) --filter '$(SANITIZED)' $(if $(filter thread,$(1)),--skip '$(STORMS)')
 endef
 

@@ -317,7 +317,7 @@ struct EngineSourceTests {
         let (store, _) = try fill(path)
         store.close()
         var browser = try browser(folder, store: path, keys: "<enter>")
-        try FileManager.default.removeItem(atPath: path)
+        try removeFolderInUse(path)
         browser.press([Key(.down)])
         browser.refresh()
         #expect(browser.frame.plainText.contains("there is no store at"))
@@ -342,7 +342,7 @@ struct EngineSourceTests {
         var browser = try browser(folder, store: path, keys: "<enter>")
         browser.press([.character("m")])
         #expect(browser.frame.plainText.contains("former 3") && browser.frame.plainText.contains("1 marked"))
-        try FileManager.default.removeItem(atPath: path)
+        try removeFolderInUse(path)
         try FileManager.default.moveItem(atPath: path + "-2", toPath: path)
         // The rows stay as they are for a moment after a key, and then what went stays in view for another.
         #expect(
@@ -403,14 +403,14 @@ struct EngineSourceTests {
         let source = EngineSource(folder: folder.path)
         try fill(path, count: 3).0.close()
         #expect(try source.figures(store: path).archives.map(\.entries) == [3])
-        try FileManager.default.removeItem(atPath: path)
+        try removeFolderInUse(path)
         try fill(path, count: 5).0.close()
         #expect(try source.figures(store: path).archives.map(\.entries) == [5])
         // Another that takes its place while the former is still there.
         try FileManager.default.moveItem(atPath: path, toPath: path + "-2")
         try fill(path, count: 7).0.close()
         #expect(try source.figures(store: path).archives.map(\.entries) == [7])
-        try FileManager.default.removeItem(atPath: path)
+        try removeFolderInUse(path)
         #expect(throws: SourceError.self) { try source.figures(store: path) }
     }
 

@@ -301,7 +301,7 @@ final class Note: NSObject, NSSecureCoding {
         defer { done() }
         let nest = nest()
         nest.add(item: 1, withKey: "a", expirationPolicy: .never, andPersistancePolicy: .long)
-        try FileManager.default.removeItem(at: folder)
+        try removeFolderInUse(folder.path)
         nest.add(item: 2, withKey: "b", expirationPolicy: .never, andPersistancePolicy: .long)
         #expect(nest.isPersisted("b") && self.nest()["b"] as? Int == 2)
     }

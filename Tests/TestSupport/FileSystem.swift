@@ -10,3 +10,13 @@ package enum FileSystem {
         return cp_holes_are_readable(dirfd(folder))
     }()
 }
+
+/// Removes a folder that is in use: whoever has it open may make or remove a file in it meanwhile, at which Foundation gives up.
+package func removeFolderInUse(_ path: String) throws {
+    for _ in 0..<1000 {
+        do { return try FileManager.default.removeItem(atPath: path) } catch {}
+        guard FileManager.default.fileExists(atPath: path) else { return }
+        usleep(5_000)
+    }
+    try FileManager.default.removeItem(atPath: path)
+}

@@ -1,12 +1,15 @@
 import Foundation
 
-/// Processor time in seconds that this thread has taken so far. For bounds of what is computed: the clock on the wall also counts
-/// what a hundred other tests do meanwhile.
-package func threadSeconds() -> Double {
+/// Processor time in seconds that this thread, or all of the process, has taken so far, as an ordinary build would have: one that
+/// is made slower says how much in `VELLUM_SLOWDOWN`. For bounds of what is computed: the clock on the wall also counts what a
+/// hundred other tests do meanwhile.
+package func processorSeconds(_ clock: clockid_t = CLOCK_THREAD_CPUTIME_ID) -> Double {
     var time = timespec()
-    clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-    return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
+    clock_gettime(clock, &time)
+    return (Double(time.tv_sec) + Double(time.tv_nsec) / 1e9) / slowdown
 }
+
+private let slowdown = ProcessInfo.processInfo.environment["VELLUM_SLOWDOWN"].flatMap { Double($0) } ?? 1
 
 /// Looks every 5 ms whether something holds, for `seconds` at least; `false` when it never did. Looks are counted and not time: on a
 /// busy machine others may need longer to get anywhere.

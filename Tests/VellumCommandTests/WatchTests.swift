@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @Suite("watch and why")
@@ -136,7 +137,7 @@ struct WatchTests {
     @Test func aRemovedArchiveMayComeAgain() async throws {
         let watch = try store.start("watch", "A", "--from-start")
         _ = try await watch.lines(atLeast: 1)
-        try FileManager.default.removeItem(atPath: store.path + "/A.archive")
+        try removeFolderInUse(store.path + "/A.archive")
         try await watch.until("told") { watch.errors == "vellum: A is gone\n" }
         try store.done("put", "A", "again", input: "1")
         #expect(try await watch.lines(atLeast: 2).last?.contains("\trecord\tagain\t") == true)

@@ -59,7 +59,8 @@ public final class Archive: Sendable {
         name: String, store: OpenFile, mode: AccessMode, options: StoreOptions
     ) throws(StorageError) -> ArchiveEngine {
         let folder = try store.folder(named: ArchiveName.folder(for: name))
-        let opening = try ArchiveOpening(folder: folder, options: options)
+        let opening = try ArchiveOpening(
+            folder: folder, options: options, for: mode == .readWrite ? .writing : .looking)
         switch mode {
         case .readWrite:
             let engine = try opening.openForWriting()

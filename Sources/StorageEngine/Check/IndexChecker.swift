@@ -143,22 +143,20 @@ struct IndexChecker {
 
     private mutating func checkSetAside(_ count: Int) {
         var pending: [Int: (entries: UInt64, bytes: UInt64)] = [:]
+        var marks = [UInt64](repeating: 0, count: IndexLayout.undoLines)
         var flagged = 0
         for number in 1..<standing.count {
+            let mark = index.marks[UInt32(number)]
+            if mark.isSet { marks[mark.place] += 1 }
             guard let slot = index.entry(UInt32(number)), slot.location != .none, slot.isSetAside else {
                 continue
             }
             flagged += 1
-            let mark = index.marks[UInt32(number)]
             guard standing[number] == .setAside else { continue }
             if index.undo[mark.place].group == 0 { note("entry \(number) is set aside by no action") }
             guard !mark.isSuperseded else { continue }
             pending[mark.place, default: (0, 0)].entries += 1
             pending[mark.place]?.bytes &+= UInt64(slot.valueBytes)
-        }
-        var marks = [UInt64](repeating: 0, count: IndexLayout.undoLines)
-        for number in 1..<standing.count where index.marks[UInt32(number)].isSet {
-            marks[index.marks[UInt32(number)].place] += 1
         }
         var marked: UInt64 = 0
         for place in 0..<IndexLayout.undoLines {

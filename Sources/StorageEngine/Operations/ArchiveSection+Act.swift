@@ -142,10 +142,7 @@ extension ArchiveEngine {
             let line = section.index.undo.lineToBe(of: group)
             guard line.marked > 0 else { return }
             if line.state == .reversible { line.end = 0 }
-            guard section.forgetSetAside(most: ArchiveEngine.actionBatch) else {
-                // Damaged sums: nothing is set aside.
-                return line.clearSumsOfMarks()
-            }
+            section.forgetSetAside(most: ArchiveEngine.actionBatch)
             _ = consume section
             letOthersIn()
         }

@@ -140,9 +140,9 @@ extension ArchiveSection {
 
     /// Gives up entries whose action can no longer be undone, and settles what is back, at most `most`. `true` when
     /// there may be more. Sums that count marks which are not there are put right, once the sweep has come round.
+    /// Costs a look at each line where there is nothing to do.
     @discardableResult
     func forgetSetAside(most: Int, evenReversible: Bool = false) -> Bool {
-        guard index.setAsideCount > 0 else { return false }
         var lines: UInt64 = 0
         for place in 0..<IndexLayout.undoLines {
             let line = index.undo[place]

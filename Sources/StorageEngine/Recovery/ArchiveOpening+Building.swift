@@ -7,29 +7,25 @@ extension ArchiveOpening {
     ///
     /// What no longer fits into the limit goes. On a full disk the index that is given up makes room. Where that isn't enough,
     /// or there was none, what an archive with a limit would evict first goes, or else the index stays in the memory of this
-    /// process: so whoever comes to make room always can. No entry goes unless `mayGiveUpEntries`. OnDiskFormat, "A full disk".
+    /// process: so whoever comes to make room always can. For who looks no entry goes. OnDiskFormat, "A full disk".
     func buildIndex(
-        attachment: OpenFile, witness: IndexWitness?, mayGiveUpEntries: Bool = true
+        attachment: OpenFile, witness: IndexWitness?
     ) throws(StorageError) -> (IndexMemory, isShared: Bool) {
         try forgetUnwrittenBytes()
         do throws(StorageError) {
-            let index = try buildIndexFile(
-                attachment: attachment, witness: witness, isRoomy: true, mayGiveUpEntries: mayGiveUpEntries)
-            return (index, true)
+            return (try buildIndexFile(attachment: attachment, witness: witness, isRoomy: true), true)
         } catch {
             guard case .noSpace = error else { throw error }
-            if let index = try buildIndexInPlaceOfTheOld(
-                attachment: attachment, witness: witness, mayGiveUpEntries: mayGiveUpEntries)
-            {
+            if let index = try buildIndexInPlaceOfTheOld(attachment: attachment, witness: witness) {
                 return (index, true)
             }
-            guard mayGiveUpEntries else { throw error }
+            guard purpose == .writing else { throw error }
             return try buildIndexInMemory(attachment: attachment, witness: witness, refusal: error)
         }
     }
 
     private func buildIndexFile(
-        attachment: OpenFile, witness: IndexWitness?, isRoomy: Bool, mayGiveUpEntries: Bool = true
+        attachment: OpenFile, witness: IndexWitness?, isRoomy: Bool
     ) throws(StorageError) -> IndexMemory {
         try folder.unlink(ArchiveOpening.newIndexName)
         let file = try folder.newFile(named: ArchiveOpening.newIndexName)
@@ -40,7 +36,7 @@ extension ArchiveOpening {
                 as: .writer(attachment: attachment, slot: nil), witness: witness,
                 isRoomy: isRoomy)
             let section = ArchiveSection(unshared: engine)
-            if mayGiveUpEntries, let limit = descriptor.configuration.diskLimit {
+            if purpose == .writing, let limit = descriptor.configuration.diskLimit {
                 try section.fitMakingRoom(into: limit)
             }
             section.index.state = .ready
@@ -57,7 +53,7 @@ extension ArchiveOpening {
     /// Removes the index that is there, which nobody trusts, and builds in its room; `nil` where that isn't enough.
     /// Observers that still have it mapped let go of it at their next look.
     private func buildIndexInPlaceOfTheOld(
-        attachment: OpenFile, witness: IndexWitness?, mayGiveUpEntries: Bool
+        attachment: OpenFile, witness: IndexWitness?
     ) throws(StorageError) -> IndexMemory? {
         guard try folder.hasEntry(named: ArchiveOpening.indexName) else { return nil }
         try folder.unlink(ArchiveOpening.indexName)
@@ -65,9 +61,7 @@ extension ArchiveOpening {
         for attempt in 0..<ArchiveOpening.looksForRoom {
             if attempt > 0 { cp_sleep(25_000_000) }
             do throws(StorageError) {
-                return try buildIndexFile(
-                    attachment: attachment, witness: witness, isRoomy: false,
-                    mayGiveUpEntries: mayGiveUpEntries)
+                return try buildIndexFile(attachment: attachment, witness: witness, isRoomy: false)
             } catch {
                 guard case .noSpace = error else { throw error }
             }

@@ -79,12 +79,12 @@ extension ArchiveOpening {
     }
 
     private static func removeUnlessUsed(_ folder: OpenFile, _ name: String) throws(StorageError) {
-        let turn = try OpeningTurn.take(in: folder, archive: name, nanoseconds: 0)
+        let turn = try OpeningTurn.take(in: folder, archive: name, nanoseconds: OpenFile.startNanoseconds)
         defer { turn.pass() }
         guard let attachment = try folder.fileIfPresent(named: attachedName, writable: true) else {
             return removeUnused(folder)
         }
-        guard try attachment.lock(.exclusive, wait: false) else { return }
+        guard try attachment.lock(.exclusive, within: OpenFile.startNanoseconds) else { return }
         defer { attachment.unlock() }
         removeUnused(folder)
     }

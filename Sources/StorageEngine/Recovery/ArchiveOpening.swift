@@ -16,10 +16,23 @@ struct ArchiveOpening {
     /// The name in the descriptor, where it is another one.
     let otherName: String?
     let options: StoreOptions
+    let purpose: Purpose
 
-    init(folder: OpenFile, options: StoreOptions) throws(StorageError) {
+    /// What an archive is opened for.
+    enum Purpose {
+        case writing
+        /// For someone who looks: what is put right for that waits for nobody, and gives up no entry.
+        case looking
+
+        fileprivate var nanoseconds: Int64 { self == .writing ? ArchiveEngine.patienceNanoseconds : 0 }
+    }
+
+    init(
+        folder: OpenFile, options: StoreOptions, for purpose: Purpose = .writing
+    ) throws(StorageError) {
         self.folder = folder
         self.options = options
+        self.purpose = purpose
         var descriptor = try Descriptor.read(in: folder)
         let folderName = folder.path.utf8.split(separator: UInt8(ascii: "/")).last.map {
             String(Substring($0))
@@ -63,8 +76,8 @@ struct ArchiveOpening {
         defer { turn.pass() }
         // Whoever had the turn may have removed the archive, since it could not make all of it.
         guard try folder.hasEntry(named: Descriptor.fileName) else { throw .closed(name: descriptor.name) }
-        let (engine, isAlone) = try handle(for: .writing)
-        let section = try enter(engine, .writing, isAlone: isAlone)
+        let (engine, isAlone) = try handle()
+        let section = try enter(engine, isAlone: isAlone)
         guard let attachment = engine.attachment else { throw .closed(name: descriptor.name) }
         let slot = try section.index.attach(
             .current(), name: options.processName ?? ProcessIdentity.executableName,
@@ -73,22 +86,11 @@ struct ArchiveOpening {
         return ArchiveEngine(engine, slot: slot)
     }
 
-    /// What an archive is opened for writing for.
-    enum Purpose {
-        case writing
-        /// Only to put the index right, for someone who looks: waits for nobody, and gives up no entry.
-        case looking
-
-        fileprivate var nanoseconds: Int64 { self == .writing ? ArchiveEngine.patienceNanoseconds : 0 }
-    }
-
     /// A handle on an index that is right, and whether nobody else has the archive open. Needs the turn to open.
-    private func handle(
-        for purpose: Purpose
-    ) throws(StorageError) -> (engine: ArchiveEngine, isAlone: Bool) {
+    private func handle() throws(StorageError) -> (engine: ArchiveEngine, isAlone: Bool) {
         let attachment = try folder.fileMakingIfMissing(named: ArchiveOpening.attachedName)
         let isAlone = try attachment.lock(.exclusive, wait: false)
-        let (memory, log, isShared) = try rightIndex(attachment, purpose, isAlone: isAlone)
+        let (memory, log, isShared) = try rightIndex(attachment, isAlone: isAlone)
         try adaptLock(of: memory, isAlone: isAlone)
         // An index that no other process can see keeps them out, by the attachment's lock.
         if isShared, try attachment.lock(.shared, within: purpose.nanoseconds) == false {
@@ -98,9 +100,7 @@ struct ArchiveOpening {
     }
 
     /// The first section of a handle: cleans up what the dead have left. Needs the turn to open.
-    private func enter(
-        _ engine: ArchiveEngine, _ purpose: Purpose, isAlone: Bool
-    ) throws(StorageError) -> ArchiveSection {
+    private func enter(_ engine: ArchiveEngine, isAlone: Bool) throws(StorageError) -> ArchiveSection {
         let section = try engine.acquire(nanoseconds: purpose.nanoseconds)
         section.cleanUpAfterTheDead(isAlone: isAlone)
         try section.followDescriptor(mayGiveUpEntries: purpose == .writing)
@@ -110,7 +110,7 @@ struct ArchiveOpening {
     /// The index that is there, if it can be trusted and is sound, else a new one; its log, where that has been gone through
     /// for it; and whether other processes see it.
     private func rightIndex(
-        _ attachment: OpenFile, _ purpose: Purpose, isAlone wasAlone: Bool
+        _ attachment: OpenFile, isAlone wasAlone: Bool
     ) throws(StorageError) -> (IndexMemory, log: SegmentLog?, isShared: Bool) {
         var isAlone = wasAlone
         var mark: MarkStanding?
@@ -124,7 +124,7 @@ struct ArchiveOpening {
                 return (memory, log.knowsNumbers ? log : nil, true)
             }
         }
-        if !isAlone { isAlone = try isUnattached(attachment, purpose) }
+        if !isAlone { isAlone = try isUnattached(attachment) }
         guard isAlone else {
             if try hasFailedToSync() { throw .syncFailed(path: folder.path) }
             throw .busy(
@@ -134,8 +134,7 @@ struct ArchiveOpening {
                     + "close those processes first")
         }
         let witness = try IndexWitness(folder, descriptor, mark: mark)
-        let (memory, isShared) = try buildIndex(
-            attachment: attachment, witness: witness, mayGiveUpEntries: purpose == .writing)
+        let (memory, isShared) = try buildIndex(attachment: attachment, witness: witness)
         return (memory, nil, isShared)
     }
 
@@ -146,7 +145,7 @@ struct ArchiveOpening {
     }
 
     /// Takes the attachment's lock exclusively if nobody has the archive open.
-    private func isUnattached(_ attachment: OpenFile, _ purpose: Purpose) throws(StorageError) -> Bool {
+    private func isUnattached(_ attachment: OpenFile) throws(StorageError) -> Bool {
         try attachment.lock(.exclusive, within: min(purpose.nanoseconds, OpenFile.startNanoseconds))
     }
 
@@ -171,8 +170,8 @@ struct ArchiveOpening {
     private func enterToLook() throws(StorageError) -> ArchiveEngine {
         let turn = try OpeningTurn.take(in: folder, archive: descriptor.name, nanoseconds: 0)
         defer { turn.pass() }
-        let (engine, isAlone) = try handle(for: .looking)
-        _ = try enter(engine, .looking, isAlone: isAlone)
+        let (engine, isAlone) = try handle()
+        _ = try enter(engine, isAlone: isAlone)
         return engine
     }
 

@@ -65,8 +65,8 @@ struct OpeningTurn {
 }
 
 extension OpenFile {
-    /// A process that is just starting another, or that one itself, holds copies of its descriptors, and with them locks, until
-    /// the other runs a program of its own: for that long a lock may be taken that nobody has.
+    /// A process that is just starting has copies of its maker's descriptors, and with them locks, until it runs a program of its
+    /// own: where its maker was killed, a lock may for that long be taken that nobody has.
     static let startNanoseconds: Int64 = 200_000_000
 
     /// As ``lock(_:wait:)``, and waits at most `nanoseconds`, by the monotonic clock: no signal and no change of the wall

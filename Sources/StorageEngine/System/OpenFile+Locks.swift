@@ -1,4 +1,5 @@
 import CPlatform
+import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -18,6 +19,7 @@ extension OpenFile {
         let result = SystemDoor.perform(.lock, path: path) { Int(flock(descriptor, operation)) }
         if result.code == EWOULDBLOCK { return false }
         guard result.code == 0 else { throw .fromErrno(result.code, operation: "lock", path: path) }
+        wasLocked.store(true, ordering: .relaxed)
         return true
     }
 

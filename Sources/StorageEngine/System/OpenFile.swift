@@ -1,4 +1,5 @@
 import CPlatform
+import Synchronization
 
 #if canImport(Glibc)
 import Glibc
@@ -25,6 +26,8 @@ final class OpenFile: Sendable {
     let path: String
     /// Of what is opened inside this folder.
     private let trust: FileTrust
+    /// Whether it was ever locked as a whole.
+    let wasLocked = Atomic<Bool>(false)
 
     private init(descriptor: Int32, path: String, trust: FileTrust = .anyone) {
         self.descriptor = descriptor
@@ -32,7 +35,12 @@ final class OpenFile: Sendable {
         self.trust = trust
     }
 
-    deinit { _ = close(descriptor) }
+    deinit {
+        // Closing isn't enough: a process that another thread is just starting has a copy of the descriptor until it runs its
+        // program, and the lock would last as long.
+        if wasLocked.load(ordering: .relaxed) { unlock() }
+        _ = close(descriptor)
+    }
 
     /// What tells a file from all others that there are, whatever its names.
     struct FileNumber: Hashable {

@@ -26,20 +26,14 @@ import Testing
             self.measuresMemory = measuresMemory
         }
 
-        private func seconds() -> Double {
-            var time = timespec()
-            clock_gettime(clock, &time)
-            return Double(time.tv_sec) + Double(time.tv_nsec) / 1e9
-        }
-
         /// Does it, whatever it throws, and notes what it cost.
         func measure(_ name: String, _ archive: HandmadeArchive, _ what: String, _ body: () throws -> Void) {
             let bytes = Double(AdversarialCostTests.bytes(of: archive))
             var worst = worst[name] ?? Worst()
             let watch = measuresMemory ? AllocatedMemory() : nil
-            let start = seconds()
+            let start = processorSeconds(clock)
             do { try body() } catch {}
-            var took = seconds() - start
+            var took = processorSeconds(clock) - start
             if let (most, watching) = watch?.end() {
                 // It is this process' time too.
                 took -= watching
@@ -214,9 +208,7 @@ private final class AllocatedMemory: Sendable {
                 most.max(AllocatedMemory.bytes(), ordering: .relaxed)
                 usleep(500)
             }
-            var time = timespec()
-            clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
-            nanoseconds.store(Int(time.tv_sec) * 1_000_000_000 + Int(time.tv_nsec), ordering: .relaxed)
+            nanoseconds.store(Int(processorSeconds() * 1e9), ordering: .relaxed)
             ended.signal()
         }.start()
     }

@@ -8,9 +8,9 @@ import Testing
 @Suite(.serialized) struct WorkBudgetTests {
     /// Of this thread's processor time: what else goes on is no part of it.
     private func seconds(_ body: () throws -> Void) rethrows -> Double {
-        let start = threadSeconds()
+        let start = processorSeconds()
         try body()
-        return threadSeconds() - start
+        return processorSeconds() - start
     }
 
     /// Behind damage every eighth byte was believed to begin a frame, and the checksum taken of all that it claimed: a value

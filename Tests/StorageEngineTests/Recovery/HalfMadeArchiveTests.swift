@@ -34,6 +34,25 @@ import Testing
         Issue.record("making an archive takes more calls than were let fail")
     }
 
+    /// What broke: where another thread was just starting a program, which holds copies of all locks until it runs, the folder
+    /// stayed.
+    @Test func aLockThatNobodyHasForLongIsWaitedFor() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let store = try Store.open(at: folder.store)
+        let place = folder.store + "/New.archive"
+        for number in 1...20 {
+            let full = FaultPlan(.fails(ENOSPC), call: .allocate, under: place, number: 1, isLasting: true)
+            let held = FaultPlan(
+                .fails(EWOULDBLOCK), call: .lock, under: place, number: number, isLasting: false)
+            for plan in [full, held] { SystemFaults.install(plan) }
+            #expect(throws: StorageError.self) { try store.archive(named: "New", orCreate: configuration) }
+            for plan in [full, held] { SystemFaults.remove(plan) }
+            #expect(!FileManager.default.fileExists(atPath: place), "lock \(number)")
+            if held.injected == 0 { return #expect(number > 3) }
+        }
+        Issue.record("it takes more locks than were held")
+    }
+
     /// An empty folder tells that an archive lost its files: a failure to make it anew must not take that away.
     @Test func theFolderOfALostArchiveStays() throws {
         let folder = try TemporaryFolder(inMemory: true)

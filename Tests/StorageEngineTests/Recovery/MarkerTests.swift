@@ -1,6 +1,7 @@
 import Foundation
 import StorageEngine
 import Synchronization
+import TestSupport
 import Testing
 
 /// The marker of a store: another version is told from damage, and what is damaged can be mended.
@@ -171,7 +172,7 @@ import Testing
     @Test func aRemovedStoreIsNotEmpty() throws {
         let (folder, _) = try filled()
         let store = try Store.open(at: folder.store, mode: .readOnly)
-        try FileManager.default.removeItem(atPath: folder.store)
+        try removeFolderInUse(folder.store)
         #expect(throws: StorageError.storeNotFound(path: folder.store)) { try store.archiveNames() }
         try Store.open(at: folder.store).close()
         #expect(throws: StorageError.storeNotFound(path: folder.store)) { try store.archiveNames() }

@@ -10,6 +10,10 @@ import Testing
         try Store.open(at: folder.store, mode: mode).archive(named: "A")
     }
 
+    private func bytes(of folder: TemporaryFolder) throws -> Data {
+        try Data(contentsOf: URL(fileURLWithPath: folder.archivePath("A", "index")))
+    }
+
     private func write(_ bytes: [UInt8], at offset: Int, _ folder: TemporaryFolder) throws {
         let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("A", "index")))
         defer { try? file.close() }
@@ -36,14 +40,8 @@ import Testing
             named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
         // Frames of 128 bytes: header, a key of 2 bytes and the value.
         for number in 10..<50 { try archive.put([UInt8](repeating: 7, count: 60), forKey: "\(number)") }
-        let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("A", "index")))
-        defer { try? file.close() }
-        try file.seek(toOffset: 512)
-        let before = try #require(try file.read(upToCount: 4)).reversed().reduce(UInt32(0)) {
-            $0 << 8 | UInt32($1)
-        }
-        try file.seek(toOffset: 512)
-        try file.write(contentsOf: withUnsafeBytes(of: (before - words).littleEndian) { Data($0) })
+        let before = try bytes(of: folder)[512..<516].reversed().reduce(UInt32(0)) { $0 << 8 | UInt32($1) }
+        try write(little(before - words), at: 512, folder)
         #expect(throws: StorageError.self) {
             guard inBatch else { return try archive.put([1], forKey: "new") }
             var batch = Batch()
@@ -65,18 +63,9 @@ import Testing
         let archive = try Store.open(at: folder.store).archive(
             named: "A", orCreate: ArchiveConfiguration(diskLimit: 100_000))
         for number in 0..<40 { try archive.put([UInt8](repeating: 1, count: 500), forKey: "\(number)") }
-        let outcome = try archive.carryOut(
-            .delete,
-            on: ["1", "2"].compactMap { key in
-                try archive.metadata(key).map { PlannedEntry(key: key, sequence: $0.sequence) }
-            })
-        let action = try #require(outcome.action)
+        let action = try #require(try delete(["1", "2"], from: archive).action)
         let pendingBytes = 245_760 + 64 * Int(action.id % 64) + 8
-        let file = try FileHandle(
-            forUpdating: URL(fileURLWithPath: folder.archivePath("A", "index")))
-        defer { try? file.close() }
-        try file.seek(toOffset: UInt64(pendingBytes + 4))
-        try file.write(contentsOf: [32])
+        try write([32], at: pendingBytes + 4, folder)
         let problems = try archive.check().problems
         #expect(problems.contains { $0.contains("to bring back") }, "\(problems)")
         let error = #expect(throws: StorageError.self) { try archive.undo(action.id) }
@@ -96,10 +85,7 @@ import Testing
         let archive = try Store.open(at: folder.store).archive(
             named: "A", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 100_000))
         for number in 0..<100 { try archive.append([UInt8(number)]) }
-        let file = try FileHandle(forUpdating: URL(fileURLWithPath: folder.archivePath("A", "index")))
-        defer { try? file.close() }
-        try file.seek(toOffset: 722)
-        try file.write(contentsOf: [64])
+        try write([64], at: 722, folder)
         #expect(throws: StorageError.self) { try archive.append([1]) }
         archive.close()
         let again = try Store.open(at: folder.store).archive(named: "A")
@@ -161,7 +147,7 @@ import Testing
         let archive = try Store.open(at: folder.store).archive(
             named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
         for number in 0..<40 { try archive.put([1], forKey: "\(number)") }
-        let salt = try Data(contentsOf: URL(fileURLWithPath: folder.archivePath("A", "index")))[888]
+        let salt = try bytes(of: folder)[888]
         try write([salt ^ 4], at: 888, folder)
         let looking = try self.archive(in: folder, .readOnly)
         #expect(try looking.peek("7") == [1])
@@ -187,10 +173,9 @@ import Testing
         try archive.put([1], forKey: "goes", attributes: EntryAttributes(lifetime: .milliseconds(300)))
         // The section's marker, of nobody who lives.
         try write(little(UInt64(99_999_999)), at: 192, folder)
-        let index = URL(fileURLWithPath: folder.archivePath("A", "index"))
         #expect(
             try await eventually {
-                let header = try Data(contentsOf: index).prefix(480)
+                let header = try bytes(of: folder).prefix(480)
                 return header[192] == 0 && header[472] == 1
             })
         #expect(try archive.events(from: 0).events.contains { $0.kind == .expiry })

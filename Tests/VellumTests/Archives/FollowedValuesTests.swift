@@ -1,5 +1,6 @@
 import Foundation
 import StorageEngine
+import TestSupport
 import Testing
 import Vellum
 
@@ -80,7 +81,7 @@ import Vellum
         notes.record(note("a", "1"))
         var values = notes.values(forKey: "a").makeAsyncIterator()
         #expect(await values.next() == note("a", "1"))
-        try FileManager.default.removeItem(atPath: store.path)
+        try removeFolderInUse(store.path)
         notes.record(note("a", "2"))
         #expect(await values.next() == note("a", "2"))
     }

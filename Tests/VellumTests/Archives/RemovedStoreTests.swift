@@ -1,5 +1,6 @@
 import Foundation
 import StorageEngine
+import TestSupport
 import Testing
 import Vellum
 
@@ -21,7 +22,7 @@ import Vellum
         try store.factory().archives(for: Note.self).peek(archiveWithKey: key)
     }
 
-    private func removeStore() throws { try FileManager.default.removeItem(atPath: store.path) }
+    private func removeStore() throws { try removeFolderInUse(store.path) }
 
     /// An archive that had the note "a" when its store was removed.
     private func removedNotes() throws -> ArchiveManager<Note> {
@@ -169,7 +170,7 @@ import Vellum
         let notes = try factory.archives(for: Note.self, kind: .collection, durability: .full)
         notes.record(note("a"))
         #expect(try factory.archives(for: Note.self) === notes)
-        try FileManager.default.removeItem(atPath: store.path)
+        try removeFolderInUse(store.path)
         for number in 0..<400 { try notes.throwing.record(.sized("\(number)", 10_000)) }
         #expect(notes.count == 400)
         let configuration = try notes.core.archive.configuration()

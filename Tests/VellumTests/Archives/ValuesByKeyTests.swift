@@ -1,5 +1,6 @@
 import Foundation
 import StorageEngine
+import TestSupport
 import Testing
 import Vellum
 
@@ -66,7 +67,7 @@ import Vellum
         #expect(try factory.archives(for: Note.self, named: "drafts") === drafts)
         #expect(drafts.maxDiskSize == 10_000 && notes.maxDiskSize == 2.megaBytes)
         #expect(try Store.open(at: store.path).archiveNames() == ["Note", "drafts"])
-        try FileManager.default.removeItem(atPath: store.path)
+        try removeFolderInUse(store.path)
         drafts.record(Note(primaryKey: "b", text: ""))
         #expect(try store.factory().archives(for: Note.self, named: "drafts").keys() == ["b"])
         #expect(throws: StorageError.self) { try factory.archives(for: Note.self, named: "") }
