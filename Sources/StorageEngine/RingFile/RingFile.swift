@@ -167,6 +167,10 @@ public final class RingFile: Sendable {
                     + (header.overwritesOldMessages ? ", overwriting" : ", without overwriting")
                     + "; open it like that, or begin another file")
         }
+        guard !header.isCutOff(fileBytes: fileBytes) else {
+            throw .damagedRingFile(
+                path: path, offset: 18, reason: "the newest message does not end in the file")
+        }
         guard header.end <= maximumBytes else {
             throw .damagedRingFile(path: path, offset: 18, reason: "messages reach beyond the file's maximum")
         }

@@ -18,8 +18,15 @@ struct RingFileHeader: Sendable, Hashable {
     /// Whether the oldest messages lie behind the newest, up to the end of the file.
     var isWrapped: Bool { oldest > end }
 
-    /// Where messages are in a file of `fileBytes`: behind the last byte of one stretch comes the first of the next.
+    /// Whether the file ends before its newest message does: its length didn't come to the medium, or somebody cut it off.
+    func isCutOff(fileBytes: Int) -> Bool { end > UInt64(fileBytes) }
+
+    /// Where messages are in a file of `fileBytes`: behind the last byte of one stretch comes the first of the next. The last one
+    /// of a file that is cut off has no byte.
     func stretches(fileBytes: Int) -> [Range<Int>] {
+        guard !isCutOff(fileBytes: fileBytes) else {
+            return [Int(oldest)..<fileBytes].filter { !$0.isEmpty } + [fileBytes..<fileBytes]
+        }
         let (oldest, end) = (Int(oldest), Int(end))
         let stretches = isWrapped ? [oldest..<fileBytes, RingFileHeader.bytes..<end] : [oldest..<end]
         return stretches.filter { !$0.isEmpty }
@@ -41,7 +48,7 @@ struct RingFileHeader: Sendable, Hashable {
         self.overwritesOldMessages = overwritesOldMessages
     }
 
-    /// - Throws: `unsupportedVersion`; `damagedRingFile` where a place isn't in a file of `fileBytes`.
+    /// - Throws: `unsupportedVersion`; `damagedRingFile` where the oldest message doesn't begin in a file of `fileBytes`.
     init(_ bytes: [UInt8], fileBytes: Int, path: String) throws(StorageError) {
         guard bytes.count >= RingFileHeader.bytes else {
             throw .damagedRingFile(
@@ -63,9 +70,8 @@ struct RingFileHeader: Sendable, Hashable {
         guard places.contains(oldest) else {
             throw .damagedRingFile(path: path, offset: 10, reason: "the oldest message is not in the file")
         }
-        guard places.contains(end) else {
-            throw .damagedRingFile(
-                path: path, offset: 18, reason: "the newest message does not end in the file")
+        guard end >= places.lowerBound else {
+            throw .damagedRingFile(path: path, offset: 18, reason: "the newest message ends in the header")
         }
     }
 

@@ -86,6 +86,9 @@ struct RingFileReader {
     mutating func peekLength() throws(StorageError) -> Int? {
         while let place = position, let stretch = stretches.first {
             let left = stretch.upperBound - place - RingFileHeader.lengthBytes
+            guard !stretch.isEmpty else {
+                throw damage(at: place, "the file ends before its newest message does")
+            }
             guard left >= 0 else {
                 throw damage(at: place, "\(left + RingFileHeader.lengthBytes) bytes are no message")
             }
@@ -143,7 +146,8 @@ struct RingFileReader {
         position = next
         guard next >= stretch.upperBound || budget <= 0 else { return }
         stretches.removeFirst()
-        if budget <= 0 { stretches = [] }
+        // Where the file ends too early, that is to be told.
+        if budget <= 0 { stretches.removeAll { !$0.isEmpty } }
         position = stretches.first?.lowerBound
     }
 

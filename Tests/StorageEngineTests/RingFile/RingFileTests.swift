@@ -216,6 +216,30 @@ import Testing
         }
     }
 
+    /// What broke: where a power loss kept the header and not the file's new length, nothing could be read.
+    @Test(arguments: [0, 7]) func whatComesBeforeAnEndThatIsMissingIsRead(more: Int) throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let path = try file(folder)
+        let ring = try RingFile(path: path, maximumBytes: 100_000, overwritesOldMessages: true)
+        let messages = (0..<30).map { [UInt8](repeating: $0, count: 100) }
+        for message in messages { try ring.append(message) }
+        let length = try bytes(path).count
+        try ring.append([UInt8](repeating: 1, count: 5_000))
+        #expect(truncate(path, off_t(length + more)) == 0)
+        for ring in [ring, try RingFile(path: path, maximumBytes: 100_000, overwritesOldMessages: true)] {
+            var found: [[UInt8]] = []
+            let error = #expect(throws: StorageError.self) { try ring.forEachMessage { found.append($0) } }
+            #expect(found == messages)
+            #expect("\(String(describing: error))".contains("30 messages before it were read"))
+            #expect(try ring.isEmpty() == false)
+            #expect(throws: StorageError.self) { try ring.append([1]) }
+            #expect(throws: StorageError.self) { try ring.outline() }
+            let news = try ring.news(after: ring.cursor(beforeLast: 2))
+            #expect(news.messages == Array(messages.suffix(2)) && news.damage != nil)
+            #expect(throws: StorageError.self) { try ring.news(after: news.next) }
+        }
+    }
+
     @Test func threadsAndObjectsTakeTurns() async throws {
         let folder = try TemporaryFolder(inMemory: true)
         let path = try file(folder)
