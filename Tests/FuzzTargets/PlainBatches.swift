@@ -50,22 +50,25 @@ struct PlainBatches {
             isLost = isLost || Self.neverCame(piece.range, end: end, bytes)
         }
 
-        /// Whether a stretch of damage is zero up to the end of a page, or of its batch.
+        /// Whether of a sector all is zero that a stretch of damage has of it.
         static func neverCame(_ range: Range<Int>, end: Int?, _ bytes: [UInt8]) -> Bool {
-            let page = 4096
-            var ends = Array(
-                stride(from: range.lowerBound / page * page + page, through: range.upperBound, by: page))
-            if let end, end > range.lowerBound, end <= range.upperBound {
-                ends = ends.filter { $0 <= end } + [end]
-            }
-            return ends.contains { end in
-                (max(range.lowerBound, end - 64)..<end).allSatisfy { $0 >= bytes.count || bytes[$0] == 0 }
+            let upper = min(range.upperBound, end ?? .max)
+            let starts =
+                [range.lowerBound] + stride(from: range.lowerBound / 512 * 512 + 512, to: upper, by: 512)
+            return starts.contains { start in
+                var stop = start / 512 * 512 + 512
+                if stop > upper {
+                    // A frame of the batch that follows in this sector came with it.
+                    guard upper == end else { return false }
+                    stop = upper
+                }
+                return (start..<stop).allSatisfy { $0 >= bytes.count || bytes[$0] == 0 }
             }
         }
 
         func counts(upTo reached: Int, isAtEnd: Bool) -> Bool {
             if isLost { return false }
-            return isMended || isWhole(upTo: reached) || !isDamaged && end == nil || !isAtEnd
+            return isMended || reached == end || !isDamaged && end == nil || !isAtEnd
         }
 
         func isWhole(upTo reached: Int) -> Bool { !isDamaged && !isMended && reached == end }

@@ -88,13 +88,18 @@ struct SegmentView {
 
     /// Whether everything from `offset` to the end is zero: never written.
     func isBlank(from offset: Int, upTo end: Int = .max) -> Bool {
+        firstWritten(from: offset, upTo: end) == nil
+    }
+
+    /// The place of the first word that isn't zero.
+    func firstWritten(from offset: Int, upTo end: Int = .max) -> Int? {
         var cursor = (max(offset, 0) + 7) & ~7
         let end = min(end, bytes)
         while cursor + 8 <= end {
-            if (base + cursor).load(as: UInt64.self) != 0 { return false }
+            if (base + cursor).load(as: UInt64.self) != 0 { return cursor }
             cursor += 8
         }
-        return true
+        return nil
     }
 
     /// For a sync that needs to know what is mapped.
@@ -135,7 +140,7 @@ struct ChangingSegment {
         Frame.write(content, at: view.base + offset, seed: Frame.seed(segmentSeed: view.seed, offset: offset))
     }
 
-    /// Makes everything from `offset` on read as never written.
+    /// Makes everything from `offset` on read as never written; on the medium: ``ChangingLog/clearRemains(_:from:)``.
     func blank(from offset: Int) {
         guard offset >= SegmentHeader.bytes else { return }
         var cursor = offset

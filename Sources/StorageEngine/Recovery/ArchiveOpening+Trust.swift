@@ -57,6 +57,15 @@ extension ArchiveOpening {
         return try file.map { (file) throws(StorageError) in try file.status().bytes >= head.offset } ?? false
     }
 
+    /// Whether anything is written where an index says that the log ends. Nobody leaves it so who leaves a clean mark: then the index
+    /// is an older one.
+    func isWrittenBehind(_ head: Location) throws(StorageError) -> Bool {
+        guard head.segment != 0,
+            let file = try openIfPresent(SegmentHeader.fileName(head.segment), writable: false)
+        else { return false }
+        return try file.read(atMost: 8, from: head.offset).contains { $0 != 0 }
+    }
+
     /// `nil` when there is no such file, or none that may be used. That it can't be opened now (no descriptor is
     /// free) is an error, and says nothing about the file.
     func openIfPresent(_ name: String, writable: Bool) throws(StorageError) -> OpenFile? {
@@ -84,10 +93,11 @@ extension ArchiveOpening {
         // Whoever died while changing them left them to whoever takes the lock next.
         guard wasInterrupted || index.hasLimits(of: descriptor.configuration) else { return false }
         switch mark {
-        // What was stored in a segment above its head would be found by nobody.
-        case .right: return try log.highestSegment(above: index.view.head.segment) == nil
+        // What was stored behind its head would be found by nobody.
+        case .right where try isWrittenBehind(index.view.head) == false:
+            return try log.highestSegment(above: index.view.head.segment) == nil
         case .wrong: return false
-        case .none: break
+        case .right, .none: break
         }
         switch index.locking {
         // Nobody can hold it, and what is there may be no mutex.

@@ -182,7 +182,12 @@ struct ArchiveOpening {
         defer { withExtendedLifetime(memory) {} }
         let index = IndexView(memory)
         guard !isLeftInterrupted(index) else { return nil }
-        guard try index.cleanMark.standing() != .wrong else { return nil }
+        let mark = try index.cleanMark.standing()
+        guard mark != .wrong else { return nil }
+        // Or by a writer who has just come, and has taken the mark away.
+        if mark == .right, try isWrittenBehind(index.head), try index.cleanMark.standing() == .right {
+            return nil
+        }
         return try engine(on: memory, as: .observer)
     }
 

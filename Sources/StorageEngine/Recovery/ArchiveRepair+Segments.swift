@@ -165,7 +165,7 @@ extension ArchiveRepair {
         }
         if isNewest, let knownHead, knownHead <= Location(segment: number, offset: result.end), tail != nil {
             // The remains of an operation that was never acknowledged.
-            segments.view(pin).blank(from: result.end)
+            try segments.clearRemains(pin, from: result.end)
             tail = nil
         }
         guard !stretches.isEmpty || tail != nil else { return }

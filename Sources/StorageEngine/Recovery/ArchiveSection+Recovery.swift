@@ -208,7 +208,7 @@ extension ArchiveSection {
                 offset += frame.bytes
                 index.head = Location(segment: number, offset: offset)
             }
-            if try log.isBlank(pin, from: offset) == false { segments.view(pin).blank(from: offset) }
+            if try log.isBlank(pin, from: offset) == false { try segments.clearRemains(pin, from: offset) }
         }
     }
 

@@ -280,7 +280,7 @@ extension ArchiveSection {
                     findings.note("\(log.path(of: number)): no valid entry from byte \(result.end) on")
                 } else if engine.attachment != nil {
                     // The remains of an operation that was not acknowledged.
-                    segments.view(pin).blank(from: result.end)
+                    try segments.clearRemains(pin, from: result.end)
                 }
             }
             index.head = Location(segment: number, offset: result.end)
@@ -313,7 +313,7 @@ extension ArchiveSection {
         guard engine.attachment != nil, let pin = try log.pinIfPresent(cut.segment) else { return }
         defer { log.unpin(pin) }
         try segments.completeHeader(pin, oldest: index.oldestSegment)
-        segments.view(pin).blank(from: cut.offset)
+        try segments.clearRemains(pin, from: cut.offset)
     }
 
     /// About how many entries the log has, judged by intact frames of its oldest and its newest segment, so that the table

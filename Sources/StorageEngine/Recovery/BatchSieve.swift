@@ -15,7 +15,7 @@ struct BatchSieve<Item> {
         /// A repair stood there, and left what is beside it to count.
         case mended
         case damaged
-        /// Bytes that were never written, up to the end of a page.
+        /// Bytes that never came to the medium.
         case lost
 
         static func < (first: Hole, second: Hole) -> Bool { first.rawValue < second.rawValue }
@@ -28,6 +28,8 @@ struct BatchSieve<Item> {
         let end: Int?
         var reached: Int
         var hole: Hole
+        /// Behind the last of its frames that are there.
+        var framesEnd: Int?
         var items: [(item: Item, location: Location)] = []
     }
 
@@ -64,6 +66,7 @@ struct BatchSieve<Item> {
             }
             open?.items.append((item, location))
             open?.reached = end
+            open?.framesEnd = end
             if open?.hole == Hole.none, open?.end == end { try close(atLogEnd: false, emit) }
         case .none:
             try close(atLogEnd: false, emit)
@@ -130,7 +133,9 @@ struct BatchSieve<Item> {
         switch present.hole {
         case .none: counts = present.reached == present.end || !atLogEnd
         case .mended: counts = true
-        case .damaged: counts = !atLogEnd
+        // All of it had come to the medium, if its writer ever came to its end.
+        case .damaged:
+            counts = !atLogEnd || present.framesEnd != nil && present.framesEnd == present.end
         case .lost: counts = false
         }
         guard counts else {
@@ -143,17 +148,17 @@ struct BatchSieve<Item> {
         for (item, location) in present.items { try emit(item, location) }
     }
 
-    /// Whether a stretch without a valid frame is one that never came to the medium: a page of it is zero to its end.
-    /// What was written and damaged later is not, unless its value is. `isEnd`: the batch ends there, before its page.
+    /// Whether a stretch without a valid frame is one that never came to the medium: all that it has of a sector of 512 bytes,
+    /// which media write whole, is zero. What was written and damaged later is not, unless its value is. A sector that it ends
+    /// in came with the frame that follows; `isEnd`: the batch ends there, and no frame of it follows.
     private func looksLost(_ range: Range<Int>, isEnd: Bool, _ zeros: Zeros) throws(StorageError) -> Bool {
-        let page = 4096
-        var end = (range.lowerBound / page + 1) * page
-        while end <= range.upperBound {
-            if try zeros(max(range.lowerBound, end - 64)..<end) { return true }
-            end += page
+        var start = range.lowerBound
+        while start < range.upperBound {
+            let end = (start / 512 + 1) * 512
+            if end <= range.upperBound || isEnd, try zeros(start..<min(end, range.upperBound)) { return true }
+            start = end
         }
-        guard isEnd, end - page < range.upperBound else { return false }
-        return try zeros(max(range.lowerBound, range.upperBound - 64)..<range.upperBound)
+        return false
     }
 }
 

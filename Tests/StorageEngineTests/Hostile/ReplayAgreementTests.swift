@@ -85,14 +85,30 @@ import Testing
         }
     }
 
-    @Test(arguments: [false, true])
-    func aBatchThatIsNotWholeAtTheEnd(isDamaged: Bool) throws {
+    @Test func aBatchThatIsNotWholeAtTheEnd() throws {
         var log = Log()
         log.add(.put("a"))
         let first = log.begin(2 * Self.putBytes)
-        if isDamaged { log.add("b", of: first, damagedAt: 60) }
         log.add("c", of: first)
         #expect(try found(log.bytes) == ["a"])
+    }
+
+    /// Its last frame tells that it was whole once.
+    @Test(arguments: [60, 2]) func aBatchThatWasDamagedAtTheEnd(byte: Int) throws {
+        for place in 0..<3 {
+            var log = Log()
+            log.add(.put("a"))
+            let first = log.begin(3 * Self.putBytes)
+            for (number, key) in ["b", "c", "d"].enumerated() {
+                if number == place {
+                    log.add(key, of: first, damagedAt: byte)
+                } else {
+                    log.add(key, of: first)
+                }
+            }
+            let rest = [["c", "d"], ["b", "d"], []][place]
+            #expect(try found(log.bytes) == Set(["a"] + rest), "\(place)")
+        }
     }
 
     /// The damaged last frame of a batch at the end of a segment costs that frame, though zeros follow in the file.

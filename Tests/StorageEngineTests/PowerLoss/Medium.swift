@@ -35,6 +35,20 @@ final class Medium: @unchecked Sendable {
     /// than the medium; so the workloads of these tests have one thread.
     init(root: String) {
         self.root = root
+        // What is there already is all on the medium.
+        for name in FileManager.default.enumerator(atPath: root)?.allObjects as? [String] ?? [] {
+            var isFolder: ObjCBool = false
+            let path = root + "/" + name
+            guard FileManager.default.fileExists(atPath: path, isDirectory: &isFolder) else { continue }
+            guard !isFolder.boolValue else {
+                durableFolders.insert(path)
+                continue
+            }
+            let node = Node()
+            node.durable = Medium.bytes(of: path)
+            present[path] = node
+            durableNames[path] = node
+        }
         observer = SystemFaults.observe(under: root) { [weak self] event in self?.note(event) }
     }
 

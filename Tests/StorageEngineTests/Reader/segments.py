@@ -17,7 +17,7 @@ HEADER = struct.Struct("<IIHHBBHQQqq")  # "Frames"
 PUT, DELETE, DELETE_ALL, EVICT, MOVE, RESIDENT, VOID, BATCH = 1, 2, 3, 4, 5, 9, 10, 12  # "Frame kinds"
 EVICTIONS, PLACE_IN_BATCH = 1, 8  # "Frame extensions"
 LOG = 3  # "Descriptors"
-PAGE = 4096
+SECTOR = 512
 
 
 def crc_table():
@@ -119,11 +119,14 @@ def pieces(data, seed):
 
 
 def never_came(data, start, end, batch_end=None):
-    """Whether a stretch of damage is one that never came to the medium: zero up to the end of a page, or of its batch."""
-    ends = list(range(start // PAGE * PAGE + PAGE, end + 1, PAGE))
-    if batch_end is not None and start < batch_end <= end:
-        ends = [page for page in ends if page <= batch_end] + [batch_end]
-    return any(not any(data[max(start, page - 64):page]) for page in ends)
+    """Whether of a sector all is zero that a stretch of damage has of it."""
+    end = end if batch_end is None else min(end, batch_end)
+    for at in [start] + list(range(start // SECTOR * SECTOR + SECTOR, end, SECTOR)):
+        stop = at // SECTOR * SECTOR + SECTOR
+        # A frame of the batch that follows in this sector came with it.
+        if (stop <= end or end == batch_end) and not any(data[at:min(stop, end)]):
+            return True
+    return False
 
 
 class Batch:
@@ -146,7 +149,7 @@ class Batch:
         if self.is_lost:
             return False
         is_headless = self.end is None and not self.is_damaged
-        return self.is_whole(reached) or is_headless or self.is_mended or not is_at_end
+        return reached == self.end or is_headless or self.is_mended or not is_at_end
 
     def is_whole(self, reached):
         return not self.is_damaged and not self.is_mended and reached == self.end

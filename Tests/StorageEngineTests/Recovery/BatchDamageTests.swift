@@ -60,7 +60,7 @@ import Testing
     @Test(arguments: [false, true])
     func atTheEndOfTheLog(repaired: Bool) throws {
         let damage = try BatchDamageTests()
-        try damage.change(9000..<9008, to: 7)
+        try damage.change(9216..<9728, to: 0)
         let found = try damage.found(repaired: repaired)
         #expect(found.batch == 0 && found.before && found.old == Array("old".utf8))
         // And it doesn't come back when something follows.
@@ -69,6 +69,35 @@ import Testing
         store.close()
         let later = try damage.found(repaired: repaired)
         #expect(later.batch == 0 && later.before && later.after)
+    }
+
+    /// What broke: a flipped byte in a value of the last batch cost all of it, and the first who made the index anew cleared it.
+    @Test(arguments: [false, true])
+    func damageOfLongAgoAtTheEndOfTheLog(repaired: Bool) throws {
+        let damage = try BatchDamageTests()
+        try damage.change(9000..<9001, to: 7)
+        for _ in 0..<2 {
+            let found = try damage.found(repaired: repaired)
+            #expect(found.batch == 19 && !found.before)
+            guard !repaired else { continue }
+            let store = try Store.open(at: damage.folder.store)
+            defer { store.close() }
+            let problems = try store.archive(named: "A").check().problems
+            #expect(problems.count == 1 && problems[0].contains("hold no valid entry"), "\(problems)")
+        }
+        let store = try Store.open(at: damage.folder.store)
+        try store.archive(named: "A").put([1], forKey: "after")
+        store.close()
+        let later = try damage.found(repaired: repaired)
+        #expect(later.batch == 19 && !later.before && later.after)
+    }
+
+    /// Where the last frame is damaged, nothing tells that its writer ever came to an end.
+    @Test func damageOfTheLastFrame() throws {
+        let damage = try BatchDamageTests()
+        try damage.change(22_000..<22_001, to: 99)
+        let found = try damage.found(repaired: false)
+        #expect(found.batch == 0 && found.before)
     }
 
     /// A page that never came to the medium, while pages behind it did: the batch was not whole when the power went.

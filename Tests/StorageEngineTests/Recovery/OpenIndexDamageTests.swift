@@ -162,6 +162,28 @@ import Testing
         #expect(try again.check().problems == [])
     }
 
+    /// What broke: an older index that was written over the present one, with a clean mark and in the same file, was believed.
+    @Test func anOlderIndexIsNotBelieved() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        var archive = try Store.open(at: folder.store).archive(
+            named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        for number in 0..<5 { try archive.put([1], forKey: "\(number)") }
+        archive.close()
+        let older = try bytes(of: folder)
+        archive = try self.archive(in: folder)
+        try archive.put([2], forKey: "0")
+        try archive.delete("4")
+        archive.close()
+        for mode in [AccessMode.readOnly, .readWrite] {
+            try write(Array(older), at: 0, folder)
+            let again = try self.archive(in: folder, mode)
+            #expect(try again.peek("0") == [2] && again.peek("4") == nil && again.entries().count == 4)
+            #expect(try again.check().problems == [])
+            again.close()
+        }
+        #expect(try self.archive(in: folder).delete("1"))
+    }
+
     /// What broke: after somebody had been killed within a section, nobody expired anything until somebody came to change
     /// something, and followers went on saying what was no more.
     @Test func whatTheDeadLeftIsPutRightThoughNobodyComes() async throws {
