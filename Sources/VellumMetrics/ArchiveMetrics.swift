@@ -2,7 +2,8 @@ import CoreMetrics
 import Synchronization
 import Vellum
 
-/// Tells swift-metrics what archives do. Nothing is added to their calls: their own statistics are asked now and then. Safe from any
+/// Tells swift-metrics what archives do. Their own statistics are asked now and then, and their calls that go to the store are timed,
+/// which costs each of them two looks at the clock and what the program's metrics take; what memory answers is not. Safe from any
 /// thread.
 ///
 /// ```swift
@@ -22,6 +23,7 @@ import Vellum
 /// | `vellum.failures`, `vellum.conflicts` | counter | calls of this process that could only log an error; changes made anew |
 /// | `vellum.objects`, `vellum.memory.objects` | meter | objects |
 /// | `vellum.disk.bytes`, `vellum.memory.bytes`, `vellum.footprint.bytes` | meter | bytes |
+/// | `vellum.duration` | timer | calls of this process, by the dimension `call`: `access` of what memory doesn't have, `record`, `delete`, `change` (batches, transactions), `query`, `compute` |
 public final class ArchiveMetrics: Sendable {
     private let factory: any MetricsFactory
     private let sources = Mutex<[Source]>([])
@@ -29,11 +31,20 @@ public final class ArchiveMetrics: Sendable {
     /// - Parameter factory: where metrics go; by default where all of the program go.
     public init(factory: any MetricsFactory = MetricsSystem.factory) { self.factory = factory }
 
-    /// Reports what an archive does from now on.
+    /// Reports what an archive does from now on. Durations are reported until the program ends, also when this object has gone.
     /// - Parameter name: its dimension `archive`; `nil`: ``Vellum/Archivable/archiveName``.
     public func add<Archive>(_ archives: ArchiveManager<Archive>, named name: String? = nil) {
-        let source = Source(named: name ?? Archive.archiveName, factory) { archives.statistics }
+        let name = name ?? Archive.archiveName
+        let source = Source(named: name, factory) { archives.statistics }
         sources.withLock { $0.append(source) }
+        let timers = TimedCall.allCases.map { call in
+            Timer(
+                label: "vellum.duration", dimensions: [("archive", name), ("call", "\(call)")],
+                factory: factory)
+        }
+        archives.core.shared.times.tell { call, nanoseconds in
+            timers[call.rawValue].recordNanoseconds(nanoseconds)
+        }
     }
 
     /// Reports now. What can't be read is left out; the archive logs why.

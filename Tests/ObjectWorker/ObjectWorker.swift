@@ -4,11 +4,14 @@ import Vellum
 /// A program that keeps objects, for tests of two such programs on one store. It has the library's product alone.
 @main
 struct ObjectWorker {
-    /// `ObjectWorker migrate STORE`, or `ObjectWorker first|second STORE SEED ROUNDS SECONDS IN OUT RESULT`: IN and OUT are pipes from and to the other one.
-    static func main() {
+    /// `ObjectWorker migrate STORE`, `ObjectWorker crowd STORE SEED OPERATIONS RESULT`, or `ObjectWorker first|second STORE SEED ROUNDS SECONDS IN OUT RESULT`: IN and OUT are pipes from and to the other one.
+    static func main() async {
         endWithParent()
         let words = CommandLine.arguments
         if words.count == 3, words[1] == "migrate" { return migrate(words[2]) }
+        if words.count == 6, words[1] == "crowd", let seed = UInt64(words[3]), let count = Int(words[4]) {
+            return await crowd(words[2], seed, count, words[5])
+        }
         guard words.count == 9, let seed = UInt64(words[3]), let rounds = Int(words[4]),
             let seconds = Double(words[5])
         else { exit(2) }
@@ -29,6 +32,17 @@ struct ObjectWorker {
     private static func migrate(_ store: String) {
         do {
             try ArchivesFactory(storePath: store).archives(for: Thing.self).migrateAll()
+        } catch {
+            FileHandle.standardError.write(Data("\(error)\n".utf8))
+            exit(1)
+        }
+    }
+
+    private static func crowd(_ store: String, _ seed: UInt64, _ operations: Int, _ result: String) async {
+        do {
+            let crowd = try Crowd(ArchivesFactory(storePath: store))
+            try await crowd.run(operations, seed: seed).write(
+                toFile: result, atomically: true, encoding: .utf8)
         } catch {
             FileHandle.standardError.write(Data("\(error)\n".utf8))
             exit(1)

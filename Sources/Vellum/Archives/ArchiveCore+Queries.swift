@@ -87,8 +87,10 @@ extension ArchiveCore {
 
     /// What the queries leave, without any trace.
     func seen(by queries: [Query<Object>]) throws -> [Seen] {
-        if let predicate = try encodedPredicate(of: queries) { return try ask(predicate, queries) }
-        return try Query.run(queries, over: allObjects()) { $0.object }
+        try shared.times.measure(.query) {
+            if let predicate = try encodedPredicate(of: queries) { return try ask(predicate, queries) }
+            return try Query.run(queries, over: allObjects()) { $0.object }
+        }
     }
 
     /// What the queries leave of the entries whose encoded values meet the predicate. The objects of those are asked again:

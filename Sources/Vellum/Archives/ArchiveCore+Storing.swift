@@ -83,6 +83,8 @@ extension ArchiveCore {
         _ prepared: PreparedObject, _ key: HashedKey, _ terms: Terms, put: Put
     ) throws -> Bool {
         let bytes = prepared.encoded.bytes.count
+        let start = shared.times.begin()
+        defer { shared.times.end(.record, start) }
         let isOnlyHere = try isKeptOnlyHere(bytes)
         guard let held = try put(prepared, key, terms, isOnlyHere) else { return false }
         try memory.keep(

@@ -11,7 +11,7 @@ import StorageEngine
 package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     package let archive: Archive
     package let memory: MemoryTier
-    let shared: ArchiveShared<Object>
+    package let shared: ArchiveShared<Object>
     /// Keys under which something was found that can't be read.
     let unread = Guarded(UnreadValues())
     /// What was found out about properties, by the paths to them.
@@ -53,14 +53,16 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     }
 
     func accessOnDisk(_ name: String) throws -> Object? {
-        try withHashed(name) { key in
-            guard let read = try read(key, name, counts: true) else { return nil }
-            _ = try archive.access(read.held)
-            try slide(name)
-            try memory.keep(
-                read.kept, key, named: name, held: read.held, bytes: read.bytes, origin: .read,
-                atMost: shared.sliding?.pause)
-            return read.object
+        try shared.times.measure(.access) {
+            try withHashed(name) { key in
+                guard let read = try read(key, name, counts: true) else { return nil }
+                _ = try archive.access(read.held)
+                try slide(name)
+                try memory.keep(
+                    read.kept, key, named: name, held: read.held, bytes: read.bytes, origin: .read,
+                    atMost: shared.sliding?.pause)
+                return read.object
+            }
         }
     }
 
@@ -211,9 +213,11 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     // MARK: Deleting
 
     func delete(_ name: String) throws {
-        try withHashed(name) { key in
-            try archive.delete(name)
-            try memory.forget(key, named: name)
+        try shared.times.measure(.delete) {
+            try withHashed(name) { key in
+                try archive.delete(name)
+                try memory.forget(key, named: name)
+            }
         }
     }
 

@@ -9,6 +9,7 @@ package final class ArchiveShared<Object: Archivable>: @unchecked Sendable {
     private let isSendable = Atomic(false)
     /// What is being computed for whoever asks for it.
     let flights = Flights()
+    package let times = CallTimes()
     /// Guards nothing else.
     let failures = Guarded(ArchiveFailures())
 

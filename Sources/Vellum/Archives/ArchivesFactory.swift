@@ -35,8 +35,8 @@ public final class ArchivesFactory: Sendable {
     /// Nothing has to be asked for anew: whoever uses an archive of this factory afterwards has the store opened again.
     public func close() { core.close() }
 
-    /// - Parameter storePath: the store's folder, which is made with the first archive; by default the program's own
-    ///   (``shared``).
+    /// The factory of the store in that folder, which is made with the first archive.
+    /// - Parameter storePath: by default the program's own folder (``shared``).
     public init(storePath: String? = nil) { core = Core(path: storePath ?? Core.defaultPath()) }
 
     /// As ``init(storePath:)``, for a file URL.

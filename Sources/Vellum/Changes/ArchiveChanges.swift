@@ -25,8 +25,8 @@ public struct ArchiveChange: Sendable, Hashable {
 
     /// What happened.
     public var kind: Kind
-    /// `nil` for what is about no object, or about all of them. Of a key longer than 24 bytes perhaps its beginning only
-    /// (``keyIsComplete``), when its object is gone.
+    /// `nil` for what is about no object, about all of them, or about one whose key isn't known any more. Of a key longer
+    /// than 24 bytes perhaps its beginning only (``keyIsComplete``), when its object is gone.
     public var key: String?
     /// Whether ``key`` is the whole key.
     public var keyIsComplete: Bool

@@ -138,6 +138,8 @@ public struct ArchiveTransaction<Archive: Archivable> {
             }
         }
         let seen = seen.map { SeenEntry(key: $0.key.text, sequence: $0.value) }
+        let start = core.shared.times.begin()
+        defer { core.shared.times.end(.change, start) }
         guard try core.archive.apply(batch, ifUnchanged: seen) != nil else { return false }
         do {
             for key in order {

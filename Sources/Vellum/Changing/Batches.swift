@@ -19,7 +19,7 @@ extension ArchiveManager {
         attempt("delete all keys", else: ()) { try $0.delete(all: keys) }
     }
 
-    /// The same for keys that are known here.
+    /// Deletes the objects of keys that are written out, all together.
     public func delete(keys: String...) { delete(keys: keys) }
 
     /// Changes several objects as one, depending on what they are: what `body` records, updates and deletes counts together

@@ -79,7 +79,9 @@ extension ArchiveCore {
         let key = computingKey(request.key)
         try Computing.begin(key)
         defer { Computing.end(key) }
-        let object = try Computing.$chain.withValue(Computing.chain + [key]) { try compute() }
+        let object = try shared.times.measure(.compute) {
+            try Computing.$chain.withValue(Computing.chain + [key]) { try compute() }
+        }
         return try keep(prepared(object, for: request), request)
     }
 
@@ -207,7 +209,12 @@ extension ArchiveHandle {
             }
         }
         defer { withExtendedLifetime(claim) {} }
-        let object = try await compute()
+        let object: Object
+        do {
+            let start = shared.times.begin()
+            defer { shared.times.end(.compute, start) }
+            object = try await compute()
+        }
         let prepared = try perform { try $0.prepared(object, for: request) }
         return try await elsewhere { try $0.keep(prepared, request) }
     }

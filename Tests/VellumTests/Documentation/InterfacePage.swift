@@ -45,7 +45,9 @@ struct InterfacePage {
 
             /// The first sentence.
             var abstract: String {
-                let lines = (docComment?.lines ?? []).map(\.text).prefix { !$0.isEmpty }
+                let lines = (docComment?.lines ?? []).map(\.text).prefix {
+                    !$0.isEmpty && !$0.hasPrefix("- ")
+                }
                 let paragraph = lines.joined(separator: " ")
                 let end = paragraph.firstRange(of: /[.:](?= [A-Z`]|$)/)?.lowerBound ?? paragraph.endIndex
                 // What stands between two marks of code is a link, of which the last part says enough here.

@@ -37,4 +37,31 @@ import VellumTesting
         await #expect(throws: CancellationError.self) { try await task.value }
         #expect(try counted("deletes") == 1)
     }
+
+    @Test func callsThatGoToTheStoreAreTimed() async throws {
+        let kit = TestMetrics()
+        let notes = try store.factory.archives(for: Note.self)
+        notes.record(Note(primaryKey: "before", text: ""))
+        let metrics = ArchiveMetrics(factory: kit)
+        metrics.add(notes)
+        func durations(_ call: String) throws -> [Int64] {
+            try kit.expectTimer("vellum.duration", [("archive", "Note"), ("call", call)]).values
+        }
+        notes.record(Note(primaryKey: "a", text: ""))
+        // Memory answers the first.
+        for key in ["a", "never", "none"] { _ = notes.access(archiveWithKey: key) }
+        notes.record(all: [Note(primaryKey: "b", text: ""), Note(primaryKey: "c", text: "")])
+        _ = notes.where(\.text == "").getResults()
+        let pause = Duration.milliseconds(20)
+        _ = try await notes.asynchronous.value(forKey: "d") {
+            try await Task.sleep(for: pause)
+            return Note(primaryKey: "d", text: "")
+        }
+        notes.delete(archiveWithKey: "a")
+        #expect(try durations("record").count == 2 && durations("change").count == 1)
+        // "d" was looked up before it was computed.
+        #expect(try durations("access").count == 3 && durations("delete").count == 1)
+        #expect(try durations("query").count == 1)
+        #expect(try durations("compute").count == 1 && durations("compute")[0] >= 20_000_000)
+    }
 }
