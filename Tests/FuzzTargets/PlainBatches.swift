@@ -41,6 +41,8 @@ struct PlainBatches {
         var isLost = false
         var isDamaged = false
         var isMended = false
+        /// What is missing at its end begins with a checksum.
+        var endsWritten = false
 
         mutating func note(_ piece: Piece, _ bytes: [UInt8]) {
             if let end, piece.range.lowerBound >= end { return }
@@ -50,9 +52,13 @@ struct PlainBatches {
             isLost = isLost || Self.neverCame(piece.range, end: end, bytes)
         }
 
-        /// Whether of a sector all is zero that a stretch of damage has of it.
+        /// Whether a stretch of damage begins without a checksum, is zero where it has a sector, or where a page or its batch ends.
         static func neverCame(_ range: Range<Int>, end: Int?, _ bytes: [UInt8]) -> Bool {
+            func isZero(_ range: Range<Int>) -> Bool {
+                range.allSatisfy { $0 >= bytes.count || bytes[$0] == 0 }
+            }
             let upper = min(range.upperBound, end ?? .max)
+            if isZero(range.lowerBound..<range.lowerBound + 4) { return true }
             let starts =
                 [range.lowerBound] + stride(from: range.lowerBound / 512 * 512 + 512, to: upper, by: 512)
             return starts.contains { start in
@@ -62,13 +68,14 @@ struct PlainBatches {
                     guard upper == end else { return false }
                     stop = upper
                 }
-                return (start..<stop).allSatisfy { $0 >= bytes.count || bytes[$0] == 0 }
+                guard stop % 4096 == 0 || stop == end else { return isZero(start..<stop) }
+                return isZero(max(range.lowerBound, stop - 64)..<stop)
             }
         }
 
         func counts(upTo reached: Int, isAtEnd: Bool) -> Bool {
             if isLost { return false }
-            return isMended || reached == end || !isDamaged && end == nil || !isAtEnd
+            return isMended || reached == end || endsWritten || !isDamaged && end == nil || !isAtEnd
         }
 
         func isWhole(upTo reached: Int) -> Bool { !isDamaged && !isMended && reached == end }
@@ -146,11 +153,20 @@ struct PlainBatches {
             next += 1
         }
         if let end = batch.end {
-            for piece in pending { batch.note(piece, bytes) }
-            let behind = pending.last?.range.upperBound ?? reached
-            // The rest of the segment is blank.
+            var tail = pending
+            var behind = tail.last?.range.upperBound ?? reached
+            // The rest of the segment is blank, and one with the damage before it.
             if behind < end, next >= pieces.count || pieces[next].segment != own {
-                batch.note(Piece(segment: own, range: behind..<end), bytes)
+                if let last = tail.last, last.frame == nil {
+                    behind = last.range.lowerBound
+                    tail.removeLast()
+                }
+                tail.append(Piece(segment: own, range: behind..<end))
+            }
+            for piece in tail { batch.note(piece, bytes) }
+            if tail.count == 1, tail[0].frame == nil, tail[0].range.lowerBound == reached {
+                batch.endsWritten = bytes[min(reached, bytes.count)..<min(reached + 4, bytes.count)].contains
+                { $0 != 0 }
             }
         }
         return pending

@@ -11,7 +11,7 @@ extension ArchiveRepair {
         try setStraysAside(log)
         let numbers = try log.segmentNames().numbers
         var oldest = numbers.first ?? 0
-        let dropped = try droppedBatches(log, numbers)
+        let (dropped, endsDamaged) = try droppedBatches(log, numbers)
         for number in numbers {
             do throws(StorageError) {
                 oldest = max(oldest, try log.checkHeader(of: number).oldest)
@@ -28,6 +28,7 @@ extension ArchiveRepair {
             try giveOwnLength(log, number)
             try mendFrames(
                 log, number, isNewest: number == numbers.last,
+                goesOn: number != numbers.last || endsDamaged,
                 without: dropped.filter { $0.first.segment == number })
         }
     }
@@ -81,10 +82,11 @@ extension ArchiveRepair {
         }
     }
 
-    /// Batches that are not whole and don't count: their frames are taken out, so that they never will.
+    /// Batches that are not whole and don't count: their frames are taken out, so that they never will. And whether the log ends
+    /// with one that counts, of which the last frames are damaged.
     private func droppedBatches(
         _ log: SegmentLog, _ numbers: [UInt32]
-    ) throws(StorageError) -> [BatchSieve<Frame>.Dropped] {
+    ) throws(StorageError) -> ([BatchSieve<Frame>.Dropped], endsDamaged: Bool) {
         var sieve = BatchSieve<Frame>(kind: kind)
         var pins: [SegmentLog.Pin] = []
         defer { for pin in pins { log.unpin(pin) } }
@@ -96,8 +98,9 @@ extension ArchiveRepair {
             }
             if let pin = try sieve.endSegment(log, pin) { pins.append(pin) }
         }
+        let endsDamaged = sieve.damagedEnd != nil
         _ = try sieve.endLog { (_, _) throws(StorageError) in }
-        return sieve.dropped
+        return (sieve.dropped, endsDamaged)
     }
 
     private mutating func setAside(_ file: String, _ reason: String) throws(StorageError) {
@@ -135,7 +138,8 @@ extension ArchiveRepair {
     }
 
     private mutating func mendFrames(
-        _ log: SegmentLog, _ number: UInt32, isNewest: Bool, without dropped: [BatchSieve<Frame>.Dropped]
+        _ log: SegmentLog, _ number: UInt32, isNewest: Bool, goesOn: Bool,
+        without dropped: [BatchSieve<Frame>.Dropped]
     ) throws(StorageError) {
         guard let pin = try log.pinIfPresent(number) else {
             throw .corrupted(path: log.path(of: number), offset: 0, reason: "it can't be read any more")
@@ -157,7 +161,7 @@ extension ArchiveRepair {
         }
         stretches = ArchiveRepair.united(stretches + dropped.map { $0.first.offset..<$0.end.offset })
         var tail = result.isBlankBehind ? nil : result.end..<log.view(pin).writtenEnd
-        if !isNewest, endsInBatch, let rest = tail {
+        if goesOn, endsInBatch, let rest = tail {
             // Zeros would say that the rest of a batch never came, and end what counts of it.
             let end = max(rest.upperBound, rest.lowerBound + Frame.headerBytes)
             stretches.append(rest.lowerBound..<min(end, log.view(pin).bytes & ~7))

@@ -275,15 +275,18 @@ extension ArchiveSection {
             }
             try replayWaiting()
             if let pin = try sieve.endSegment(log, pin) { pins.append(pin) }
+            let damagedEnd = number == numbers.last ? sieve.damagedEnd : nil
+            let end = damagedEnd ?? result.end
             if !result.isBlankBehind {
-                if number != numbers.last {
+                if number != numbers.last || damagedEnd != nil {
                     findings.note("\(log.path(of: number)): no valid entry from byte \(result.end) on")
-                } else if engine.attachment != nil {
+                }
+                if number == numbers.last, engine.attachment != nil {
                     // The remains of an operation that was not acknowledged.
-                    try segments.clearRemains(pin, from: result.end)
+                    try segments.clearRemains(pin, from: end)
                 }
             }
-            index.head = Location(segment: number, offset: result.end)
+            index.head = Location(segment: number, offset: end)
             crashPoint(.rebuildSegmentDone)
         }
         let cut = try sieve.endLog(replaySoon)

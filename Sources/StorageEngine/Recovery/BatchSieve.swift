@@ -30,6 +30,8 @@ struct BatchSieve<Item> {
         var hole: Hole
         /// Behind the last of its frames that are there.
         var framesEnd: Int?
+        /// Whether what is missing at its end begins with a checksum. That is written last.
+        var endsWritten = false
         var items: [(item: Item, location: Location)] = []
     }
 
@@ -116,6 +118,15 @@ struct BatchSieve<Item> {
         else { return }
         let isLost = try looksLost(present.reached..<end, isEnd: true, zeros)
         open?.hole = max(present.hole, isLost ? .lost : .damaged)
+        guard !isLost, present.hole == .none || present.reached == present.framesEnd else { return }
+        open?.endsWritten = try zeros(present.reached..<min(present.reached + 4, end)) == false
+    }
+
+    /// Where the batch at the end of the log ends that counts although its last frames are damaged: the log goes on behind it, or
+    /// they would be taken for frames that were never written. Known at the end of the last segment.
+    var damagedEnd: Int? {
+        guard let open, open.hole == .damaged, open.endsWritten else { return nil }
+        return open.end
     }
 
     /// At the end of the log. Gives the batch on, or gives the place where one begins that is not whole and so never
@@ -135,7 +146,9 @@ struct BatchSieve<Item> {
         case .mended: counts = true
         // All of it had come to the medium, if its writer ever came to its end.
         case .damaged:
-            counts = !atLogEnd || present.framesEnd != nil && present.framesEnd == present.end
+            counts =
+                !atLogEnd || present.endsWritten
+                || present.framesEnd != nil && present.framesEnd == present.end
         case .lost: counts = false
         }
         guard counts else {
@@ -148,14 +161,22 @@ struct BatchSieve<Item> {
         for (item, location) in present.items { try emit(item, location) }
     }
 
-    /// Whether a stretch without a valid frame is one that never came to the medium: all that it has of a sector of 512 bytes,
-    /// which media write whole, is zero. What was written and damaged later is not, unless its value is. A sector that it ends
-    /// in came with the frame that follows; `isEnd`: the batch ends there, and no frame of it follows.
+    /// Whether a stretch without a valid frame is one that never came to the medium, or not as it was in the end: it has no
+    /// checksum, which is written last; all that it has of a sector of 512 bytes, which media write whole, is zero; or the end of a
+    /// page of 4,096 is, which systems write whole, perhaps when half of it was filled. What was written and damaged later is not
+    /// like that, unless its value is. A sector that it ends in came with the frame that follows; `isEnd`: the batch ends there, and
+    /// no frame of it follows.
     private func looksLost(_ range: Range<Int>, isEnd: Bool, _ zeros: Zeros) throws(StorageError) -> Bool {
         var start = range.lowerBound
+        guard start < range.upperBound else { return false }
+        if try zeros(start..<min(start + 4, range.upperBound)) { return true }
         while start < range.upperBound {
             let end = (start / 512 + 1) * 512
-            if end <= range.upperBound || isEnd, try zeros(start..<min(end, range.upperBound)) { return true }
+            let stop = min(end, range.upperBound)
+            if end <= range.upperBound || isEnd {
+                let isPageEnd = stop % 4096 == 0 || isEnd && stop == range.upperBound
+                if try zeros(max(isPageEnd ? stop - 64 : start, range.lowerBound)..<stop) { return true }
+            }
             start = end
         }
         return false

@@ -17,7 +17,7 @@ HEADER = struct.Struct("<IIHHBBHQQqq")  # "Frames"
 PUT, DELETE, DELETE_ALL, EVICT, MOVE, RESIDENT, VOID, BATCH = 1, 2, 3, 4, 5, 9, 10, 12  # "Frame kinds"
 EVICTIONS, PLACE_IN_BATCH = 1, 8  # "Frame extensions"
 LOG = 3  # "Descriptors"
-SECTOR = 512
+PAGE, SECTOR = 4096, 512
 
 
 def crc_table():
@@ -119,12 +119,17 @@ def pieces(data, seed):
 
 
 def never_came(data, start, end, batch_end=None):
-    """Whether of a sector all is zero that a stretch of damage has of it."""
+    """Whether a stretch of damage begins without a checksum, is zero where it has a sector, or where a page or its batch ends."""
     end = end if batch_end is None else min(end, batch_end)
+    if not any(data[start:start + 4]):
+        return True
     for at in [start] + list(range(start // SECTOR * SECTOR + SECTOR, end, SECTOR)):
         stop = at // SECTOR * SECTOR + SECTOR
         # A frame of the batch that follows in this sector came with it.
-        if (stop <= end or end == batch_end) and not any(data[at:min(stop, end)]):
+        if stop > end and end != batch_end:
+            continue
+        stop = min(stop, end)
+        if not any(data[max(start, stop - 64) if stop % PAGE == 0 or stop == batch_end else at:stop]):
             return True
     return False
 
@@ -135,6 +140,7 @@ class Batch:
     def __init__(self, location, end):
         self.location, self.end = location, end
         self.frames, self.is_damaged, self.is_lost, self.is_mended = [], False, False, False
+        self.ends_written = False  # what is missing at its end begins with a checksum
 
     def note(self, data, start, end, frame):
         """Takes damage, or a `void` of a repair."""
@@ -149,7 +155,7 @@ class Batch:
         if self.is_lost:
             return False
         is_headless = self.end is None and not self.is_damaged
-        return reached == self.end or is_headless or self.is_mended or not is_at_end
+        return reached == self.end or self.ends_written or is_headless or self.is_mended or not is_at_end
 
     def is_whole(self, reached):
         return not self.is_damaged and not self.is_mended and reached == self.end
@@ -206,6 +212,8 @@ def log(segments, kind):
         if batch.end is not None:
             for piece in pending:
                 batch.note(data, *piece)
+            if len(pending) == 1 and pending[0][2] is None and pending[0][0] == reached < batch.end:
+                batch.ends_written = any(data[reached:reached + 4])
             if reached < batch.end and not pending and place < len(rest):
                 batch.note(data + bytes(batch.end - len(data)), reached, batch.end, None)
         stretch = [(number, data, piece) for piece in pending]

@@ -92,10 +92,28 @@ import Testing
         #expect(later.batch == 19 && !later.before && later.after)
     }
 
-    /// Where the last frame is damaged, nothing tells that its writer ever came to an end.
-    @Test func damageOfTheLastFrame() throws {
+    /// Where the last frame is damaged, its checksum, which is written last, tells that its writer came to an end.
+    @Test(arguments: [false, true]) func damageOfTheLastFrame(repaired: Bool) throws {
         let damage = try BatchDamageTests()
         try damage.change(22_000..<22_001, to: 99)
+        for _ in 0..<3 {
+            let found = try damage.found(repaired: repaired)
+            #expect(found.batch == 20 && found.before)
+        }
+        let store = try Store.open(at: damage.folder.store)
+        try store.archive(named: "A").put([1], forKey: "after")
+        store.close()
+        for _ in 0..<2 {
+            let later = try damage.found(repaired: repaired)
+            #expect(later.batch == 20 && later.before && later.after)
+        }
+    }
+
+    /// A writer that died in the middle of the last frame hasn't written its checksum.
+    @Test func theLastFrameWasNeverFinished() throws {
+        let damage = try BatchDamageTests()
+        // It has 80 bytes.
+        try damage.change(21_944..<21_948, to: 0)
         let found = try damage.found(repaired: false)
         #expect(found.batch == 0 && found.before)
     }
