@@ -256,9 +256,10 @@ struct SnapshotBuilder {
                 path: log.path(of: $0.segment), offset: $0.offset,
                 reason: "one or more messages fail their checksums")
         }
-        // Where zeros are in place of whole frames at the end of a segment, only the index knows of them.
-        if result.damaged.isEmpty, items.count < counted, isSettled(at: end),
-            counted == engine.index.entryCount
+        // Where zeros are in place of whole frames at the end of a segment, only the index knows of them. Where somebody is changing
+        // it, or died doing so, its count is none.
+        if result.damaged.isEmpty, items.count < counted, index.sectionOwner == 0, engine.index.head == end,
+            engine.index.firstMessage == begin, counted == engine.index.entryCount
         {
             result.damaged.append(
                 .corrupted(
