@@ -23,7 +23,7 @@ struct ChangingLog {
     func view(_ pin: SegmentLog.Pin) -> ChangingSegment { ChangingSegment(self, pin) }
 
     /// Makes everything from `offset` on read as never written, on the medium too, whatever the durability: of a batch that is
-    /// written there next a power loss may leave what was there before, and only zeros tell that a page of it never came.
+    /// written there next a power loss may leave what was there before, and only zeros tell that a part of it never came.
     func clearRemains(_ pin: SegmentLog.Pin, from offset: Int) throws(StorageError) {
         guard let first = log.view(pin).firstWritten(from: offset) else { return }
         // Its first word goes last: by it whoever comes after a death in between sees that there is something to clear.

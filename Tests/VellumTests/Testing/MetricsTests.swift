@@ -7,13 +7,19 @@ import VellumTesting
 /// Whoever wanted to see in a dashboard how well a cache works copied its statistics by hand.
 @Suite struct MetricsTests {
     private let store = TestStore()
+    private let kit = TestMetrics()
 
-    @Test func whatHappensIsReported() async throws {
-        let kit = TestMetrics()
+    /// An archive that has a note already when it begins to be reported.
+    private func reportedNotes() throws -> (ArchiveManager<Note>, ArchiveMetrics) {
         let notes = try store.factory.archives(for: Note.self)
         notes.record(Note(primaryKey: "before", text: ""))
         let metrics = ArchiveMetrics(factory: kit)
         metrics.add(notes)
+        return (notes, metrics)
+    }
+
+    @Test func whatHappensIsReported() async throws {
+        let (notes, metrics) = try reportedNotes()
         func counted(_ name: String) throws -> Int64 {
             try kit.expectCounter("vellum.\(name)", [("archive", "Note")]).totalValue
         }
@@ -39,11 +45,7 @@ import VellumTesting
     }
 
     @Test func callsThatGoToTheStoreAreTimed() async throws {
-        let kit = TestMetrics()
-        let notes = try store.factory.archives(for: Note.self)
-        notes.record(Note(primaryKey: "before", text: ""))
-        let metrics = ArchiveMetrics(factory: kit)
-        metrics.add(notes)
+        let (notes, _) = try reportedNotes()
         func durations(_ call: String) throws -> [Int64] {
             try kit.expectTimer("vellum.duration", [("archive", "Note"), ("call", call)]).values
         }
