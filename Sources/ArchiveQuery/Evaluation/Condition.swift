@@ -217,8 +217,8 @@ extension QueryPredicate {
                 try item.count().map { relation.holds($0 < number ? -1 : $0 > number ? 1 : 0) } ?? false
             }
         case .isIn(let property, let literals):
-            let values = literals.map(LiteralValue.init)
-            return PropertyCondition(shape.access(to: property)) { LiteralValue.contains(values, $0) }
+            let values = LiteralSet(literals)
+            return PropertyCondition(shape.access(to: property)) { values.place(of: $0) != nil }
         case .contains(let property, let text, let caseSensitive):
             let search = TextSearch(text, caseSensitive: caseSensitive)
             return PropertyCondition(shape.access(to: property), isSearch: true) { item in
@@ -231,20 +231,26 @@ extension QueryPredicate {
         case .matches(let property, let pattern):
             return try Self.matching(pattern, shape.access(to: property), warnings)
         case .hasAny(let property, let literals):
-            let values = literals.map(ElementValue.init)
+            let values = LiteralSet(literals)
             return PropertyCondition(shape.access(to: property)) { (item) throws(CBORError) in
-                for value in values where try value.isElement(of: item) { return true }
-                return false
+                var isMet = false
+                try values.forEachElement(of: item) { _ in
+                    isMet = true
+                    return false
+                }
+                return isMet
             }
         case .hasAll(let property, let literals):
-            let values = literals.map(ElementValue.init)
+            let values = LiteralSet(literals)
             return PropertyCondition(shape.access(to: property)) { (item) throws(CBORError) in
                 // Even of nothing only an array or a text has all.
                 guard item.hasElements else { return false }
-                for value in values {
-                    guard try value.isElement(of: item) else { return false }
+                var found: Set<Int> = []
+                try values.forEachElement(of: item) { place in
+                    found.insert(place)
+                    return found.count < values.count
                 }
-                return true
+                return found.count == values.count
             }
         case .presence(let property, let presence):
             return PropertyCondition(shape.access(to: property)) { presence.isMet(by: $0) }
@@ -265,36 +271,6 @@ extension QueryPredicate {
             default: false
             }
         }
-    }
-}
-
-/// A value that is looked for in arrays, or a character in texts.
-private struct ElementValue {
-    private let value: LiteralValue
-    private let character: Character?
-
-    init(_ literal: QueryLiteral) {
-        value = LiteralValue(literal)
-        if case .text(let text) = literal, text.count == 1 { character = text.first } else { character = nil }
-    }
-
-    func isElement(of item: StoredItem) throws(CBORError) -> Bool {
-        switch item {
-        case .array:
-            var isFound = false
-            try item.forEachElement { element in
-                isFound = value.isMet(.equal, by: element)
-                return !isFound
-            }
-            return isFound
-        case .text(let text): return isElement(of: MarkOrder.string(text))
-        case .string(let text): return isElement(of: MarkOrder.string(text))
-        default: return false
-        }
-    }
-
-    private func isElement(of text: String) -> Bool {
-        if let character { text.contains(character) } else { false }
     }
 }
 

@@ -51,11 +51,6 @@ enum LiteralValue {
         default: false
         }
     }
-
-    /// Whether one of the values is equal to the item.
-    static func contains(_ values: [LiteralValue], _ item: StoredItem) -> Bool {
-        values.contains { $0.isMet(.equal, by: item) }
-    }
 }
 
 extension QueryRelation {

@@ -2,6 +2,7 @@ import ArchiveQuery
 import CBOR
 import Foundation
 import StorageEngine
+import TestSupport
 import Testing
 
 /// Every row of the language's table, on a property that matches, doesn't, is null, is missing, and is of other kinds.
@@ -144,6 +145,54 @@ struct ConditionTests {
         #expect(try source.keys("find p > 9223372036854775807 and p < 1e19") == ["5"])
         #expect(try source.keys("find p > 1.7976931348623157e308") == ["4"])
         #expect(try source.keys("sort p | limit 3") == ["1", "6", "2"])
+    }
+
+    /// A list is looked up in another way than one value is compared, and must say the same of each row.
+    @Test func aListMeansWhatItsItemsMean() throws {
+        let numbers = [
+            "0", "-0.0", "7", "7.0", "0.1", "0.10000000000000000000001", "2.5", "18446744073709551615",
+            "18446744073709551616", "18446744073709551616.0", "36893488147419103232.0", "1e300", "1e400",
+            "-1e300",
+            "9007199254740992.0", "9007199254740993", "-9223372036854775808", "-9223372036854775809",
+        ]
+        let texts = [
+            "", "K", "\u{212a}", "k", "caf\u{e9}", "cafe\u{301}", "cafe", "7", "\u{e9}", "e\u{301}", "e",
+            String(repeating: "e\u{301}\u{323}", count: 700),
+            String(repeating: "e\u{323}\u{301}", count: 700),
+        ]
+        let stored = numbers + ["true", "false", "null"] + texts.map { "\"\($0)\"" }
+        let literals = stored.filter {
+            !["18446744073709551616", "-9223372036854775809", "1e400"].contains($0)
+        }
+        let one = try ListSource(json: stored.map { #"{"p":\#($0)}"# })
+        let several = try ListSource(
+            json: stored.indices.map { place in
+                #"{"p":[\#(stored[place]),\#(stored[(place * 7 + 3) % stored.count])]}"#
+            } + texts.map { "{\"p\":\"\($0)\"}" })
+        var random = SeededGenerator(seed: 20)
+        var met = 0
+        for _ in 0..<200 {
+            let items = literals.shuffled(using: &random).prefix(Int.random(in: 1...6, using: &random))
+            let list = "[" + items.joined(separator: ", ") + "]"
+            let equal = try one.keys("find " + items.map { "p = \($0)" }.joined(separator: " or "))
+            #expect(try one.keys("find p in \(list)") == equal, "\(list)")
+            let any = try several.keys("find " + items.map { "p has \($0)" }.joined(separator: " or "))
+            #expect(try several.keys("find p has any \(list)") == any, "\(list)")
+            let all = try several.keys("find " + items.map { "p has \($0)" }.joined(separator: " and "))
+            #expect(try several.keys("find p has all \(list)") == all, "\(list)")
+            met += equal.count + all.count
+        }
+        #expect(met > 400)
+        for value in literals {
+            let equal = try one.keys("find p = \(value)")
+            let arrays = try several.keys("find p has \(value)").compactMap(Int.init).filter {
+                $0 < stored.count
+            }
+            let expected = stored.indices.filter { index in
+                [index, (index * 7 + 3) % stored.count].contains { equal.contains(String($0)) }
+            }
+            #expect(arrays == expected, "\(value)")
+        }
     }
 
     @Test func whatIsNoNumberDiffersFromAll() throws {
