@@ -4,7 +4,8 @@ extension ArchiveOpening {
     enum Creation {
         /// Another made it first.
         case existed
-        /// `inNewFolder`: else the folder was there, empty, as what is left of an archive that lost its files.
+        /// `inNewFolder`: nobody had made it before, or whoever did is still at it; else the folder was there, empty, as what
+        /// is left of an archive that lost its files.
         case made(inNewFolder: Bool)
     }
 
@@ -33,10 +34,12 @@ extension ArchiveOpening {
         in store: OpenFile, name: String, configuration: ArchiveConfiguration
     ) throws(StorageError) -> Creation {
         let folderName = ArchiveName.folder(for: name)
-        let isNew = try store.makeFolder(named: folderName)
+        var isNew = try store.makeFolder(named: folderName)
         crashPoint(.archiveFolderMade)
         do throws(StorageError) {
             let folder = try store.folder(named: folderName)
+            // One that another is just making. If both fail, the last removes it.
+            if !isNew { isNew = try folder.hasEntry(named: OpeningTurn.fileName) }
             let turn = try OpeningTurn.take(in: folder, archive: name)
             defer { turn.pass() }
             if try folder.hasEntry(named: Descriptor.fileName) { return .existed }

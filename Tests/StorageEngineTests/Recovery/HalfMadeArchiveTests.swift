@@ -74,6 +74,25 @@ import Testing
         #expect(try store.emptyArchiveNames() == [])
     }
 
+    /// What broke: the first couldn't remove the folder, since the second had come into it, and the second left it, since it
+    /// had found it.
+    @Test func theLastOfTwoWhoFailRemovesIt() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let store = try Store.open(at: folder.store)
+        let place = folder.store + "/New.archive"
+        // As one that is making it has it.
+        try FileManager.default.createDirectory(
+            atPath: place, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        #expect(
+            FileManager.default.createFile(
+                atPath: place + "/opening", contents: nil, attributes: [.posixPermissions: 0o600]))
+        let plan = FaultPlan(.fails(ENOSPC), call: .allocate, under: place, number: 1, isLasting: true)
+        SystemFaults.install(plan)
+        defer { SystemFaults.remove(plan) }
+        #expect(throws: StorageError.self) { try store.archive(named: "New", orCreate: configuration) }
+        #expect(!FileManager.default.fileExists(atPath: place))
+    }
+
     /// One fails to make it again and again, and removes what it began, while others come into that folder.
     @Test func othersMakeItMeanwhile() async throws {
         let folder = try TemporaryFolder(inMemory: true)
