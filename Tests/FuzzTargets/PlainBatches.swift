@@ -69,13 +69,13 @@ struct PlainBatches {
                     stop = upper
                 }
                 guard stop % 4096 == 0 || stop == end else { return isZero(start..<stop) }
-                return isZero(max(range.lowerBound, stop - 64)..<stop)
+                return isZero(max(start, stop - 64)..<stop)
             }
         }
 
         func counts(upTo reached: Int, isAtEnd: Bool) -> Bool {
             if isLost { return false }
-            return isMended || reached == end || endsWritten || !isDamaged && end == nil || !isAtEnd
+            return isMended || reached == end || endsWritten || end == nil || !isAtEnd
         }
 
         func isWhole(upTo reached: Int) -> Bool { !isDamaged && !isMended && reached == end }

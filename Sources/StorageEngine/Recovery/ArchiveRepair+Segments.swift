@@ -83,7 +83,7 @@ extension ArchiveRepair {
     }
 
     /// Batches that are not whole and don't count: their frames are taken out, so that they never will. And whether the log ends
-    /// with one that counts, of which the last frames are damaged.
+    /// with one that counts, of which the last frames are damaged or gone.
     private func droppedBatches(
         _ log: SegmentLog, _ numbers: [UInt32]
     ) throws(StorageError) -> ([BatchSieve<Frame>.Dropped], endsDamaged: Bool) {
@@ -99,8 +99,10 @@ extension ArchiveRepair {
             if let pin = try sieve.endSegment(log, pin) { pins.append(pin) }
         }
         let endsDamaged = sieve.damagedEnd != nil
-        _ = try sieve.endLog { (_, _) throws(StorageError) in }
-        return (sieve.dropped, endsDamaged)
+        let cut = try sieve.endLog { (_, _) throws(StorageError) in }
+        // What the index names had come to the medium, whatever it looks like now.
+        let dropped = witness?.unknown(of: sieve.dropped) ?? sieve.dropped
+        return (dropped, endsDamaged || cut != nil && dropped.last?.first != cut)
     }
 
     private mutating func setAside(_ file: String, _ reason: String) throws(StorageError) {
@@ -161,8 +163,9 @@ extension ArchiveRepair {
         }
         stretches = ArchiveRepair.united(stretches + dropped.map { $0.first.offset..<$0.end.offset })
         var tail = result.isBlankBehind ? nil : result.end..<log.view(pin).writtenEnd
-        if goesOn, endsInBatch, let rest = tail {
+        if goesOn, endsInBatch, tail != nil || isNewest {
             // Zeros would say that the rest of a batch never came, and end what counts of it.
+            let rest = tail ?? result.end..<result.end
             let end = max(rest.upperBound, rest.lowerBound + Frame.headerBytes)
             stretches.append(rest.lowerBound..<min(end, log.view(pin).bytes & ~7))
             tail = nil

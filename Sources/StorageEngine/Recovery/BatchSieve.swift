@@ -144,10 +144,10 @@ struct BatchSieve<Item> {
         switch present.hole {
         case .none: counts = present.reached == present.end || !atLogEnd
         case .mended: counts = true
-        // All of it had come to the medium, if its writer ever came to its end.
+        // All of it had come to the medium, if its writer ever came to its end; that only its first frame tells.
         case .damaged:
             counts =
-                !atLogEnd || present.endsWritten
+                !atLogEnd || present.endsWritten || present.end == nil
                 || present.framesEnd != nil && present.framesEnd == present.end
         case .lost: counts = false
         }
@@ -175,7 +175,8 @@ struct BatchSieve<Item> {
             let stop = min(end, range.upperBound)
             if end <= range.upperBound || isEnd {
                 let isPageEnd = stop % 4096 == 0 || isEnd && stop == range.upperBound
-                if try zeros(max(isPageEnd ? stop - 64 : start, range.lowerBound)..<stop) { return true }
+                // Of the sector before, which came, nothing is asked.
+                if try zeros(max(isPageEnd ? stop - 64 : start, start)..<stop) { return true }
             }
             start = end
         }

@@ -13,6 +13,8 @@ struct IndexWitness {
     /// Of a log archive: segments that aren't there, if it has fewer messages than this.
     private let gaps: [UInt32]
     private let messages: Int
+    /// The index, where it is one of this boot that can be trusted.
+    private let memory: IndexMemory?
 
     /// `nil` when there is no index of this archive that may be read. `mark`: its clean mark, if that has been looked
     /// at and taken away.
@@ -41,12 +43,12 @@ struct IndexWitness {
         let isTrustworthy = mark == .right || (mark == .none && header.isOf(file, status))
         let head = header.head
         guard isTrustworthy, state == .ready || state == .syncFailed else {
-            (end, missing, gaps, messages) = (.none, [], [], 0)
+            (end, missing, gaps, messages, self.memory) = (.none, [], [], 0, nil)
             return
         }
         guard header.isOfThisBoot, state == .ready else {
             let synced = header.syncedHead
-            (end, missing, gaps, messages) = (synced <= head ? synced : .none, [], [], 0)
+            (end, missing, gaps, messages, self.memory) = (synced <= head ? synced : .none, [], [], 0, nil)
             return
         }
         end = head
@@ -62,6 +64,26 @@ struct IndexWitness {
         let isQuiet = index.sectionOwner == 0
         gaps = isLog && isQuiet ? absent : []
         messages = gaps.isEmpty ? 0 : index.entryCount
+        self.memory = memory
+    }
+
+    /// Those of the batches, which are in their order, of which it names no frame: the others were whole once. Costs a pass
+    /// over the index where there are any.
+    func unknown<Item>(of batches: [BatchSieve<Item>.Dropped]) -> [BatchSieve<Item>.Dropped] {
+        guard let memory, !batches.isEmpty else { return batches }
+        defer { withExtendedLifetime(memory) {} }
+        let index = IndexView(memory)
+        var isKnown = [Bool](repeating: false, count: batches.count)
+        for number in 0..<index.usedEntries {
+            guard let location = index.entry(number + 1)?.location else { continue }
+            var (low, high) = (0, batches.count)
+            while low < high {
+                let middle = (low + high) / 2
+                if batches[middle].end <= location { low = middle + 1 } else { high = middle }
+            }
+            if low < batches.count, batches[low].first <= location { isKnown[low] = true }
+        }
+        return zip(batches, isKnown).filter { !$0.1 }.map(\.0)
     }
 
     /// What the log lacks, by this witness, when it ends at `end` and, of a log archive, has that many messages.

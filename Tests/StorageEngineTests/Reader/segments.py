@@ -129,7 +129,7 @@ def never_came(data, start, end, batch_end=None):
         if stop > end and end != batch_end:
             continue
         stop = min(stop, end)
-        if not any(data[max(start, stop - 64) if stop % PAGE == 0 or stop == batch_end else at:stop]):
+        if not any(data[max(at, stop - 64) if stop % PAGE == 0 or stop == batch_end else at:stop]):
             return True
     return False
 
@@ -154,7 +154,7 @@ class Batch:
     def counts(self, reached, is_at_end):
         if self.is_lost:
             return False
-        is_headless = self.end is None and not self.is_damaged
+        is_headless = self.end is None
         return reached == self.end or self.ends_written or is_headless or self.is_mended or not is_at_end
 
     def is_whole(self, reached):

@@ -174,6 +174,64 @@ import Testing
         #expect(found.batch == 20 && !found.before && found.after)
     }
 
+    /// What broke: at the end of the log that cost all of the batch, without a word.
+    @Test(arguments: [false, true])
+    func damageOfTheFirstFrameAtTheEndOfTheLog(repaired: Bool) throws {
+        let damage = try BatchDamageTests()
+        try damage.change(290..<291, to: 99)
+        for _ in 0..<2 {
+            let found = try damage.found(repaired: repaired)
+            #expect(found.batch == 20 && !found.before)
+            let store = try Store.open(at: damage.folder.store)
+            defer { store.close() }
+            #expect(try store.archive(named: "A").check().clean == repaired)
+        }
+    }
+
+    /// What broke: a sector of zeros looks as if the batch had never come to the medium, and a repair gave up entries that the
+    /// index still led to.
+    @Test(arguments: [(9216..<9728, 19), (21_950..<22_100, 20)])
+    func aRepairKeepsWhatTheIndexNames(zeros: Range<Int>, left: Int) throws {
+        let damage = try BatchDamageTests()
+        try damage.change(zeros, to: 0)
+        let store = try Store.open(at: damage.folder.store)
+        #expect(try store.repair(archiveNamed: "A").entries >= left)
+        store.close()
+        for _ in 0..<2 {
+            let found = try damage.found(repaired: false)
+            #expect(found.batch == left)
+            let store = try Store.open(at: damage.folder.store)
+            defer { store.close() }
+            #expect(try store.archive(named: "A").check().clean)
+        }
+    }
+
+    /// What broke: where a batch ended shortly behind the border of a page or sector, the end of the one before was asked
+    /// whether it had come as well, and it had.
+    @Test(arguments: [(512, 240), (4096, 3800)]) func theLastBytesDidNotCome(border: Int, least: Int) throws {
+        for bytes in least..<least + 100 {
+            let folder = try TemporaryFolder(inMemory: true)
+            let segment = folder.archivePath("A", "00000001.segment")
+            try {
+                let store = try Store.open(at: folder.store)
+                defer { store.close() }
+                let archive = try store.archive(
+                    named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+                var batch = Batch()
+                batch.put([UInt8](repeating: 1, count: 16), forKey: "a")
+                batch.put([UInt8](repeating: 2, count: bytes), forKey: "b")
+                try archive.apply(batch)
+            }()
+            let written = try Data(contentsOf: URL(fileURLWithPath: segment))
+            let end = try #require(written.lastIndex { $0 != 0 })
+            try (written.prefix(border) + Data(repeating: 0, count: written.count - border)).write(
+                to: URL(fileURLWithPath: segment))
+            try folder.removeIndex("A")
+            let archive = try Store.open(at: folder.store).archive(named: "A")
+            #expect(try archive.entries().count == (end < border ? 2 : 0), "\(bytes) bytes")
+        }
+    }
+
     /// Every cut of the log leaves all of a batch or nothing. Its last frame ends at byte 22,024.
     @Test func cutAnywhere() throws {
         let whole = try Data(contentsOf: URL(fileURLWithPath: segment))
