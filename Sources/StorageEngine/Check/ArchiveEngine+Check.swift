@@ -65,9 +65,17 @@ private struct CheckPass {
     var findings = CheckFindings()
     private var account: LogAccount
     private var sieve: BatchSieve<LoggedFrame>
-    /// What the index lists, by location, and the key of each where the log has that frame.
-    private let references: [EntryReference]
-    private var keys: [UInt64?]
+    /// An entry that the index lists.
+    private struct Listed {
+        let location: Location
+        let valueBytes: UInt32
+        let number: UInt32
+        /// That of the frame, where the log has it; else 0.
+        var key: UInt64 = 0
+    }
+
+    /// By location.
+    private var listed: [Listed]
     private var next = 0
     private let totals: (entries: Int, bytes: UInt64)
     private let begin: Location
@@ -80,15 +88,23 @@ private struct CheckPass {
         self.engine = engine
         begin = engine.index.head
         findings.head = begin
-        let all = try engine.liveReferences(all: true)
-        references = all.filter { $0.tier != .memory }.sorted { $0.location < $1.location }
-        totals = (engine.index.entryCount - (all.count - references.count), engine.index.valueBytes)
+        var inMemory = 0
+        listed = []
+        for entry in try engine.liveReferences(all: true) {
+            if entry.tier == .memory {
+                inMemory += 1
+            } else {
+                listed.append(
+                    Listed(location: entry.location, valueBytes: entry.valueBytes, number: entry.number))
+            }
+        }
+        listed.sort { $0.location < $1.location }
+        totals = (engine.index.entryCount - inMemory, engine.index.valueBytes)
         end = engine.index.head
         oldest = engine.index.oldestSegment
-        keys = [UInt64?](repeating: nil, count: references.count)
         account = try LogAccount(kind: engine.kind)
         sieve = BatchSieve(kind: engine.kind)
-        account.last.reserveCapacity(references.count)
+        account.last.reserveCapacity(listed.count)
     }
 
     private mutating func note(_ problem: String) { findings.found.note(problem) }
@@ -212,16 +228,14 @@ private struct CheckPass {
     }
 
     private mutating func meet(_ frame: LoggedFrame) throws(StorageError) {
-        while next < references.count, references[next].location < frame.location { next += 1 }
-        guard next < references.count, references[next].location == frame.location,
-            !frame.key.isEmpty
-        else { return }
+        while next < listed.count, listed[next].location < frame.location { next += 1 }
+        guard next < listed.count, listed[next].location == frame.location, !frame.key.isEmpty else { return }
         let key = account.hash(of: frame)
-        keys[next] = key
-        if let problem = try lookUp(frame), isListed(references[next]) {
+        listed[next].key = key
+        if let problem = try lookUp(frame), isListed(listed[next]) {
             astray.append((key, frame.location, problem))
         }
-        if let line = try line(of: references[next]), line.location == frame.location,
+        if let line = try line(of: listed[next]), line.location == frame.location,
             line.owner != frame.owner.withUnsafeBytes(engine.ownerTag)
         {
             let problem =
@@ -231,14 +245,14 @@ private struct CheckPass {
     }
 
     /// What an entry's line says now, if it is there.
-    private func line(of reference: EntryReference) throws(StorageError) -> EntryLine? {
+    private func line(of reference: Listed) throws(StorageError) -> EntryLine? {
         guard let slot = engine.index.entry(reference.number) else { return nil }
         return try engine.line(reference.number, slot, settled: .none)
     }
 
     /// Whether the index still names what it did when it was listed. The log may tell only in segments that are begun while
     /// it is read why it doesn't.
-    private func isListed(_ reference: EntryReference) -> Bool {
+    private func isListed(_ reference: Listed) -> Bool {
         guard let slot = engine.index.entry(reference.number) else { return false }
         return slot.location == reference.location && engine.index.marks.isVisible(reference.number, slot)
     }
@@ -270,7 +284,7 @@ private struct CheckPass {
         // Segments that were reclaimed meanwhile said things that are no longer known: what was live in them
         // has been copied, perhaps to a segment that is younger than this check.
         let reclaimed = engine.index.oldestSegment
-        var words = account.last
+        var words = account.takeLast()
         if engine.kind == .log {
             let oldest = max(engine.index.firstMessage, account.oldestMessage)
             words = words.filter { $0.value.location >= oldest }
@@ -303,12 +317,13 @@ private struct CheckPass {
     }
 
     private mutating func compareReferences(_ words: inout [UInt64: LogAccount.Word], _ reclaimed: UInt32) {
-        for (reference, key) in zip(references, keys) where reference.location.segment >= reclaimed {
-            guard let key, let word = words[key], word.location == reference.location else {
+        for reference in listed where reference.location.segment >= reclaimed {
+            let key = reference.key
+            guard let word = words[key], word.location == reference.location else {
                 if reference.location >= begin { continue }
                 // Its key's last word may be a later one that names another place.
-                if let key, let word = words[key], word.isNew { continue }
-                if key == nil, reference.location.segment < engine.index.oldestSegment { continue }
+                if let word = words[key], word.isNew { continue }
+                if key == 0, reference.location.segment < engine.index.oldestSegment { continue }
                 note("the index names an entry at \(describe(reference.location)) that the log does not have")
                 continue
             }

@@ -43,7 +43,15 @@ struct LogAccount {
         hash = KeyHash(k0: secret.uint64(), k1: secret.uint64())
     }
 
-    func hash(of frame: LoggedFrame) -> UInt64 { frame.key.withUnsafeBytes { hash($0) } }
+    /// Never 0.
+    func hash(of frame: LoggedFrame) -> UInt64 { max(1, frame.key.withUnsafeBytes { hash($0) }) }
+
+    /// The last words; the account is over with that.
+    mutating func takeLast() -> [UInt64: Word] {
+        keys = [:]
+        defer { last = [:] }
+        return last
+    }
 
     /// Takes the next frame into account; `isNew`: it was appended since the check began.
     mutating func note(_ frame: LoggedFrame, isNew: Bool) {
