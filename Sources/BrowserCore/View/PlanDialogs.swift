@@ -14,7 +14,7 @@ extension OverlayPlaces {
             words = self.words(change, plan)
             body = targets(plan, model)
             if isTall {
-                body.append("Entries that change from now on are left alone.")
+                body.append("Entries that changed after they were listed are left alone.")
                 if model.size.rows >= 16 || isBeyondBudget(plan, model) {
                     body.append(grace(plan, change, model))
                 }
