@@ -1,4 +1,5 @@
 import Foundation
+import Observation
 import StorageEngine
 import TestSupport
 import Testing
@@ -117,5 +118,35 @@ import Vellum
             people.record(Person(name: "ada", age: age + 1))
         }
         #expect(people.access(archiveWithKey: "ada")?.age == 38)
+    }
+
+    /// A view that shows it hears of each change by whatever process; nobody follows when it is gone.
+    @MainActor @Test func viewsObserveIt() async throws {
+        let factory = store.factory()
+        let notes = try factory.archives(for: Note.self)
+        let other = try store.factory().archives(for: Note.self)
+        other.record(note("a", "1"))
+        var value: ObservedValue<Note?>? = notes.values(forKey: "a").observed()
+        #expect(value?.value == nil && value?.isKnown == false)
+        for text in ["1", "2", "3"] {
+            if text != "1" { other.record(note("a", text)) }
+            while let value, value.value?.text != text {
+                await withCheckedContinuation { continuation in
+                    withObservationTracking {
+                        _ = value.value
+                    } onChange: {
+                        continuation.resume()
+                    }
+                }
+                await Task.yield()
+            }
+        }
+        #expect(value?.isKnown == true)
+        let results = notes.where(\.text, .contains("3")).values().observed()
+        while !results.isKnown { await Task.yield() }
+        #expect(results.value.map(\.primaryKey) == ["a"])
+        weak let gone = value
+        value = nil
+        #expect(gone == nil)
     }
 }
