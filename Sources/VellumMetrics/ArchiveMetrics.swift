@@ -28,6 +28,7 @@ public final class ArchiveMetrics: Sendable {
     private let factory: any MetricsFactory
     private let sources = Mutex<[Source]>([])
 
+    /// Metrics of no archive yet.
     /// - Parameter factory: where metrics go; by default where all of the program go.
     public init(factory: any MetricsFactory = MetricsSystem.factory) { self.factory = factory }
 

@@ -9,6 +9,7 @@ public final class FakeArchives<Archive: Archivable>: Archivist, @unchecked Send
     // Guarded by the lock; the most recently used last.
     private var objects: [(key: ExactText, object: Archive, used: Date)] = []
 
+    /// An archive of these objects.
     /// - Parameter objects: what is in it, the most recent first.
     public init(_ objects: [Archive] = []) {
         self.objects = objects.reversed().map { (ExactText($0.primaryKey), $0, Date()) }

@@ -35,7 +35,8 @@ extension Archive {
     /// Deletes the entries of an owner, those too whose bytes are damaged. Costs a walk over the index.
     @discardableResult
     public func deleteEntries(ofOwner owner: String) throws(StorageError) -> Removal {
-        try settled { (engine) throws(StorageError) in try engine.removeEntries(ofOwner: owner) }
+        try EntryAttributes.checkNotEmpty(owner: owner)
+        return try settled { (engine) throws(StorageError) in try engine.removeEntries(ofOwner: owner) }
     }
 
     /// Keeps the archive's durability after a change.

@@ -79,6 +79,23 @@ extension Archive {
         withExtendedLifetime(engine) { engine.processSlot?.addMiss() }
     }
 
+    /// The same for a look-up of this key, which removes the entry if it has expired.
+    package func countMiss(of key: HashedKey) throws(StorageError) {
+        let engine = try engine()
+        try withExtendedLifetime(engine) { () throws(StorageError) in
+            engine.processSlot?.addMiss()
+            guard let entry = try engine.find(key.bytes, tag: key.tag) else { return }
+            defer { engine.letGo(entry) }
+            if engine.isExpired(entry) { engine.removeIfExpired(entry, tag: key.tag) }
+        }
+    }
+
+    /// Counts a look-up that found what is gone by now.
+    package func countHit() throws(StorageError) {
+        let engine = try engine()
+        withExtendedLifetime(engine) { engine.processSlot?.addHit() }
+    }
+
     /// As ``withAccess(_:_:)``, and says what to ask ``access(_:)`` for as long as the object is kept.
     package func withAccessToHold(
         _ key: HashedKey, _ body: (UnsafeRawBufferPointer, HeldEntry) -> Void

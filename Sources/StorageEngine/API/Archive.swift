@@ -293,6 +293,11 @@ public final class Archive: Sendable {
         try engine().status(configuration: configuration())
     }
 
+    /// What ``status()`` has as its problem, without all the rest.
+    package func problem() throws(StorageError) -> String? {
+        ArchiveStatus.problem(damagedPlaces: try engine().damagedPlaces)
+    }
+
     /// Processes that have the archive open for writing.
     public func processes() throws(StorageError) -> [AttachedProcess] {
         try engine().processes()

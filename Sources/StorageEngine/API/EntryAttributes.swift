@@ -7,7 +7,7 @@ public struct EntryAttributes: Sendable, Hashable {
     /// How long an object may stay in the memory of a process from each time that it is read from disk. `nil`:
     /// as long as there is room.
     public var memoryLifetime: Duration?
-    /// A label for entries that belong together, 1 to 255 bytes of UTF-8. `nil` and empty: none.
+    /// A label for entries that belong together, 1 to 255 bytes of UTF-8. `nil`: none.
     public var owner: String?
 
     public init(lifetime: Duration? = nil, memoryLifetime: Duration? = nil, owner: String? = nil) {
@@ -36,7 +36,8 @@ extension EntryAttributes {
         var traits = EntryTraits()
         traits.deadline = ArchiveEngine.deadline(in: lifetime)
         traits.memoryInterval = memoryLifetime.map { max(1, $0.clampedMicroseconds) } ?? 0
-        guard let owner, !owner.isEmpty else { return try body(traits) }
+        guard let owner else { return try body(traits) }
+        try EntryAttributes.checkNotEmpty(owner: owner)
         guard owner.utf8.count <= FrameExtension.maximumOwnerBytes else {
             throw .invalidOwner(
                 reason: "\(owner.utf8.count) bytes; use at most \(FrameExtension.maximumOwnerBytes)")
@@ -45,5 +46,13 @@ extension EntryAttributes {
             traits.owner = bytes
             return try body(traits)
         }
+    }
+
+    /// An empty name isn't another word for no owner: who asks for one has forgotten to fill it in, and would delete what is
+    /// nobody's.
+    static func checkNotEmpty(owner: String) throws(StorageError) {
+        guard owner.isEmpty else { return }
+        throw .invalidOwner(
+            reason: "it is empty; use 1 to \(FrameExtension.maximumOwnerBytes) bytes, or none at all")
     }
 }

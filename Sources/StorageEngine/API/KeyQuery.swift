@@ -64,9 +64,10 @@ extension Archive {
     /// some 100 ns an entry. Keeps 16 bytes an entry meanwhile and, with a limit, about twice as many keys as that; so
     /// page by page (``KeyQuery/after``) also of an archive with more keys than memory has room for. In order of recency
     /// it ends when the limit is reached.
-    /// - Throws: also when bytes can't be reached now, for want of descriptors or memory.
+    /// - Throws: also when bytes can't be reached now, for want of descriptors or memory; `invalidOwner` for an empty one.
     public func keys(_ query: KeyQuery = KeyQuery()) throws(StorageError) -> KeyPage {
-        try KeySearch(query).run(engine())
+        if let owner = query.owner { try EntryAttributes.checkNotEmpty(owner: owner) }
+        return try KeySearch(query).run(engine())
     }
 
     /// What the entries of each owner come to, those without one included, most bytes first. Names are compared byte by

@@ -115,7 +115,7 @@ extension Store {
         _ progress: (BackupProgress) -> Bool
     ) throws(StorageError) -> Bool {
         let (snapshot, configuration) = try archive.snapshotWithinLimit()
-        if let problem = ArchiveStatus.problem(damagedPlaces: try archive.engine().damagedPlaces) {
+        if let problem = try archive.problem() {
             report.damaged.append("\(archive.name): \(problem)")
         }
         var making = configuration

@@ -56,7 +56,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
         try shared.times.measure(.access) {
             try withHashed(name) { key in
                 guard let read = try read(key, name, counts: true) else { return nil }
-                _ = try archive.access(read.held)
+                if try archive.access(read.held) != .current { try archive.countHit() }
                 try slide(name)
                 try memory.keep(
                     read.kept, key, named: name, held: read.held, bytes: read.bytes, origin: .read,
@@ -113,8 +113,8 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
             }
         }
         guard let result else {
-            // Counts the miss, and removes what has expired.
-            if counts { try archive.withAccessToHold(key) { _, _ in } }
+            // Not by an access: somebody may have recorded it just now, and that would be a hit.
+            if counts { try archive.countMiss(of: key) }
             return nil
         }
         do {

@@ -20,10 +20,12 @@ public enum ArchiveError: Error {
     case noProperties
     /// What is stored where a `String` should be is no UTF-8.
     case noText
-    /// What was computed for one key is the object of another one.
+    /// What was computed for one key, or made of its object, is the object of another one.
     case otherKey(wanted: String, computed: String)
     /// The computing of an object asks for that object.
     case computesItself(key: String)
+    /// The closure that changes an object changes it by a second call as well.
+    case changesItself(key: String)
     /// Two computings of objects ask for each other's, perhaps by way of others.
     case computesEachOther(key: String, other: String)
     /// The archive is of another kind than the one that was asked for, or holds messages instead of objects.
@@ -55,10 +57,13 @@ extension ArchiveError: CustomStringConvertible {
             "only values that the library encodes as properties have versions; leave archive() and encode(to:) to it"
         case .noText: "the bytes are no UTF-8"
         case .otherKey(let wanted, let computed):
-            "what was computed for the key \"\(wanted)\" has the primaryKey \"\(computed)\", under which nobody would find it "
-                + "again; compute the object of the key that is asked for"
+            "the object for the key \"\(wanted)\" has the primaryKey \"\(computed)\", under which nobody who asks for the "
+                + "first would find it; give it the primaryKey that was asked for"
         case .computesItself(let key):
             "computing the object of the key \"\(key)\" asks for that object, and would wait for itself"
+        case .changesItself(let key):
+            "the closure that changes the object of the key \"\(key)\" changes it by another call as well, so that what it was "
+                + "given is never what is there; change it in one place"
         case .computesEachOther(let key, let other):
             "computing the object of the key \"\(key)\" asks for that of \"\(other)\", whose computing waits for the first; both would "
                 + "wait for ever"

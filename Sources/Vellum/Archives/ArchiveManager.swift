@@ -115,6 +115,9 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
         // Not by `attempt`, in which the optional of a generic type costs more than a hit in memory.
         do {
             return try handle.access(key)
+        } catch let error as ArchiveError where error.isNewerVersion {
+            // Told of where it was met first.
+            return nil
         } catch {
             handle.log("access", key, error)
             return nil
@@ -124,7 +127,7 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
     /// The object of a key without any trace: it does not become more recent, is not counted, and stays in the tier
     /// that it is in.
     public func peek(archiveWithKey key: String) -> Archive? {
-        attempt("peek", key, else: nil) { try $0.peek(key) }
+        attempt("peek", key, else: nil) { try $0.peekIfKnown(key) }
     }
 
     /// The most recent objects, at most `limit`, the most recent first; 0 and less: none. Counts as an access of each, keeps

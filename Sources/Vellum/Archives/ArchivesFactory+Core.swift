@@ -89,7 +89,15 @@ extension ArchivesFactory {
                 let store = try presentStore()
                 // A stopped process may hold this one up: nothing that others need is held meanwhile.
                 let archive = try store.archive(named: name, orCreate: configuration)
-                if opened.withLock({ $0.store === store }) { return archive }
+                if opened.withLock({ $0.store === store }) {
+                    // Of what the index no longer knows no call can say that it is missing.
+                    if let problem = try archive.problem() {
+                        logger.warning(
+                            "vellum: an archive is damaged",
+                            metadata: ["archive": "\(name)", "reason": "\(problem)"])
+                    }
+                    return archive
+                }
                 // The factory was closed meanwhile, and would not know of it.
                 store.close()
             }

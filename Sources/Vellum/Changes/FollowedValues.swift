@@ -7,6 +7,8 @@ import StorageEngine
 /// changes. Nothing has to be done about gaps. Leaves no trace in the archive, and costs what ``ArchiveChanges`` does: while
 /// nothing happens, nothing.
 ///
+/// Of what expires it hears when that is removed, which may be some seconds later.
+///
 /// It goes on when the store is removed and made anew, and ends when its task is cancelled or the program closes the factory.
 /// What can't be read is logged, and tried again after a second.
 public struct FollowedValues<Element>: AsyncSequence, Sendable {

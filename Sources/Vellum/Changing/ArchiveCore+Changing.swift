@@ -25,14 +25,24 @@ extension ArchiveCore {
     }
 
     /// Has `body` make changes, anew as long as others change what it has read before they are through.
-    /// - Throws: `busy` after ten seconds; what `body` throws, and then nothing is changed.
+    /// - Throws: `busy` after ten seconds; what `body` throws, and then nothing is changed; ``ArchiveError/changesItself(key:)``
+    ///   where it is `body` that changes what it has read.
     func transact<Value>(
         _ subject: String?, _ body: (inout ArchiveTransaction<Object>) throws -> Value
     ) throws -> Value {
-        try persist(subject) {
+        let outer = OpenTransaction.innermost
+        let own = OpenTransaction(of: self, in: outer)
+        return try persist(subject) {
             var transaction = ArchiveTransaction(core: self)
-            let value = try body(&transaction)
-            return try transaction.commit() ? value : nil
+            let value = try OpenTransaction.$innermost.withValue(own) { try body(&transaction) }
+            if try transaction.commit() {
+                outer?.note(transaction.changed, of: self)
+                return value
+            }
+            if let key = own.changedWithin.withLock({ transaction.concerns($0) }) {
+                throw ArchiveError.changesItself(key: key.text)
+            }
+            return nil
         }
     }
 
@@ -64,15 +74,20 @@ extension ArchiveCore {
     // MARK: One object
 
     /// What `change` made of the object of a key; `nil` if there is none.
-    func modify(_ name: String, _ change: (inout Object) throws -> Void) throws -> Object? {
+    func modify(
+        _ name: String, _ terms: Terms, _ change: (inout Object) throws -> Void
+    ) throws -> Object? {
         try transact(name) { transaction in
-            try transaction.access(archiveWithKey: name).map { try transaction.modify($0, name, change) }
+            try transaction.access(archiveWithKey: name).map {
+                try transaction.modify($0, name, terms, change)
+            }
         }
     }
 
     /// The same with an object to begin with where there is none, or something that is no object (any more).
     func modify(
-        _ name: String, default initial: () throws -> Object, _ change: (inout Object) throws -> Void
+        _ name: String, default initial: () throws -> Object, _ terms: Terms,
+        _ change: (inout Object) throws -> Void
     ) throws -> Object {
         try transact(name) { transaction in
             let present: Object?
@@ -82,17 +97,39 @@ extension ArchiveCore {
                 noteUnreadable(name, error)
                 present = nil
             }
-            return try transaction.modify(present ?? initial(), name, change)
+            return try transaction.modify(present ?? initial(), name, terms, change)
         }
     }
 
     /// Stores the object if what is there is what was expected.
-    func record(_ object: Object, _ isExpected: (Object?) -> Bool) throws -> Bool {
+    func record(_ object: Object, _ terms: Terms, _ isExpected: (Object?) -> Bool) throws -> Bool {
         let name = object.primaryKey
         return try transact(name) { transaction in
             guard isExpected(try transaction.access(archiveWithKey: name)) else { return false }
-            try transaction.update(object)
+            try transaction.store(object, terms)
             return true
         }
+    }
+}
+
+/// A transaction whose closure runs, for those that begin within it: one that changes what an outer one has read makes that begin
+/// anew, and again, for ever.
+private final class OpenTransaction: Sendable {
+    /// That of the code that runs.
+    @TaskLocal static var innermost: OpenTransaction?
+
+    private let archive: ObjectIdentifier
+    private let outer: OpenTransaction?
+    /// What transactions within it have changed.
+    let changedWithin = Guarded<Set<ExactText>>([])
+
+    init(of archive: AnyObject, in outer: OpenTransaction?) {
+        self.archive = ObjectIdentifier(archive)
+        self.outer = outer
+    }
+
+    func note(_ keys: [ExactText], of archive: AnyObject) {
+        if self.archive == ObjectIdentifier(archive) { changedWithin.withLock { $0.formUnion(keys) } }
+        outer?.note(keys, of: archive)
     }
 }

@@ -42,16 +42,24 @@ public struct ArchiveTransaction<Archive: Archivable> {
 
     /// Updates an object as it is after a change that leaves its key what it is.
     mutating func modify(
-        _ object: Archive, _ key: String, _ change: (inout Archive) throws -> Void
+        _ object: Archive, _ key: String, _ terms: Terms, _ change: (inout Archive) throws -> Void
     ) throws -> Archive {
         var object = object
         try change(&object)
         guard ExactText(object.primaryKey) == ExactText(key) else {
             throw ArchiveError.otherKey(wanted: key, computed: object.primaryKey)
         }
-        try update(object)
+        try store(object, terms)
         return object
     }
+
+    /// Which of these objects it has read or changes.
+    func concerns(_ keys: Set<ExactText>) -> ExactText? {
+        keys.first { seen[$0] != nil || changes[$0] != nil }
+    }
+
+    /// The keys of what it changes.
+    var changed: [ExactText] { order }
 
     /// As ``ArchiveManager/record(_:expiresIn:inMemory:owner:)``.
     public mutating func record(
@@ -74,7 +82,7 @@ public struct ArchiveTransaction<Archive: Archivable> {
     /// Deletes the object of a key; nothing happens if there is none.
     public mutating func delete(archiveWithKey key: String) { set(.deleted, ExactText(key)) }
 
-    private mutating func store(_ object: Archive, _ terms: Terms) throws {
+    mutating func store(_ object: Archive, _ terms: Terms) throws {
         try store(core.prepare(object), terms)
     }
 

@@ -226,6 +226,23 @@ import Vellum
         #expect(archives.core.memory.keys == ["d"])
     }
 
+    /// What broke: an owner that somebody had forgotten to fill in was taken for none, and deleting what is its deleted all that
+    /// nobody owns.
+    @Test func anEmptyOwnerIsNoOwner() throws {
+        let archives = try TemporaryStore().factory().archives(for: Note.self)
+        archives.record(Note(primaryKey: "a", text: ""))
+        let isRefused = { (error: any Error) in
+            if case StorageError.invalidOwner = error { true } else { false }
+        }
+        #expect(performing: { try archives.throwing.deleteAll(ofOwner: "") }, throws: isRefused)
+        #expect(performing: { try archives.throwing.keys(ofOwner: "") }, throws: isRefused)
+        #expect(
+            performing: { try archives.throwing.record(Note(primaryKey: "b", text: ""), owner: "") },
+            throws: isRefused)
+        archives.deleteAll(ofOwner: "")
+        #expect(archives.keys() == ["a"] && archives.keys(ofOwner: "").isEmpty)
+    }
+
     @Test func aMemoryLifetimeIsArmedAnewByReading() throws {
         let archives = try TemporaryStore().factory().archives(for: Note.self)
         archives.record(
@@ -292,6 +309,45 @@ import Vellum
         let elsewhere = try store.factory().archives(for: Note.self)
         #expect(elsewhere.statistics?.hits == 2 && elsewhere.statistics?.memoryHits == 0)
         #expect(elsewhere.statistics?.failedCalls == 0)
+    }
+
+    /// Is decoded once another has recorded it anew.
+    private struct Overtaken: Archivable, Codable, Sendable {
+        /// The one who does.
+        final class Overtaker: Sendable {
+            let archives: ArchiveManager<Overtaken>
+
+            init(_ archives: ArchiveManager<Overtaken>) { self.archives = archives }
+        }
+
+        @TaskLocal static var overtaker: Overtaker?
+        var primaryKey = "a"
+
+        init() {}
+
+        init(from decoder: any Decoder) throws {
+            primaryKey = try decoder.singleValueContainer().decode(String.self)
+            Self.overtaker?.archives.record(Overtaken())
+        }
+
+        func encode(to encoder: any Encoder) throws {
+            var container = encoder.singleValueContainer()
+            try container.encode(primaryKey)
+        }
+    }
+
+    /// What broke: an object that another process recorded anew while it was read was given, and no hit was counted.
+    @Test func whatWasGivenIsAHit() throws {
+        let store = TemporaryStore()
+        let archives = try store.factory().archives(for: Overtaken.self)
+        archives.record(Overtaken())
+        let others = try store.factory().archives(for: Overtaken.self)
+        let found = Overtaken.$overtaker.withValue(Overtaken.Overtaker(archives)) {
+            others.access(archiveWithKey: "a")
+        }
+        #expect(found != nil)
+        let statistics = try #require(others.statistics)
+        #expect(statistics.hits == 1 && statistics.misses == 0 && statistics.records == 2)
     }
 
     @Test func asynchronousCalls() async throws {

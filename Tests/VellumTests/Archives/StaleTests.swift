@@ -43,4 +43,24 @@ import Vellum
         #expect(try things.throwing.staleKeys().isEmpty)
         #expect(things.accessAll().map(\.primaryKey) == ["new"])
     }
+
+    /// What broke: of what was damaged when an index was made anew no call knew, and nobody said so.
+    @Test func damageIsSaidWhenTheArchiveIsOpened() throws {
+        let factory = store.factory()
+        let notes = try factory.archives(for: Note.self)
+        for key in ["a", "b", "c"] { notes.record(Note(primaryKey: key, text: "text of \(key)")) }
+        factory.close()
+        let folder = store.path + "/Note.archive/"
+        var bytes = try Data(contentsOf: URL(fileURLWithPath: folder + "00000001.segment"))
+        let place = try #require(bytes.firstRange(of: Data("text of b".utf8)))
+        bytes[place.lowerBound] ^= 1
+        try bytes.write(to: URL(fileURLWithPath: folder + "00000001.segment"))
+        try FileManager.default.removeItem(atPath: folder + "index")
+        let again = store.factory()
+        let messages = LoggedMessages()
+        again.logger = messages.logger
+        let found = try again.archives(for: Note.self)
+        #expect(messages.all.count == 1 && messages.all[0].contains("damaged in 1 place"), "\(messages.all)")
+        #expect(found.access(archiveWithKey: "a") != nil && found.access(archiveWithKey: "b") == nil)
+    }
 }

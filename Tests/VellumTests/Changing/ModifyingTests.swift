@@ -40,6 +40,80 @@ import Vellum
         #expect(notes.access(archiveWithKey: "a") == note("a", "1234"))
     }
 
+    /// What broke: a session that began in a `modify` had no owner until a second call gave it one.
+    @Test func termsAreThoseThatAreSaid() async throws {
+        let notes = try store.factory().archives(for: Note.self)
+        let made = note("a", "1")
+        try notes.modify(
+            archiveWithKey: "a", default: made, expiresIn: .seconds(36_000), inMemory: .seconds(60),
+            owner: "ada"
+        ) { $0.text += "2" }
+        let first = try #require(try notes.core.archive.metadata("a"))
+        #expect(first.owner == "ada")
+        let left = try #require(notes.remainingLifetime(for: "a"))
+        #expect(left > .seconds(35_900) && left <= .seconds(36_001))
+        try notes.modify(archiveWithKey: "a", owner: "eve") { $0.text += "3" }
+        let second = try #require(try notes.core.archive.metadata("a"))
+        #expect(second.owner == "eve" && second.expires == first.expires)
+        try await notes.asynchronous.modify(archiveWithKey: "a", expiresIn: .seconds(7_200)) {
+            $0.text += "4"
+        }
+        let third = try #require(try notes.core.archive.metadata("a"))
+        #expect(third.owner == "eve" && third.expires != first.expires)
+        #expect(try notes.record(note("a", "5"), replacing: note("a", "1234"), owner: "ada"))
+        let fourth = try #require(try notes.core.archive.metadata("a"))
+        #expect(fourth.owner == "ada" && fourth.expires == third.expires)
+        let expected: Note? = nil
+        #expect(
+            try await notes.asynchronous.record(
+                note("b", "1"), replacing: expected, expiresIn: .seconds(7_200), owner: "o"))
+        #expect(try notes.core.archive.metadata("b")?.owner == "o")
+    }
+
+    /// What broke: the outer one found its object changed each time, and tried for ten seconds while the inner change was made
+    /// again and again.
+    @Test func aChangeThatChangesItself() async throws {
+        let notes = try store.factory().archives(for: Note.self)
+        notes.record(note("a", "1"))
+        notes.record(note("b", "1"))
+        func expectRefusal(_ change: () throws -> Void) {
+            #expect {
+                try change()
+            } throws: { error in
+                if case ArchiveError.changesItself(key: "a") = error { true } else { false }
+            }
+        }
+        expectRefusal {
+            try notes.modify(archiveWithKey: "a") { note in
+                note.text += "2"
+                try notes.modify(archiveWithKey: "a") { $0.text += "3" }
+            }
+        }
+        #expect(notes.access(archiveWithKey: "a")?.text == "13")
+        expectRefusal {
+            try notes.transaction { changes in
+                guard let present = try changes.access(archiveWithKey: "a") else { return }
+                try changes.update(present)
+                // By way of another transaction, and in another key's.
+                try notes.modify(archiveWithKey: "b") { _ in
+                    try notes.transaction { try $0.record(self.note("a", "4")) }
+                }
+            }
+        }
+        #expect(notes.access(archiveWithKey: "a")?.text == "4")
+        // Of another object, or of another archive, one may change within the other.
+        let others = try store.factory().archives(for: Note.self, named: "others")
+        try notes.modify(archiveWithKey: "a") { note in
+            note.text += "5"
+            try notes.modify(archiveWithKey: "b") { $0.text += "2" }
+            try others.modify(archiveWithKey: "a", default: self.note("a")) { $0.text += "6" }
+        }
+        #expect(
+            notes.access(archiveWithKey: "a")?.text == "45" && notes.access(archiveWithKey: "b")?.text == "12"
+        )
+        #expect(others.access(archiveWithKey: "a")?.text == "6")
+    }
+
     @Test func whatIsNotThereIsNotModified() async throws {
         let notes = try store.factory().archives(for: Note.self)
         #expect(try notes.modify(archiveWithKey: "a") { $0.text = "1" } == nil)

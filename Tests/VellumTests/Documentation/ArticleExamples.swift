@@ -141,7 +141,9 @@ private enum Changing {
         _ users: ArchiveManager<User>, _ ada: User, _ guest: User
     ) throws -> (User?, User, Bool) {
         let older = try users.modify(archiveWithKey: "ada") { $0.age += 1 }
-        let visits = try users.modify(archiveWithKey: "guest", default: guest) { $0.age += 1 }
+        let visits = try users.modify(
+            archiveWithKey: "guest", default: guest, owner: "session 7"
+        ) { $0.age += 1 }
         let isMine = try users.record(ada, replacing: nil)  // only if there is none
         return (older, visits, isMine)
     }
@@ -165,6 +167,13 @@ private enum Changing {
         for await adults in users.where(\.age >= 18).values() {
             print(adults.count)
         }
+    }
+
+    @MainActor static func observing(_ users: ArchiveManager<User>) -> String {
+        let ada = users.values(forKey: "ada").observed()
+        let adults = users.where(\.age >= 18).values().observed()
+        let title = "\(ada.value?.userName ?? "nobody") and \(adults.value.count) adults"
+        return title
     }
 
     static func values(_ bytes: Data) throws -> (ArchiveManager<User>, Data?) {

@@ -33,7 +33,7 @@ import Vellum
     }
 
     @Test(arguments: [
-        ("Vellum", 1), ("TwoTiers", 5), ("AskingForObjects", 3), ("ChangingObjects", 7),
+        ("Vellum", 1), ("TwoTiers", 5), ("AskingForObjects", 3), ("ChangingObjects", 8),
         ("WhenTypesChange", 2),
         ("TestingPrograms", 2), ("RunningInServers", 1),
     ])

@@ -71,13 +71,13 @@ struct InterfacePage {
     var undocumented: [String] { symbols.filter { $0.abstract.isEmpty }.map(\.path).sorted() }
 
     /// Sections of the types, by name; what stands in no type of the module is under the name of what it extends.
-    var sections: String {
+    func sections(_ heading: String = "##") -> String {
         let types = symbols.filter(\.isType)
         let members = Dictionary(grouping: symbols.filter { !$0.isType }, by: \.owner)
         let names = Set(types.map(\.path)).union(members.keys).sorted()
         return names.map { name in
             let type = types.first { $0.path == name }
-            var text = "## \(name.isEmpty ? "Operators and names" : name)\n\n"
+            var text = "\(heading) \(name.isEmpty ? "Operators and names" : name)\n\n"
             if let type { text += "`\(type.declaration)`: \(type.abstract).\n\n" }
             let rows = (members[name] ?? []).map { member in
                 let cells = [member.declaration, member.abstract].map {
@@ -102,14 +102,13 @@ struct InterfacePage {
     private static let introduction = """
         # The interface
 
-        Everything public of the module, type by type, with the sentence that its documentation begins with.
+        Everything public of the module, type by type, with the sentence that its documentation begins with; then the same of
+        the products for tests and metrics.
 
 
         """
 
-    /// With `VELLUM_RENEW_GOLDEN=1` the page is written anew.
-    @Test(.enabled(if: isLinux, "elsewhere the compiler writes some declarations differently"))
-    func thePageIsTheInterface() throws {
+    private func interface(of module: String) throws -> InterfacePage {
         let folder = FileManager.default.temporaryDirectory.appending(path: "interface-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: folder) }
@@ -122,17 +121,26 @@ struct InterfacePage {
         let extraction = try ChildProcess.run(
             "/usr/bin/env",
             [
-                "swift", "symbolgraph-extract", "-module-name", "Vellum", "-target", triple,
+                "swift", "symbolgraph-extract", "-module-name", module, "-target", triple,
                 "-I", built.appending(path: "Modules").path, "-Xcc", "-I" + shim,
                 "-Xcc", "-fmodule-map-file=" + built.appending(path: "CPlatform.build/module.modulemap").path,
                 "-minimum-access-level", "public", "-skip-synthesized-members", "-output-dir", folder.path,
             ])
         try #require(extraction.status == 0, "\(extraction.errors)")
         let files = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
-        let page = try InterfacePage(
+        return try InterfacePage(
             graphs: files.map { try Data(contentsOf: folder.appending(path: $0)) })
-        #expect(page.undocumented == [])
-        let text = Self.introduction + page.sections
+    }
+
+    /// With `VELLUM_RENEW_GOLDEN=1` the page is written anew.
+    @Test(.enabled(if: isLinux, "elsewhere the compiler writes some declarations differently"))
+    func thePageIsTheInterface() throws {
+        let page = try interface(of: "Vellum")
+        let others = try ["VellumTesting", "VellumMetrics"].map { (name: $0, page: try interface(of: $0)) }
+        #expect(([page] + others.map(\.page)).flatMap(\.undocumented) == [])
+        let text =
+            Self.introduction + page.sections()
+            + others.map { "## Product \($0.name)\n\n" + $0.page.sections("###") }.joined()
         if ProcessInfo.processInfo.environment["VELLUM_RENEW_GOLDEN"] == "1" {
             try Data(text.utf8).write(to: Self.page)
         }

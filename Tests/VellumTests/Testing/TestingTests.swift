@@ -42,8 +42,10 @@ import VellumTesting
         let path = try #require(other).path
         let notes = try #require(other).factory.archives(for: Note.self)
         notes.record(Note(primaryKey: "a", text: "1"))
-        #expect(try #require(other).otherProcess().archives(for: Note.self).count == 1)
+        let elsewhere = try #require(other).otherProcess().archives(for: Note.self)
+        #expect(elsewhere.access(archiveWithKey: "a") != nil)
         try #require(other).reset()
+        #expect(elsewhere.access(archiveWithKey: "a") == nil, "nor from the memory of another process")
         #expect(notes.count == 0 && notes.access(archiveWithKey: "a") == nil)
         notes.record(Note(primaryKey: "b", text: "1"))
         #expect(notes.accessAll().map(\.primaryKey) == ["b"])

@@ -107,7 +107,15 @@ import Vellum
         #expect(old.staleKeys().isEmpty && old.deleteStale() == 0)
         #expect(try old.migrateAll() == ArchiveMigration(newer: 1))
         #expect(log.all.contains { $0.contains("update the program") })
-        #expect(old.statistics?.newer == 1 && old.statistics?.undecodable == 0)
+        // To look again, at this one or at others, says nothing more.
+        try new().throwing.record(.init("b", "second"))
+        let told = log.all.count
+        for key in ["a", "b", "a"] {
+            #expect(old.access(archiveWithKey: key) == nil && old.peek(archiveWithKey: key) == nil)
+        }
+        #expect(log.all.count == told)
+        try new().delete(archiveWithKey: "b")
+        #expect(old.statistics?.newer == 2 && old.statistics?.undecodable == 0)
         #expect(try old.core.archive.peek("a") == stored)
         // To record is to replace, whatever is there.
         try old.throwing.record(.init(primaryKey: "a", name: "mine"))
