@@ -20,6 +20,8 @@ struct LogAccount {
     private let hash: KeyHash
     /// Of a log archive: messages before that have been dropped.
     private(set) var oldestMessage = Location.none
+    /// Messages that are remembered until those that were dropped since are looked for.
+    private var most = 10_000
     var last: [UInt64: Word] = [:]
     /// The key whose last word is at a place, so that an eviction is told from one that came too late.
     private var keys: [Location: UInt64] = [:]
@@ -78,6 +80,7 @@ struct LogAccount {
         case .message:
             set(frame.location.raw, word)
             dropMessages(frame, unlessSaid: oldestMessage)
+            forgetDropped()
         // On disk there is none; whether the process that holds it lives, only the index knows.
         case .delete: remove(key, isNew: isNew)
         case .resident:
@@ -98,6 +101,13 @@ struct LogAccount {
         let said = Location(raw: UInt64(bitPattern: frame.header.created))
         let oldest = said == .none ? unlessSaid : min(said, frame.location)
         oldestMessage = max(oldestMessage, oldest)
+    }
+
+    /// Of a log that drops about as many messages as it takes, those that are there are remembered, and not all that ever were.
+    private mutating func forgetDropped() {
+        guard last.count >= most else { return }
+        last = last.filter { $0.value.location >= oldestMessage }
+        most = max(most, 2 * last.count)
     }
 
     private mutating func set(_ key: UInt64, _ word: Word) {
