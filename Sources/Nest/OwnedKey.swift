@@ -10,6 +10,9 @@ enum OwnedKey {
         key.utf8.firstIndex(of: UInt8(ascii: "-")).map { unescaped(key[..<$0]) }
     }
 
+    /// Whether entries can have it as their owner; else their keys alone say whose they are.
+    static func canBeNamed(_ owner: String) -> Bool { (1...255).contains(owner.utf8.count) }
+
     private static func escaped(_ text: String, _ sign: Character, _ code: String) -> String {
         guard text.utf8.contains(where: { $0 == UInt8(ascii: "%") || $0 == sign.asciiValue }) else {
             return text

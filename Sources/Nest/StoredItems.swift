@@ -28,7 +28,7 @@ final class StoredItems: @unchecked Sendable {
         let deadline = NestClock.moment(seconds, after: now)
         let attributes = EntryAttributes(
             lifetime: deadline == .max ? nil : .nanoseconds(deadline - now),
-            owner: OwnedKey.owner(of: key).flatMap { $0.utf8.count <= 255 ? $0 : nil })
+            owner: OwnedKey.owner(of: key).flatMap { OwnedKey.canBeNamed($0) ? $0 : nil })
         let mark = try withArchive(makes: true) { (archive) throws(StorageError) in
             while true {
                 let present = try archive.metadata(key)?.sequence
@@ -99,7 +99,7 @@ final class StoredItems: @unchecked Sendable {
 
     func removeAll(ofOwner owner: String) throws {
         _ = try withArchive { (archive) throws(StorageError) in
-            if owner.isEmpty || owner.utf8.count > 255 {
+            if !OwnedKey.canBeNamed(owner) {
                 let list = try archive.entries()
                 for index in list.indices {
                     // Nobody can tell whose the damaged ones are, and nobody can read them.

@@ -56,6 +56,20 @@ final class Note: NSObject, NSSecureCoding {
         #expect(nest[""] as? String == "x" && nest.problem(with: "") != nil)
     }
 
+    /// Owners that no entry can have: an empty name, and one that is too long.
+    @Test func everyOwnerIsKept() throws {
+        defer { done() }
+        let nest = nest()
+        for owner in ["", String(repeating: "o", count: 256)] {
+            let key = Nest.key(with: owner, parameters: ["1"])
+            nest.add(item: "x", withKey: key, expirationPolicy: .short, andPersistancePolicy: .long)
+            nest.add(item: "y", withKey: "User-1", expirationPolicy: .short, andPersistancePolicy: .long)
+            #expect(nest.isPersisted(key), "\(nest.problem(with: key) ?? "")")
+            nest.clear(ItemsOf: owner)
+            #expect(nest[key] == nil && !nest.isPersisted(key) && nest.isPersisted("User-1"))
+        }
+    }
+
     @Test func whatIsOnDiskSurvivesARestartWithItsType() throws {
         defer { done() }
         let items: [(String, Any)] = [
