@@ -84,7 +84,7 @@ extension ArchiveRepair {
 
     /// Batches that are not whole and don't count: their frames are taken out, so that they never will. And whether the log ends
     /// with one that counts, of which the last frames are damaged or gone.
-    private func droppedBatches(
+    private mutating func droppedBatches(
         _ log: SegmentLog, _ numbers: [UInt32]
     ) throws(StorageError) -> ([BatchSieve<Frame>.Dropped], endsDamaged: Bool) {
         var sieve = BatchSieve<Frame>(kind: kind)
@@ -101,7 +101,7 @@ extension ArchiveRepair {
         let endsDamaged = sieve.damagedEnd != nil
         let cut = try sieve.endLog { (_, _) throws(StorageError) in }
         // What the index names had come to the medium, whatever it looks like now.
-        let dropped = witness?.unknown(of: sieve.dropped) ?? sieve.dropped
+        let dropped = witness?.takeUnknown(of: sieve.dropped) ?? sieve.dropped
         return (dropped, endsDamaged || cut != nil && dropped.last?.first != cut)
     }
 

@@ -12,7 +12,7 @@ struct ArchiveRepair {
     /// Where the log ended by the word of an index that could be trusted.
     let knownHead: Location?
     /// What the old index knows of losses.
-    let witness: IndexWitness?
+    var witness: IndexWitness?
     private(set) var damaged = 0
     private(set) var problems: [String] = []
     /// In which segments entries count as salvaged, and from which offset on.
@@ -43,7 +43,7 @@ struct ArchiveRepair {
             folder: folder, name: name, identity: descriptor.identity,
             kind: descriptor.configuration.kind,
             knownHead: loss == nil ? try known?.claimedHead : nil,
-            witness: try IndexWitness(folder, descriptor))
+            witness: try IndexWitness(folder, descriptor, keepsIndex: true))
         for obstacle in obstacles { repair.note(obstacle) }
         for name in [ArchiveOpening.indexName, ArchiveOpening.newIndexName] { try folder.unlink(name) }
         if let loss {

@@ -13,13 +13,14 @@ struct IndexWitness {
     /// Of a log archive: segments that aren't there, if it has fewer messages than this.
     private let gaps: [UInt32]
     private let messages: Int
-    /// The index, where it is one of this boot that can be trusted.
-    private let memory: IndexMemory?
+    /// The index, where it is one of this boot that can be trusted. Its room on the disk isn't given back as long as it is here.
+    private var memory: IndexMemory?
 
     /// `nil` when there is no index of this archive that may be read. `mark`: its clean mark, if that has been looked
-    /// at and taken away.
+    /// at and taken away. `keepsIndex`: for ``takeUnknown(of:)``.
     init?(
-        _ folder: OpenFile, _ descriptor: Descriptor, mark knownMark: MarkStanding? = nil
+        _ folder: OpenFile, _ descriptor: Descriptor, mark knownMark: MarkStanding? = nil,
+        keepsIndex: Bool = false
     ) throws(StorageError) {
         let found: OpenFile?
         do throws(StorageError) {
@@ -64,12 +65,14 @@ struct IndexWitness {
         let isQuiet = index.sectionOwner == 0
         gaps = isLog && isQuiet ? absent : []
         messages = gaps.isEmpty ? 0 : index.entryCount
-        self.memory = memory
+        self.memory = keepsIndex ? memory : nil
     }
 
     /// Those of the batches, which are in their order, of which it names no frame: the others were whole once. Costs a pass
-    /// over the index where there are any.
-    func unknown<Item>(of batches: [BatchSieve<Item>.Dropped]) -> [BatchSieve<Item>.Dropped] {
+    /// over the index where there are any, and lets go of that.
+    mutating func takeUnknown<Item>(of batches: [BatchSieve<Item>.Dropped]) -> [BatchSieve<Item>.Dropped] {
+        let memory = memory
+        self.memory = nil
         guard let memory, !batches.isEmpty else { return batches }
         defer { withExtendedLifetime(memory) {} }
         let index = IndexView(memory)
