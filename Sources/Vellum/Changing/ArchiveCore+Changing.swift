@@ -36,7 +36,7 @@ extension ArchiveCore {
             var transaction = ArchiveTransaction(core: self)
             let value = try OpenTransaction.$innermost.withValue(own) { try body(&transaction) }
             if try transaction.commit() {
-                outer?.note(transaction.changed, of: self)
+                outer?.note(transaction.order, of: self)
                 return value
             }
             if let key = own.changedWithin.withLock({ transaction.concerns($0) }) {

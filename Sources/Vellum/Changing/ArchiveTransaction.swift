@@ -11,7 +11,7 @@ public struct ArchiveTransaction<Archive: Archivable> {
     private let core: ArchiveCore<Archive>
     private var changes: [ExactText: Change] = [:]
     /// The keys of the changes, in the order in which each was changed first.
-    private var order: [ExactText] = []
+    private(set) var order: [ExactText] = []
     /// Which versions were read.
     private var seen: [ExactText: UInt64?] = [:]
 
@@ -57,9 +57,6 @@ public struct ArchiveTransaction<Archive: Archivable> {
     func concerns(_ keys: Set<ExactText>) -> ExactText? {
         keys.first { seen[$0] != nil || changes[$0] != nil }
     }
-
-    /// The keys of what it changes.
-    var changed: [ExactText] { order }
 
     /// As ``ArchiveManager/record(_:expiresIn:inMemory:owner:)``.
     public mutating func record(

@@ -20,16 +20,16 @@ extension ArchiveManager {
     @discardableResult
     public func modify(
         archiveWithKey key: String, expiresIn lifetime: Duration? = nil,
-        inMemory memoryLifetime: Duration? = nil,
-        owner: String? = nil, _ change: (inout Archive) throws -> Void
+        inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
+        _ change: (inout Archive) throws -> Void
     ) throws -> Archive? {
         let terms = Terms.updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
         return try handle.perform { try $0.modify(key, terms, change) }
     }
 
     /// As ``modify(archiveWithKey:expiresIn:inMemory:owner:_:)``, with an object to begin with where there is none; that gets the
-    /// archive's lifetime if none is said. What is
-    /// stored and can't be decoded any more is none here, as it is for ``access(archiveWithKey:)``, and is replaced.
+    /// archive's lifetime if none is said. What is stored and can't be decoded any more is none here, as it is for
+    /// ``access(archiveWithKey:)``, and is replaced.
     @discardableResult
     public func modify(
         archiveWithKey key: String, default initial: @autoclosure () throws -> Archive,
@@ -57,8 +57,8 @@ extension AsynchronousArchives {
     @discardableResult
     public nonisolated(nonsending) func modify(
         archiveWithKey key: String, expiresIn lifetime: Duration? = nil,
-        inMemory memoryLifetime: Duration? = nil,
-        owner: String? = nil, _ change: @escaping @Sendable (inout Archive) throws -> Void
+        inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
+        _ change: @escaping @Sendable (inout Archive) throws -> Void
     ) async throws -> Archive? {
         let terms = Terms.updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
         return try await handle.elsewhere { try $0.modify(key, terms, change) }
