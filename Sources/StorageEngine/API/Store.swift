@@ -203,16 +203,22 @@ public final class Store: Sendable {
     private static func hasArchive(_ name: String, in folder: OpenFile) throws(StorageError) -> Bool {
         let path = ArchiveName.folder(for: name)
         if try folder.hasEntry(named: path + "/" + Descriptor.fileName) { return true }
-        let names: [String]
+        return try archiveFolder(path, in: folder) != nil
+    }
+
+    private static func archiveFolder(_ path: String, in folder: OpenFile) throws(StorageError) -> OpenFile? {
         do throws(StorageError) {
-            names = try folder.folder(named: path).names()
+            let inside = try folder.folder(named: path)
+            let isArchive = try inside.names().contains {
+                $0 == Descriptor.fileName || SegmentHeader.number(ofFileName: $0) != nil
+            }
+            return isArchive ? inside : nil
         } catch {
             switch error {
-            case .corrupted, .system(_, _, SystemCode.missing): return false
+            case .corrupted, .system(_, _, SystemCode.missing): return nil
             default: throw error
             }
         }
-        return names.contains { SegmentHeader.number(ofFileName: $0) != nil }
     }
 
     /// The existing archive of that name.
@@ -311,8 +317,8 @@ public final class Store: Sendable {
 
     /// The folder that an archive of that name is in; another after it was removed and made anew. `nil`: there is none.
     func presence(of name: String) throws(StorageError) -> OpenFile.FileNumber? {
-        guard try hasArchive(name) else { return nil }
-        return try folder.status(ofEntry: ArchiveName.folder(for: name))?.number
+        // Asked of one and the same folder: between two looks at the name it may have become another's.
+        try Store.archiveFolder(ArchiveName.folder(for: name), in: folder)?.status().number
     }
 
     /// The archive of that name if it is open, and not removed.
