@@ -200,8 +200,8 @@ extension ArchiveEngine {
                         defer { log.unpin(pin) }
                         try log.learnSize(pin)
                     }
-                    // Gone from the log, yet still in the index: damage, unless it is just being moved.
-                    if location == unreadable, attempt > 50 { break looks }
+                    // Gone from the log, yet still in the index: damage, unless it is just being moved or given up.
+                    if location == unreadable, attempt > 50, !isGivenUp(location) { break looks }
                     unreadable = location
                 case .astray:
                     if attempt > 50 { break looks }
@@ -223,12 +223,16 @@ extension ArchiveEngine {
             log.unpin(pin)
         }
         // Of those with this hash none has the key, and one can't be read or has lost its own.
-        guard let unreadable else { return nil }
+        guard let unreadable, !isGivenUp(unreadable) else { return nil }
         guard !index.isRemoved else { throw .closed(name: name) }
         throw .corrupted(
             path: log.path(of: unreadable.segment), offset: unreadable.offset,
             reason: "the index names an entry here that cannot be read")
     }
+
+    /// Whether the log begins behind a place by now. What the index still names there is gone, and whoever removed the
+    /// segment is about to take it out.
+    func isGivenUp(_ location: Location) -> Bool { location.segment < index.oldestSegment }
 
     /// Checks a found frame against its checksum, so that damage is an error and never a wrong value.
     @inline(__always)

@@ -53,6 +53,8 @@ extension ArchiveEngine {
         // Whatever doesn't fit even then must not cost anything (S4).
         if index.segmentBytes == before, bytes < before {
             guard try section.giveUpOldestSegment() else { return 0 }
+            // Its file may have been gone already, and then the next is to go.
+            return max(1, before - index.segmentBytes)
         }
         return before - index.segmentBytes
     }
@@ -71,7 +73,9 @@ extension ArchiveSection {
     /// since nothing older is left that could come back. `false` when nothing may go: a collection loses nothing,
     /// and the newest segment stays. Needs that pending uses are applied.
     ///
-    /// Costs a look-up for each frame of the segment, so no more a byte that is then stored than reclaiming.
+    /// Its entries stay as long as its file does: a key that the index has no more, and a log that is read anew has, could
+    /// be deleted by nobody. Costs a look-up for each frame of the segment, so no more a byte that is then stored than
+    /// reclaiming.
     func giveUpOldestSegment() throws(StorageError) -> Bool {
         let segment = index.oldestSegment
         guard engine.kind != .collection, segment != 0, segment < index.head.segment, mayRemoveSegments()
@@ -79,33 +83,28 @@ extension ArchiveSection {
             return false
         }
         let next = try log.nextSegment(after: segment, upTo: index.head.segment)
+        // To be read when its file is gone. The log must not begin behind entries that can't be given up now.
+        let pin = try log.pinIfPresent(segment)
+        defer { if let pin { log.unpin(pin) } }
         if engine.kind == .log {
-            try giveUpMessages(before: next)
-            index.oldestSegment = next
-            crashPoint(.segmentGivenUp)
+            try giveUpMessages(before: next) { () throws(StorageError) in
+                try removeOldestSegment(next: next)
+            }
         } else {
-            try giveUpEntries(of: segment, next)
+            try removeOldestSegment(next: next)
+            crashPoint(.segmentGivenUp)
+            giveUpEntries(of: segment, pin)
         }
         crashPoint(.segmentEmptied)
-        let bytes = try segments.removeFile(of: segment)
-        crashPoint(.segmentUnlinked)
         index.setLiveFrames(ofSegment: segment, 0)
-        index.adjust(.segmentBytes, by: -bytes)
         log.releaseSegments(before: next)
         // Its room is wanted at once.
         log.unmapReleased()
-        return bytes > 0
+        return true
     }
 
-    /// Has the log begin with the segment `next`, and its oldest entries go.
-    private func giveUpEntries(of segment: UInt32, _ next: UInt32) throws(StorageError) {
-        // The log must not begin behind entries that can't be given up now.
-        let pin = try log.pinIfPresent(segment)
-        defer { if let pin { log.unpin(pin) } }
-        // Before its entries go: whoever dies from here on leaves some of which a repair sees that their segment is
-        // forgotten.
-        index.oldestSegment = next
-        crashPoint(.segmentGivenUp)
+    /// The entries of a segment that is gone. Whoever dies meanwhile leaves some of which a repair sees that.
+    private func giveUpEntries(of segment: UInt32, _ pin: SegmentLog.Pin?) {
         if let pin {
             // What can't be read of it is found below.
             _ = try? log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
@@ -140,13 +139,15 @@ extension ArchiveSection {
         index.addLocked(.evictions)
     }
 
-    private func giveUpMessages(before segment: UInt32) throws(StorageError) {
-        let bytes = index.valueBytes
-        try dropMessages(before: Location(segment: segment, offset: SegmentHeader.bytes))
-        guard index.valueBytes < bytes else { return }
+    /// The messages before a segment; they are back if it can't be removed what they are in.
+    private func giveUpMessages(
+        before segment: UInt32, removing: () throws(StorageError) -> Void
+    ) throws(StorageError) {
+        let (count, bytes) = try dropMessages(
+            before: Location(segment: segment, offset: SegmentHeader.bytes), removing: removing)
+        guard count > 0 else { return }
+        index.addLocked(.evictions, UInt64(count))
         index.note(
-            .eviction, .noSpace, tag: 0, bytes: Int(clamping: bytes - index.valueBytes), location: .none,
-            pid: engine.pid,
-            time: Clock.wall())
+            .eviction, .noSpace, tag: 0, bytes: bytes, location: .none, pid: engine.pid, time: Clock.wall())
     }
 }

@@ -144,7 +144,10 @@ extension ArchiveSection {
     func dropMessages(downTo limit: UInt64) throws(StorageError) {
         let dropped = try oldestMessages { Int(index.valueBytes) - $0.bytes > Int(clamping: limit) }
         guard dropped.first != index.firstMessage else { return }
-        try appendBare(.evict, created: Int64(bitPattern: dropped.first.raw)) { _, _ in forget(dropped) }
+        try appendBare(.evict, created: Int64(bitPattern: dropped.first.raw)) { _, _ in
+            forget(dropped)
+            index.addLocked(.evictions, UInt64(dropped.count))
+        }
         if index.firstMessage == .none {
             dropSegments(before: index.head.segment)
         } else if index.firstMessage.segment > index.oldestSegment {
@@ -152,18 +155,34 @@ extension ArchiveSection {
         }
     }
 
-    /// For want of room: the messages before a place go; their segments are the caller's.
-    func dropMessages(before place: Location) throws(StorageError) {
-        forget(try oldestMessages { $0.first != .none && $0.first < place })
+    /// For want of room: the messages before a place go, and stay if `removing` the segments that they are in fails.
+    /// Returns how many went.
+    func dropMessages(
+        before place: Location, removing: () throws(StorageError) -> Void
+    ) throws(StorageError) -> (count: Int, bytes: Int) {
+        let dropped = try oldestMessages { $0.first != .none && $0.first < place }
+        let first = index.firstMessage
+        forget(dropped)
+        do throws(StorageError) {
+            try removing()
+        } catch {
+            index.firstMessage = first
+            count(dropped, sign: 1)
+            throw error
+        }
+        return (dropped.count, dropped.bytes)
     }
 
     private func forget(_ dropped: Dropped) {
         guard dropped.first != index.firstMessage else { return }
-        index.adjust(.valueBytes, by: -dropped.bytes)
-        index.adjust(.entryCount, by: -dropped.count)
+        count(dropped, sign: -1)
         crashPoint(.messagesShortened)
         index.firstMessage = dropped.first
-        index.addLocked(.evictions, UInt64(dropped.count))
+    }
+
+    private func count(_ dropped: Dropped, sign: Int) {
+        index.adjust(.valueBytes, by: sign * dropped.bytes)
+        index.adjust(.entryCount, by: sign * dropped.count)
     }
 
     /// Makes the totals anew: whoever died while appending may have counted its message, and what went for it, or not;

@@ -283,19 +283,28 @@ extension ArchiveSection {
         guard oldest < segment, mayRemoveSegments() else { return }
         while oldest < segment {
             guard let next = try? log.nextSegment(after: oldest, upTo: segment) else { return }
-            // Readers that miss the file find that it is no longer part of the log.
-            index.oldestSegment = next
-            crashPoint(.segmentForgotten)
-            guard let bytes = try? segments.removeFile(of: oldest) else {
-                index.oldestSegment = oldest
-                return
-            }
-            crashPoint(.segmentUnlinked)
+            guard (try? removeOldestSegment(next: next)) != nil else { return }
             index.setLiveFrames(ofSegment: oldest, 0)
-            index.adjust(.segmentBytes, by: -bytes)
             oldest = next
         }
         log.releaseSegments(before: oldest)
+    }
+
+    /// Removes the file of the oldest segment, and has `next` be the oldest. Where it can't be removed nothing has
+    /// changed.
+    func removeOldestSegment(next: UInt32) throws(StorageError) {
+        let segment = index.oldestSegment
+        // First: readers that miss the file find that it is no longer part of the log.
+        index.oldestSegment = next
+        crashPoint(.segmentForgotten)
+        do throws(StorageError) {
+            let bytes = try segments.removeFile(of: segment)
+            index.adjust(.segmentBytes, by: -bytes)
+        } catch {
+            index.oldestSegment = segment
+            throw error
+        }
+        crashPoint(.segmentUnlinked)
     }
 }
 

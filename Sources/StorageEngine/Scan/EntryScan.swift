@@ -283,7 +283,9 @@ package final class EntryScan {
                     _ = try log.frameIfPresent(pin, at: place.offset)
                     return .damaged
                 }
-                guard let pin = try log.pinIfPresent(place.segment) else { return .damaged }
+                guard let pin = try log.pinIfPresent(place.segment) else {
+                    return engine.isGivenUp(place) ? .gone : .damaged
+                }
                 self.pin = pin
             }
             known = present

@@ -149,6 +149,24 @@ import Testing
         #expect(missed == [], "points at which nobody died")
     }
 
+    /// Whoever only looks, after a death between the removal of a segment and that of its entries: these are gone, and
+    /// nothing is damaged.
+    @Test func whatWasBeingGivenUpIsGone() async throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let worker = try Worker(
+            ["crash", folder.store, "A", "run", CrashPoint.segmentGivenUp.rawValue, "1", "robust"], in: folder
+        )
+        #expect(try await worker.finish().status & 0x7f == SIGKILL)
+        let store = try Store.open(at: folder.store, mode: .readOnly)
+        let name = "A full"
+        let archive = try store.archive(named: name)
+        let found = try (0..<90).map { try archive.peek("\($0)")?.count }
+        #expect(found[0] == nil && found.contains { $0 != nil })
+        #expect(try archive.entries().keys.allSatisfy { found[try #require(Int($0))] != nil })
+        #expect(try archive.snapshot().count == found.count { $0 != nil })
+        #expect(try archive.check().problems == [])
+    }
+
     @Test(.enabled(if: Soak.seconds > 0, "runs for a share of VELLUM_SOAK_SECONDS seconds"))
     func crashPointsSoak() async throws {
         let end = Soak.end(share: 0.25)

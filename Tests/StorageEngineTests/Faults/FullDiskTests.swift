@@ -208,6 +208,43 @@ final class FullDisk {
         Issue.record("a put takes more calls than were let fail")
     }
 
+    /// A full disk that doesn't let go of a file either. What broke: the entries left the index before their file did; a key
+    /// that was then deleted was "not there", and back when the index was made anew.
+    @Test(arguments: [ArchiveKind.cache, .log])
+    func whatCannotBeRemovedStays(kind: ArchiveKind) throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try filled(folder, kind)
+        try #require(try folder.files(inArchive: "A").count { $0.hasSuffix(".segment") } > 2)
+        let disk = FullDisk(folder, freedBy: nil)
+        let plan = FaultPlan(.fails(ENOSPC), call: .unlink, under: folder.path, number: 1, isLasting: true)
+        SystemFaults.install(plan)
+        defer { SystemFaults.remove(plan) }
+        var stored = 600
+        let value = [UInt8](repeating: 1, count: 2_000)
+        func store() throws {
+            if kind == .log { try archive.append(value) } else { try archive.put(value, forKey: "\(stored)") }
+        }
+        while (try? store()) != nil { stored += 1 }
+        #expect { try store() } throws: { isNoSpace($0) }
+        #expect(plan.injected > 0)
+        #expect(try archive.status().entries == stored)
+        #expect(try archive.check().problems == [])
+        #expect(try archive.invariantViolations() == [])
+        if kind == .cache {
+            #expect(try archive.delete("0"))
+        } else {
+            #expect(try archive.messages(most: 1).messages.count == 1)
+        }
+        archive.close()
+        SystemFaults.remove(plan)
+        disk.empty()
+        try folder.removeIndex("A")
+        let again = try Store.open(at: folder.store).archive(named: "A")
+        #expect(try again.status().entries == (kind == .cache ? stored - 1 : stored))
+        if kind == .cache { #expect(try again.peek("0") == nil) }
+        #expect(try again.check().problems == [])
+    }
+
     @Test func aLogGivesUpItsOldest() throws {
         let folder = try TemporaryFolder(inMemory: true)
         let archive = try filled(folder, .log)
