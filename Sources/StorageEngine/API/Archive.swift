@@ -305,8 +305,11 @@ public final class Archive: Sendable {
 
     /// Reads every frame of the log and compares the index with it, without the lock and without any trace.
     /// Costs about as long as reading the archive's files.
-    public func check() throws(StorageError) -> CheckReport {
-        var report = try engine().check()
+    public func check() throws(StorageError) -> CheckReport { try check(most: nil) }
+
+    /// As ``check()``, with at most so many entries looked at in one reading of the log.
+    package func check(most: Int?) throws(StorageError) -> CheckReport {
+        var report = try engine().check(most: most)
         guard fixed == nil else { return report }
         // A writer that came back meanwhile may have made the index anew and reclaimed segments: then this one tells of
         // a log that is no more. Damage is what two looks, each through an index opened anew, find alike; and a quick
@@ -314,7 +317,7 @@ public final class Archive: Sendable {
         for attempt in 0..<20 where !report.clean {
             if attempt > 2 { usleep(UInt32(attempt) * 2_000) }
             current.withLock { $0 = nil }
-            let again = try engine().check()
+            let again = try engine().check(most: most)
             defer { report = again }
             if again.problems == report.problems { break }
         }

@@ -9,10 +9,14 @@ import CPlatform
 /// younger one, which is read later.
 extension ArchiveEngine {
     /// Finds nothing that only seems to be: what is found beside writers counts if it is found again.
-    func check() throws(StorageError) -> CheckReport {
-        var report = try checkOnce()
+    ///
+    /// Reads the log once for each part of the keys. `most`: how many entries one may have; by default as many as take no more
+    /// than 64 MiB, or, if that is more, than a sixteenth of what the log does.
+    func check(most: Int? = nil) throws(StorageError) -> CheckReport {
+        let most = if let most { most } else { try bearableEntries() }
+        var report = try checkOnce(most)
         for _ in 0..<2 where !report.clean && isChanging(since: report.head) {
-            let again = try checkOnce()
+            let again = try checkOnce(most)
             report.keep(foundIn: again)
         }
         return report.report
@@ -22,11 +26,55 @@ extension ArchiveEngine {
         index.head != head || index.sectionOwner != 0
     }
 
-    private func checkOnce() throws(StorageError) -> CheckFindings {
-        var pass = try CheckPass(self)
-        try pass.readLog()
-        try pass.compare()
-        return pass.findings
+    private func bearableEntries() throws(StorageError) -> Int {
+        var bytes = 0
+        for number in try log.segmentNumbers() {
+            bytes += try folder.status(ofEntry: SegmentHeader.fileName(number))?.allocatedBytes ?? 0
+        }
+        return max(64 << 20, bytes / 16) / CheckPass.entryBytes
+    }
+
+    private func checkOnce(_ most: Int) throws(StorageError) -> CheckFindings {
+        var parts = [LogAccount.Part()]
+        var findings = CheckFindings()
+        findings.head = index.head
+        let totals = (entries: index.entryCount, bytes: index.valueBytes)
+        while let part = parts.popLast() {
+            var pass = try CheckPass(self, part, most: most, findings)
+            try pass.readLog()
+            try pass.compare()
+            parts += pass.otherParts
+            findings = pass.findings
+        }
+        try finish(&findings, totals)
+        return findings
+    }
+
+    /// What the index says as a whole.
+    private func finish(
+        _ findings: inout CheckFindings, _ totals: (entries: Int, bytes: UInt64)
+    ) throws(StorageError) {
+        let (entries, bytes) = (totals.entries - findings.inMemory, totals.bytes)
+        // Nobody is in the middle of a change, and whoever was has moved the head: the totals hold still.
+        let isQuiet = !isChanging(since: findings.head)
+        if isQuiet, (entries, bytes) != (findings.entries, findings.valueBytes), findings.clean {
+            findings.note(
+                "the index counts \(entries) entries of \(bytes) bytes, the log \(findings.entries) of "
+                    + "\(findings.valueBytes)")
+        }
+        if index.state == .damaged {
+            findings.note(
+                "the index contradicts itself; it is built anew when all processes have closed the archive")
+        }
+        try index.catchUp()
+        for violation in undisturbedViolations(since: findings.head) {
+            findings.note("the index: \(violation)")
+        }
+        if !isQuiet { (findings.entries, findings.valueBytes) = (entries, bytes) }
+        // What has expired and waits to be removed is intact, and counted nowhere that people look.
+        let overdue = index.deadlines.overdue(at: Clock.boot())
+        findings.entries = max(0, findings.entries - overdue.entries)
+        findings.valueBytes -= min(findings.valueBytes, overdue.bytes)
     }
 }
 
@@ -35,10 +83,16 @@ struct CheckFindings {
     var found = ArchiveEngine.ReplayFindings()
     var entries = 0
     var valueBytes: UInt64 = 0
+    /// Entries of the index that have no value on disk.
+    var inMemory = 0
     /// Where the log ended when it began.
     var head = Location.none
+    /// Whether the log was read once, and what is wrong with it noted.
+    var hasLog = false
 
     var clean: Bool { found.damaged == 0 }
+
+    mutating func note(_ problem: String) { found.note(problem) }
 
     var report: CheckReport {
         CheckReport(
@@ -59,10 +113,13 @@ struct CheckFindings {
     }
 }
 
-/// One pass of a check. For one thread.
+/// One reading of the log in a check, for a part of the keys. For one thread.
 private struct CheckPass {
     private let engine: ArchiveEngine
-    var findings = CheckFindings()
+    private(set) var findings: CheckFindings
+    /// Those that turned out to be too much besides.
+    private(set) var otherParts: [LogAccount.Part] = []
+    private let most: Int
     private var account: LogAccount
     private var sieve: BatchSieve<LoggedFrame>
     /// An entry that the index lists.
@@ -70,61 +127,93 @@ private struct CheckPass {
         let location: Location
         let valueBytes: UInt32
         let number: UInt32
+        let tag: UInt32
         /// That of the frame, where the log has it; else 0.
         var key: UInt64 = 0
     }
 
+    /// What one takes at most, with what the log says of it.
+    static let entryBytes = 350
     /// By location.
     private var listed: [Listed]
+    /// The tags of those that have no value on disk.
+    private var inMemory: [UInt32] = []
     private var next = 0
-    private let totals: (entries: Int, bytes: UInt64)
     private let begin: Location
     private let end: Location
     private let oldest: UInt32
     /// Keys that a look-up didn't lead to the place that the list names.
     private var astray: [(key: UInt64, location: Location, problem: String)] = []
 
-    init(_ engine: ArchiveEngine) throws(StorageError) {
+    init(
+        _ engine: ArchiveEngine, _ part: LogAccount.Part, most: Int, _ findings: CheckFindings
+    ) throws(StorageError) {
         self.engine = engine
+        self.most = most
+        self.findings = findings
         begin = engine.index.head
-        findings.head = begin
-        var inMemory = 0
         listed = []
-        for entry in try engine.liveReferences(all: true) {
+        oldest = engine.index.oldestSegment
+        account = try LogAccount(part, kind: engine.kind, tagHash: engine.hash)
+        sieve = BatchSieve(kind: engine.kind)
+        var entries = try engine.liveReferences(allOf: part, most: most)
+        while entries == nil, let other = account.halve() {
+            otherParts.append(other)
+            entries = try engine.liveReferences(allOf: account.part, most: most)
+        }
+        // All of one hash: they can't be parted.
+        if entries == nil { entries = try engine.liveReferences(allOf: account.part) }
+        for entry in entries ?? [] {
             if entry.tier == .memory {
-                inMemory += 1
+                inMemory.append(entry.tag)
             } else {
                 listed.append(
-                    Listed(location: entry.location, valueBytes: entry.valueBytes, number: entry.number))
+                    Listed(
+                        location: entry.location, valueBytes: entry.valueBytes, number: entry.number,
+                        tag: entry.tag))
             }
         }
         listed.sort { $0.location < $1.location }
-        totals = (engine.index.entryCount - inMemory, engine.index.valueBytes)
         end = engine.index.head
-        oldest = engine.index.oldestSegment
-        account = try LogAccount(kind: engine.kind)
-        sieve = BatchSieve(kind: engine.kind)
-        account.last.reserveCapacity(listed.count)
     }
 
-    private mutating func note(_ problem: String) { findings.found.note(problem) }
+    /// Leaves half of the part, and half of that, until no more is remembered than may be.
+    private mutating func keepToBounds() {
+        while account.count > most, let other = account.halve() {
+            otherParts.append(other)
+            let part = account.part
+            let following = listed[next...].count { part.contains($0.tag) }
+            listed.removeAll { !part.contains($0.tag) }
+            next = listed.count - following
+            inMemory.removeAll { !part.contains($0) }
+            astray.removeAll { !part.contains(LogAccount.tag(of: $0.key)) }
+        }
+    }
+
+    /// What is wrong with the log itself; said once.
+    private mutating func note(ofLog problem: String) {
+        if !findings.hasLog { findings.note(problem) }
+    }
 
     // MARK: The files
 
     mutating func readLog() throws(StorageError) {
+        defer { findings.hasLog = true }
         for obstacle in try Obstacle.all(in: engine.folder) {
-            note(obstacle.description + "; the archive can't be opened for writing")
+            note(ofLog: obstacle.description + "; the archive can't be opened for writing")
         }
-        if let loss = engine.index.loss { note(loss.description(in: engine.folder)) }
-        if let problem = try engine.misnaming() { note(problem) }
+        if let loss = engine.index.loss { note(ofLog: loss.description(in: engine.folder)) }
+        if let problem = try engine.misnaming() { note(ofLog: problem) }
         for name in try engine.folder.names().sorted()
         where name.hasSuffix(".segment") && SegmentHeader.number(ofFileName: name) == nil {
-            note("\(engine.folder.path)/\(name): no segment has such a name, so it is not read")
+            note(ofLog: "\(engine.folder.path)/\(name): no segment has such a name, so it is not read")
         }
         let names = try engine.log.segmentNames()
-        for stray in names.strays { note(engine.log.strayProblem(stray)) }
+        for stray in names.strays { note(ofLog: engine.log.strayProblem(stray)) }
         let numbers = names.numbers
-        for number in missingSegments(numbers) { note("\(engine.log.path(of: number)): the segment is gone") }
+        for number in missingSegments(numbers) {
+            note(ofLog: "\(engine.log.path(of: number)): the segment is gone")
+        }
         for (place, number) in numbers.enumerated() {
             try read(number, next: place + 1 < numbers.count ? numbers[place + 1] : nil)
         }
@@ -134,7 +223,8 @@ private struct CheckPass {
         // Of the last it isn't known whether it is just being written.
         for batch in sieve.dropped where batch.first != cut && batch.first < end {
             note(
-                "\(engine.log.path(of: batch.first.segment)): the batch from byte \(batch.first.offset) on never came "
+                ofLog:
+                    "\(engine.log.path(of: batch.first.segment)): the batch from byte \(batch.first.offset) on never came "
                     + "to the medium as a whole and is left out")
         }
     }
@@ -144,18 +234,18 @@ private struct CheckPass {
         guard var reader = try SegmentReader(number, in: engine.folder, archive: engine.log.identity) else {
             return
         }
-        if let problem = try headerProblem(reader) { note(problem) }
+        if let problem = try headerProblem(reader) { note(ofLog: problem) }
         guard number >= oldest else { return }
-        if let problem = reader.lengthProblem { note(problem) }
+        if let problem = reader.lengthProblem { note(ofLog: problem) }
         let slots = SegmentLayout.slots(forBytes: reader.bytes)
         if let next, Int(next - number) < slots {
-            note("\(path): \(reader.bytes) bytes, more than a segment of its number may have")
+            note(ofLog: "\(path): \(reader.bytes) bytes, more than a segment of its number may have")
         }
         let result = try reader.read { (item) throws(StorageError) in
             switch item {
             case .frame(let frame):
                 if frame.location < begin, begin < frame.location.advanced(by: frame.header.bytes) {
-                    note("the index has the log end inside the entry at \(describe(frame.location))")
+                    note(ofLog: "the index has the log end inside the entry at \(describe(frame.location))")
                 }
                 var counting: [LoggedFrame] = []
                 try sieve.take(frame, frame.role, frame.location, bytes: frame.header.bytes) {
@@ -163,17 +253,18 @@ private struct CheckPass {
                 }
                 take(counting)
                 try meet(frame)
+                keepToBounds()
             case .damage(let range, let search):
                 try sieve.take(damage: range, search.isZero)
                 guard Location(segment: number, offset: range.lowerBound) < end else { return }
-                note("\(path): bytes \(range.lowerBound) to \(range.upperBound) hold no valid entry")
+                note(ofLog: "\(path): bytes \(range.lowerBound) to \(range.upperBound) hold no valid entry")
             }
         }
         try sieve.endSegment(number, reader.isZero)
         // Blank bytes before the head were written and are no more.
         if !result.isBlankBehind || number == end.segment, Location(segment: number, offset: result.end) < end
         {
-            note("\(path): no valid entry from byte \(result.end) on")
+            note(ofLog: "\(path): no valid entry from byte \(result.end) on")
         }
     }
 
@@ -230,7 +321,7 @@ private struct CheckPass {
     private mutating func meet(_ frame: LoggedFrame) throws(StorageError) {
         while next < listed.count, listed[next].location < frame.location { next += 1 }
         guard next < listed.count, listed[next].location == frame.location, !frame.key.isEmpty else { return }
-        let key = account.hash(of: frame)
+        let key = account.key(of: frame)
         listed[next].key = key
         if let problem = try lookUp(frame), isListed(listed[next]) {
             astray.append((key, frame.location, problem))
@@ -296,24 +387,9 @@ private struct CheckPass {
             live.count += 1
             live.bytes += UInt64(word.valueBytes)
         }
-        // Nobody is in the middle of a change, and whoever was has moved the head: the totals hold still.
-        let isQuiet =
-            engine.index.sectionOwner == 0 && engine.index.head == begin
-        if isQuiet, totals != (live.count, live.bytes), findings.clean {
-            note(
-                "the index counts \(totals.entries) entries of \(totals.bytes) bytes, the log \(live.count) of \(live.bytes)"
-            )
-        }
-        if engine.index.state == .damaged {
-            note("the index contradicts itself; it is built anew when all processes have closed the archive")
-        }
-        try engine.index.catchUp()
-        for violation in engine.undisturbedViolations(since: begin) { note("the index: \(violation)") }
-        // What has expired and waits to be removed is intact, and counted nowhere that people look.
-        let (entries, bytes) = isQuiet ? (live.count, live.bytes) : totals
-        let overdue = engine.index.deadlines.overdue(at: Clock.boot())
-        findings.entries = max(0, entries - overdue.entries)
-        findings.valueBytes = bytes - min(bytes, overdue.bytes)
+        findings.inMemory += inMemory.count
+        findings.entries += live.count
+        findings.valueBytes += live.bytes
     }
 
     private mutating func compareReferences(_ words: inout [UInt64: LogAccount.Word], _ reclaimed: UInt32) {
@@ -324,12 +400,13 @@ private struct CheckPass {
                 // Its key's last word may be a later one that names another place.
                 if let word = words[key], word.isNew { continue }
                 if key == 0, reference.location.segment < engine.index.oldestSegment { continue }
-                note("the index names an entry at \(describe(reference.location)) that the log does not have")
+                findings.note(
+                    "the index names an entry at \(describe(reference.location)) that the log does not have")
                 continue
             }
             words[key]?.isMet = true
             if !word.isNew, word.valueBytes != reference.valueBytes {
-                note(
+                findings.note(
                     "the index says \(reference.valueBytes) bytes for the entry at \(describe(reference.location)), the log \(word.valueBytes)"
                 )
             }
@@ -337,11 +414,11 @@ private struct CheckPass {
         // What the log has said of the key since then is why.
         for item in astray where item.location.segment >= reclaimed {
             guard let word = words[item.key], word.location == item.location, !word.isNew else { continue }
-            note(item.problem)
+            findings.note(item.problem)
         }
         for word in words.values
         where !word.isMet && !word.isRemoved && !word.isNew && word.location.segment >= reclaimed {
-            note("the index does not have the entry at \(describe(word.location))")
+            findings.note("the index does not have the entry at \(describe(word.location))")
         }
     }
 

@@ -1,8 +1,26 @@
-/// What a log says of each key, frame by frame: the map that OnDiskFormat, "Reading the log", describes. For one thread.
+/// What a log says of each key of a part, frame by frame: the map that OnDiskFormat, "Reading the log", describes. For one
+/// thread.
 ///
-/// Keys are remembered by a 64-bit hash of its own secret, so that keys that were made to collide elsewhere don't here.
-/// Some 100 bytes an entry, however long keys are.
+/// Keys are remembered by 64 bits, of which half are a hash of its own secret, so that keys that were made to collide elsewhere
+/// don't here. Some 100 bytes an entry, however long keys are.
 struct LogAccount {
+    /// Keys that are looked at in one reading of a log: those whose hash begins with some bits. All
+    /// at first.
+    struct Part {
+        private var depth: UInt32 = 0
+        private var prefix: UInt32 = 0
+
+        @inline(__always)
+        func contains(_ tag: UInt32) -> Bool { tag >> (32 - depth) == prefix }
+
+        /// Leaves half of it; `nil`: there are no halves. Returns the other.
+        mutating func halve() -> Part? {
+            guard depth < 32 else { return nil }
+            (depth, prefix) = (depth + 1, prefix << 1)
+            return Part(depth: depth, prefix: prefix | 1)
+        }
+    }
+
     /// The last word on a key.
     struct Word {
         var location: Location
@@ -18,11 +36,14 @@ struct LogAccount {
 
     private let kind: ArchiveKind
     private let hash: KeyHash
+    /// That of the archive, which parts go by.
+    private let tagHash: KeyHash
+    private(set) var part: Part
     /// Of a log archive: messages before that have been dropped.
     private(set) var oldestMessage = Location.none
     /// Messages that are remembered until those that were dropped since are looked for.
     private var most = 10_000
-    var last: [UInt64: Word] = [:]
+    private(set) var last: [UInt64: Word] = [:]
     /// The key whose last word is at a place, so that an eviction is told from one that came too late.
     private var keys: [Location: UInt64] = [:]
     /// What a reversible action removed and could bring back.
@@ -39,14 +60,48 @@ struct LogAccount {
     /// Where what is set aside lies, for an `evict` frame that gives it up.
     private var places: [Location: (key: UInt64, place: Int)] = [:]
 
-    init(kind: ArchiveKind) throws(StorageError) {
+    init(_ part: Part, kind: ArchiveKind, tagHash: KeyHash) throws(StorageError) {
+        self.part = part
         self.kind = kind
+        self.tagHash = tagHash
         var secret = ByteReader(try RandomSource.bytes(16, for: "a check"))
         hash = KeyHash(k0: secret.uint64(), k1: secret.uint64())
     }
 
-    /// Never 0.
-    func hash(of frame: LoggedFrame) -> UInt64 { max(1, frame.key.withUnsafeBytes { hash($0) }) }
+    /// What a frame's key is remembered by; 0: it is none of the part's.
+    func key(of frame: LoggedFrame) -> UInt64 {
+        guard kind != .log else { return key(ofMessageAt: frame.location) }
+        return frame.key.withUnsafeBytes { (key) in
+            let tag = UInt32(truncatingIfNeeded: tagHash(key))
+            return part.contains(tag)
+                ? UInt64(tag) << 32 | UInt64(max(1, UInt32(truncatingIfNeeded: hash(key)))) : 0
+        }
+    }
+
+    private func key(ofMessageAt location: Location) -> UInt64 {
+        // Odd factors lose nothing: no two places have the same.
+        let key = location.raw &* 0x9E37_79B9_7F4A_7C15
+        return part.contains(LogAccount.tag(of: key)) ? key : 0
+    }
+
+    /// The hash by which a key that is remembered belongs to a part.
+    static func tag(of key: UInt64) -> UInt32 { UInt32(key >> 32) }
+
+    /// How many keys are remembered.
+    var count: Int { max(last.count, places.count) }
+
+    /// Forgets half of the part; `nil` where it has no halves. Returns the half that is to be looked at another time.
+    mutating func halve() -> Part? {
+        guard let other = part.halve() else { return nil }
+        let part = part
+        func isOther(_ key: UInt64) -> Bool { !part.contains(LogAccount.tag(of: key)) }
+        last = last.filter { !isOther($0.key) }
+        keys = keys.filter { !isOther($0.value) }
+        aside = aside.filter { !isOther($0.key) }
+        places = places.filter { !isOther($0.value.key) }
+        actions = actions.mapValues { ($0.group, $0.keys.filter { !isOther($0) }) }
+        return other
+    }
 
     /// The last words; the account is over with that.
     mutating func takeLast() -> [UInt64: Word] {
@@ -60,7 +115,6 @@ struct LogAccount {
         guard let kind = frame.header.kind, kind.isMeant(in: self.kind, hasKey: !frame.key.isEmpty) else {
             return
         }
-        let key = hash(of: frame)
         if kind.namesRemoved {
             let group = kind == .evict ? frame.group : 0
             for place in frame.removed {
@@ -73,14 +127,17 @@ struct LogAccount {
         let word = Word(
             location: frame.location, valueBytes: UInt32(frame.header.valueBytes), isNew: isNew,
             isRemoved: false, sequence: frame.header.sequence)
+        let key = key(of: frame)
+        if kind == .message {
+            if key != 0 { set(key, word) }
+            dropMessages(frame, unlessSaid: oldestMessage)
+            return forgetDropped()
+        }
+        guard key != 0 || frame.key.isEmpty else { return }
         switch kind {
         case .put, .move:
             supersede(key)
             set(key, word)
-        case .message:
-            set(frame.location.raw, word)
-            dropMessages(frame, unlessSaid: oldestMessage)
-            forgetDropped()
         // On disk there is none; whether the process that holds it lives, only the index knows.
         case .delete: remove(key, isNew: isNew)
         case .resident:
@@ -92,7 +149,7 @@ struct LogAccount {
         case .deadline: if frame.group != 0, isPresent(key) { begin(frame.group) }
         case .evict:
             if self.kind == .log { dropMessages(frame, unlessSaid: frame.location) }
-        case .batch, .void: break
+        case .message, .batch, .void: break
         }
     }
 

@@ -9,21 +9,29 @@ import Darwin
 /// What a list of entries holds, and the frames that it leads to.
 extension ArchiveEngine {
     /// Every live entry with its last use, those included that wait to be applied. Needs no lock. Expired entries
-    /// that nobody has removed yet are left out, unless all are asked for.
-    func liveReferences(all: Bool = false) throws(StorageError) -> [EntryReference] {
+    /// that nobody has removed yet are left out.
+    func liveReferences() throws(StorageError) -> [EntryReference] { try liveReferences(allOf: nil) ?? [] }
+
+    /// Every entry of a part, those included that have expired; `nil`: there are more than `most`.
+    func liveReferences(
+        allOf part: LogAccount.Part?, most: Int = .max
+    ) throws(StorageError) -> [EntryReference]? {
         try index.catchUp()
         // What an undo brings back while the index is gone through is there as a whole or not at all. That this meets one
         // after the other would take more of them than people can do.
         for _ in 0..<200 {
             let returns = index.returns
-            let references = try references(all: all)
+            let references = try references(allOf: part, most: most)
             if returns & 1 == 0, index.returns == returns { return references }
             sched_yield()
         }
-        return try references(all: all)
+        return try references(allOf: part, most: most)
     }
 
-    private func references(all: Bool) throws(StorageError) -> [EntryReference] {
+    private func references(
+        allOf part: LogAccount.Part?, most: Int
+    ) throws(StorageError) -> [EntryReference]? {
+        let all = part != nil
         let renumberings = index.renumberings
         let isChanging = index.structureVersion & 1 != 0
         let pending = index.touches.pending()
@@ -31,10 +39,10 @@ extension ArchiveEngine {
         let offset = Clock.wallOffset()
         let living = !index.residency.isUsed ? 0 : livingLines
         var references: [EntryReference] = []
-        references.reserveCapacity(min(index.entryCount, Int(index.usedEntries)))
-        var tags: [UInt32] = []
-        tags.reserveCapacity(references.capacity)
+        references.reserveCapacity(
+            min(index.entryCount, Int(index.usedEntries), most))
         func take(_ line: EntryLine) {
+            if let part, !part.contains(line.tag) || references.count > most { return }
             if line.deadline != Deadline.never, now >= line.deadline, !all { return }
             let isHeld = living != 0 && index.residency[line.number] & living != 0
             guard !line.isMemoryOnly || isHeld || all, let use = line.use else { return }
@@ -43,19 +51,20 @@ extension ArchiveEngine {
                     line, tier: line.isMemoryOnly ? .memory : isHeld ? .both : .disk,
                     expiry: line.deadline == Deadline.never ? 0 : line.deadline.addingSaturating(offset),
                     use: use))
-            tags.append(line.tag)
         }
         try forEachLine(uses: pending) { take($0) }
+        guard references.count <= most else { return nil }
         // What was deleted since its line was looked at may have been stored again, and been found on another.
         var kept = 0
         var lost: Set<UInt32> = []
-        for (place, tag) in tags.enumerated() {
-            guard let slot = index.entry(references[place].number), slot.tag == tag, slot.location != .none
+        for place in references.indices {
+            let reference = references[place]
+            guard let slot = index.entry(reference.number), slot.tag == reference.tag, slot.location != .none
             else {
-                lost.insert(tag)
+                lost.insert(reference.tag)
                 continue
             }
-            references[kept] = references[place]
+            references[kept] = reference
             kept += 1
         }
         references.removeLast(references.count - kept)

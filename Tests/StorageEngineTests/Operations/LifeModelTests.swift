@@ -152,6 +152,7 @@ import Testing
             for step in 0..<2_000 { try run(&bench, step: step, options: options) }
             let report = try bench.archive.check()
             #expect(report.clean, "seed \(seed): \(report.problems)")
+            #expect(try bench.archive.check(most: 20) == report, "seed \(seed)")
         }
     }
 
