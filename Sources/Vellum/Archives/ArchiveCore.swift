@@ -215,6 +215,7 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     func delete(_ name: String) throws {
         try shared.times.measure(.delete) {
             try withHashed(name) { key in
+                noteWithin(name)
                 try archive.delete(name)
                 try memory.forget(key, named: name)
             }

@@ -46,6 +46,11 @@ extension ArchiveCore {
         }
     }
 
+    /// Tells the transactions from whose closures this is called that a key is changed.
+    func noteWithin(_ name: String) {
+        if let open = OpenTransaction.innermost { open.note([ExactText(name)], of: self) }
+    }
+
     /// What memory has of an entry that others, or a batch, have changed is of no use any more.
     func noteChanged(_ name: String) throws {
         try withHashed(name) { try memory.forget($0, named: name) }
@@ -120,7 +125,7 @@ private final class OpenTransaction: Sendable {
 
     private let archive: ObjectIdentifier
     private let outer: OpenTransaction?
-    /// What transactions within it have changed.
+    /// What calls within it have changed.
     let changedWithin = Guarded<Set<ExactText>>([])
 
     init(of archive: AnyObject, in outer: OpenTransaction?) {

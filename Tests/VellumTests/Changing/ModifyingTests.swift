@@ -101,6 +101,20 @@ import Vellum
             }
         }
         #expect(notes.access(archiveWithKey: "a")?.text == "4")
+        expectRefusal {
+            try notes.modify(archiveWithKey: "a") { note in
+                note.text += "5"
+                notes.record(self.note("a", "4"))
+            }
+        }
+        expectRefusal {
+            try notes.modify(archiveWithKey: "a", default: self.note("a", "4")) { note in
+                note.text += "5"
+                notes.delete(archiveWithKey: "a")
+                notes.record(self.note("a", "4"))
+            }
+        }
+        #expect(notes.access(archiveWithKey: "a")?.text == "4")
         // Of another object, or of another archive, one may change within the other.
         let others = try store.factory().archives(for: Note.self, named: "others")
         try notes.modify(archiveWithKey: "a") { note in
