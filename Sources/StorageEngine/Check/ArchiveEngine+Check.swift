@@ -133,7 +133,7 @@ private struct CheckPass {
     }
 
     /// What one takes at most, with what the log says of it.
-    static let entryBytes = 350
+    static let entryBytes = 175
     /// By location.
     private var listed: [Listed]
     /// The tags of those that have no value on disk.

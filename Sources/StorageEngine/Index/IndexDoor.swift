@@ -26,8 +26,10 @@ struct IndexPlace: ~Copyable {
 /// Offsets are constants of ``IndexLayout`` below the mapped size; entry and bucket numbers are checked against the
 /// capacity, which is never larger than the file and the mapping (checked against the file itself whenever it grows).
 struct IndexDoor: @unchecked Sendable {
-    private let place: UnsafeMutablePointer<IndexPlace>
+    /// The first field: to the thread sanitizer, `+=` of a property changes what the first word of the value leads to, and that
+    /// must be nothing that others read.
     private let owner: Unmanaged<IndexMemory>
+    private let place: UnsafeMutablePointer<IndexPlace>
 
     @inline(__always)
     init(_ place: UnsafeMutablePointer<IndexPlace>, _ owner: Unmanaged<IndexMemory>) {
