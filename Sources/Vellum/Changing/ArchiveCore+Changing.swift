@@ -39,7 +39,7 @@ extension ArchiveCore {
                 outer?.note(transaction.order, of: self)
                 return value
             }
-            if let key = own.changedWithin.withLock({ transaction.concerns($0) }) {
+            if let key = transaction.concerns(own.changedEachTime) {
                 throw ArchiveError.changesItself(key: key.text)
             }
             return nil
@@ -48,7 +48,9 @@ extension ArchiveCore {
 
     /// Tells the transactions from whose closures this is called that a key is changed.
     func noteWithin(_ name: String) {
-        if let open = OpenTransaction.innermost { open.note([ExactText(name)], of: self) }
+        if let open = OpenTransaction.innermost {
+            open.note([ExactText(name)], of: self, isTransaction: false)
+        }
     }
 
     /// What memory has of an entry that others, or a batch, have changed is of no use any more.
@@ -125,16 +127,27 @@ private final class OpenTransaction: Sendable {
 
     private let archive: ObjectIdentifier
     private let outer: OpenTransaction?
-    /// What calls within it have changed.
-    let changedWithin = Guarded<Set<ExactText>>([])
+    /// How often calls within it have changed a key.
+    private let changes = Guarded<[ExactText: Int]>([:])
+    /// One try may make a change that the next doesn't make again; so many don't end by themselves.
+    private static let manyTries = 16
+
+    /// What it doesn't leave alone long enough to be through.
+    var changedEachTime: Set<ExactText> {
+        changes.withLock { Set($0.filter { $0.value >= Self.manyTries }.keys) }
+    }
 
     init(of archive: AnyObject, in outer: OpenTransaction?) {
         self.archive = ObjectIdentifier(archive)
         self.outer = outer
     }
 
-    func note(_ keys: [ExactText], of archive: AnyObject) {
-        if self.archive == ObjectIdentifier(archive) { changedWithin.withLock { $0.formUnion(keys) } }
-        outer?.note(keys, of: archive)
+    /// `isTransaction`: another transaction has changed them, of which one try is enough to tell.
+    func note(_ keys: [ExactText], of archive: AnyObject, isTransaction: Bool = true) {
+        if self.archive == ObjectIdentifier(archive) {
+            let tries = isTransaction ? Self.manyTries : 1
+            changes.withLock { changes in for key in keys { changes[key, default: 0] += tries } }
+        }
+        outer?.note(keys, of: archive, isTransaction: isTransaction)
     }
 }
