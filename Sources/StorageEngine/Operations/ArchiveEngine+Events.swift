@@ -27,9 +27,10 @@ extension ArchiveEngine {
         return EventBatch(events: events, lost: lost, next: sequence)
     }
 
-    /// Whether the event of that number will never be published: its writer was killed at it, or stopped.
+    /// Whether the event of that number will never be published: its writer was killed at it, or stopped. One that claimed many
+    /// may be at work still when all but its first are to come; before they would be overwritten nobody waits any more.
     private func isAbandoned(_ sequence: UInt64, head: UInt64) -> Bool {
-        guard head - sequence < 64 else { return true }
+        guard head - sequence < UInt64(IndexLayout.events / 2) else { return true }
         for later in sequence..<head {
             if case .event(let event) = index.events.event(later) {
                 return Clock.wall().subtractingSaturating(event.time) > 200_000

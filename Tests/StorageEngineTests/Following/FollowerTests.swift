@@ -158,6 +158,29 @@ import Testing
         #expect(batch.events.last?.key == "5999")
     }
 
+    #if DEBUG
+    /// What broke: of a change that evicts more than 64 entries the events that were still to come were told as lost to whoever
+    /// looked just then.
+    @Test func manyEventsOfOneChangeAreWaitedFor() async throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try Store.open(at: folder.store)
+            .archive(named: "F", orCreate: ArchiveConfiguration(diskLimit: 50_000))
+        for number in 0..<400 { try archive.put([UInt8](repeating: 1, count: 100), forKey: "\(number)") }
+        let next = try archive.nextEvent()
+        let worker = try Worker(
+            ["evict", folder.store, "F", "1", CrashPoint.evictionRemoved.rawValue, "45000"], in: folder)
+        try #require(try await worker.process.isStopped(within: 30), "\(worker.linesSoFar())")
+        let first = try archive.events(from: next)
+        #expect(first.lost == 0 && first.events.count < 10)
+        worker.signal(SIGCONT)
+        #expect(try await worker.finish().lines == ["done"])
+        let rest = try archive.events(from: first.next)
+        let events = first.events + rest.events
+        #expect(rest.lost == 0 && events.count { $0.kind == .eviction } > 300)
+        #expect(events.map(\.sequence) == Array(next..<next + UInt64(events.count)))
+    }
+    #endif
+
     @Test(arguments: [AccessMode.readWrite, .readOnly])
     func anotherProcessIsFollowed(mode: AccessMode) async throws {
         let folder = try TemporaryFolder()

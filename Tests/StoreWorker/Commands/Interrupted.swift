@@ -37,6 +37,15 @@ extension WorkerCommand {
         say("\(try archive.undo(nil)?.entries ?? 0)")
     }
 
+    /// `evict STORE ARCHIVE SEED POINT BYTES`: stores a value of so many bytes.
+    func evict(_ arguments: WorkerArguments) throws {
+        guard let point = CrashPoint(rawValue: arguments.word(4)) else { exit(2) }
+        let archive = try arguments.open()
+        CrashPoint.arm(point, passing: 1, signal: SIGSTOP)
+        try archive.put([UInt8](repeating: 1, count: arguments.number(5)), forKey: "large")
+        say("done")
+    }
+
     /// `resize STORE ARCHIVE SEED LIMIT POINT PASSING`: dies at that point, if it comes past.
     func resize(_ arguments: WorkerArguments) throws {
         guard let point = CrashPoint(rawValue: arguments.word(5)) else { exit(2) }

@@ -37,6 +37,8 @@ enum WorkerCommand: String {
     case peek
     /// Undoes the latest action, and is stopped at a named point.
     case undo
+    /// Stores a value that others go for, and is stopped at a named point.
+    case evict
     /// Changes a limit, and dies at a named point.
     case resize
     /// Lives on a small file system that it mounts for itself.
@@ -74,6 +76,7 @@ enum WorkerCommand: String {
             case .stop: try stop(arguments)
             case .peek: try peek(arguments)
             case .undo: try undo(arguments)
+            case .evict: try evict(arguments)
             case .resize: try resize(arguments)
             case .smallDisk: try liveOnASmallDisk(arguments)
             case .batches: try applyBatches(arguments)
