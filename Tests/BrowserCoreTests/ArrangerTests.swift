@@ -29,7 +29,7 @@ struct ArrangerTests {
         let entries = source.with { $0.archives["City"]?.map(\.entry) ?? [] }
         let isOrdered = try #require(Self.column.first { $0.0 == column }?.1)
         var request = ArrangementRequest(
-            archive: "City", store: "/", order: EntryOrder(column, descending: descending))
+            in: ArchiveAddress("City", in: "/"), order: EntryOrder(column, descending: descending))
         request.visible = 10
         // Equal entries stay in LRU order, in the one direction and in the other; LRU order itself turns round.
         let expected = entries.enumerated().sorted { left, right in
@@ -49,13 +49,13 @@ struct ArrangerTests {
         ("nothing", []), ("", Fixture.keys),
     ])
     func filtersByPartsOfKeys(filter: String, expected: [String]) throws {
-        let request = ArrangementRequest(archive: "City", store: "/", filter: filter)
+        let request = ArrangementRequest(in: ArchiveAddress("City", in: "/"), filter: filter)
         #expect(try keys(Fixture.source(), request) == expected)
     }
 
     @Test func stopsWhenTold() throws {
         let source = Fixture.source()
-        var request = ArrangementRequest(archive: "City", store: "/", order: EntryOrder(.key))
+        var request = ArrangementRequest(in: ArchiveAddress("City", in: "/"), order: EntryOrder(.key))
         request.filter = "a"
         let arranger = Arranger(source: source, clock: { Fixture.start }, progress: { _ in false })
         #expect(try arranger.arrange(request) == nil)
@@ -69,7 +69,7 @@ struct ArrangerTests {
             let bytes = state.archives["City"]?.reduce(0) { $0 + UInt64($1.entry.valueBytes) } ?? 0
             state.summaries["City"]?.diskLimit = bytes + room
         }
-        let request = ArrangementRequest(archive: "City", store: "/")
+        let request = ArrangementRequest(in: ArchiveAddress("City", in: "/"))
         let arranged = try Arranger(source: source, clock: { Fixture.start }).arrange(request)
         #expect(arranged?.arrangement.victims.count == count)
         #expect(arranged?.arrangement.victims.upperBound == 16)

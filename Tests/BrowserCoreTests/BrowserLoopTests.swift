@@ -122,7 +122,7 @@ struct BrowserLoopTests {
                     continuation.yield(arranged == nil ? -1 : arranged?.arrangement.count ?? 0)
                 }
             }
-            var request = ArrangementRequest(archive: "Users", store: "/", order: EntryOrder(.key))
+            var request = ArrangementRequest(in: ArchiveAddress("Users", in: "/"), order: EntryOrder(.key))
             runner.run(.stop(ticket: 1))
             runner.run(.arrange(ticket: 1, request))
             request.order = .recency

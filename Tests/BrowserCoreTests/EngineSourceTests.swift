@@ -146,19 +146,22 @@ struct EngineSourceTests {
         let (store, archive) = try fill(path, count: 700)
         defer { store.close() }
         let source = EngineSource(folder: folder.path)
-        let listing = try source.listing(archive: "City", store: path)
+        let listing = try source.listing(in: ArchiveAddress("City", in: path))
         let targets = try (0..<listing.count).compactMap { try listing.entry(at: $0)?.target }
-        let outcome = try source.carryOut(.delete, on: targets, archive: "City", store: path) { $0 < 500 }
+        let outcome = try source.carryOut(.delete, on: targets, in: ArchiveAddress("City", in: path)) {
+            $0 < 500
+        }
         #expect(outcome.outcome.entries == 512)
         #expect(outcome.stopped == "Stopped after 512 of 700.")
         #expect(try archive.status().entries == 188)
-        let actions = try source.reversible(archive: "City", store: path)
+        let actions = try source.reversible(in: ArchiveAddress("City", in: path))
         #expect(actions.map(\.entries) == [512])
-        let report = try source.undo(try #require(actions.first).id, archive: "City", store: path) { _ in true
+        let report = try source.undo(try #require(actions.first).id, in: ArchiveAddress("City", in: path)) {
+            _ in true
         }
         #expect(report?.outcome.entries == 512)
         #expect(try archive.status().entries == 700)
-        #expect(try source.undo(actions[0].id, archive: "City", store: path) { _ in true } == nil)
+        #expect(try source.undo(actions[0].id, in: ArchiveAddress("City", in: path)) { _ in true } == nil)
     }
 
     /// Entries that were used since the plan was made aren't idle any more: the engine's sequence doesn't tell.
@@ -168,7 +171,7 @@ struct EngineSourceTests {
         let (store, archive) = try fill(path, count: 20)
         defer { store.close() }
         let source = EngineSource(folder: folder.path)
-        let listing = try source.listing(archive: "City", store: path)
+        let listing = try source.listing(in: ArchiveAddress("City", in: path))
         let targets = try (0..<listing.count).compactMap { try listing.entry(at: $0)?.target }
         // The engine's clock ticks some milliseconds at a time.
         var before = Timestamp.now()
@@ -179,7 +182,7 @@ struct EngineSourceTests {
             })
         _ = try archive.access("city 3")
         let outcome = try source.carryOut(
-            .expireIdle(before: before), on: targets, archive: "City", store: path
+            .expireIdle(before: before), on: targets, in: ArchiveAddress("City", in: path)
         ) { _ in true }
         #expect(outcome.outcome.skips == [PlanSkip(key: "city 3", reason: .used)])
         #expect(outcome.outcome.entries == 19)

@@ -55,32 +55,32 @@ struct MillionTests {
             return StoreFigures(archives: [archive])
         }
 
-        func listing(archive: String, store: String) throws(SourceError) -> any EntryListing { self }
-        func entry(_ key: String, archive: String, store: String) throws(SourceError) -> EntryMetadata? {
+        func listing(in archive: ArchiveAddress) throws(SourceError) -> any EntryListing { self }
+        func entry(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> EntryMetadata? {
             nil
         }
         func bytes(
-            _ key: String, range: Range<Int>, archive: String, store: String
+            _ key: String, range: Range<Int>, in archive: ArchiveAddress
         ) throws(SourceError) -> [UInt8]? { nil }
         func accessed(at index: Int) -> Timestamp { Fixture.start.adding(seconds: -Double(index)) }
-        func events(archive: String, store: String, from: UInt64?) throws(SourceError) -> EventBatch {
+        func events(in archive: ArchiveAddress, from: UInt64?) throws(SourceError) -> EventBatch {
             EventBatch(events: [], next: 0)
         }
-        func biography(of key: String, archive: String, store: String) throws(SourceError) -> KeyHistory {
+        func biography(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyHistory {
             KeyHistory(events: [])
         }
         func messages(
-            count: Int, behind: Int, nextEvent: UInt64, archive: String, store: String
+            count: Int, behind: Int, nextEvent: UInt64, in archive: ArchiveAddress
         ) throws(SourceError) -> [LogLine] { [] }
-        func reversible(archive: String, store: String) throws(SourceError) -> [ReversibleAction] { [] }
+        func reversible(in archive: ArchiveAddress) throws(SourceError) -> [ReversibleAction] { [] }
         func carryOut(
-            _ action: PlannedAction, on targets: [Target], archive: String, store: String,
+            _ action: PlannedAction, on targets: [Target], in archive: ArchiveAddress,
             checkpoint: (Int) -> Bool
         ) throws(SourceError) -> Carried<PlanOutcome> { Carried(PlanOutcome()) }
         func undo(
-            _ id: UInt32, archive: String, store: String, checkpoint: (Double) -> Bool
+            _ id: UInt32, in archive: ArchiveAddress, checkpoint: (Double) -> Bool
         ) throws(SourceError) -> Carried<UndoOutcome>? { nil }
-        func clearLog(archive: String, store: String) throws(SourceError) -> Carried<Removal> {
+        func clearLog(in archive: ArchiveAddress) throws(SourceError) -> Carried<Removal> {
             Carried(Removal(entries: 0, bytes: 0))
         }
 

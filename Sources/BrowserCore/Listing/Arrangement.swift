@@ -23,8 +23,7 @@ package struct Arrangement: Sendable {
 
 /// What an arrangement is to be made of. A value; safe to share between threads.
 package struct ArrangementRequest: Sendable {
-    package var archive: String
-    package var store: String
+    package var archive: ArchiveAddress
     package var order: EntryOrder
     package var filter: String
     /// The arrangement whose listing is used again; nil takes a new listing.
@@ -39,9 +38,8 @@ package struct ArrangementRequest: Sendable {
     /// Keys in view, of which those that went are wanted.
     package var shown: [String] = []
 
-    package init(archive: String, store: String, order: EntryOrder = .recency, filter: String = "") {
+    package init(in archive: ArchiveAddress, order: EntryOrder = .recency, filter: String = "") {
         self.archive = archive
-        self.store = store
         self.order = order
         self.filter = filter
         anchorRow = 0

@@ -31,7 +31,7 @@ package struct Arranger {
         if let base = request.base {
             listing = base.listing
         } else {
-            listing = try source.listing(archive: request.archive, store: request.store)
+            listing = try source.listing(in: request.archive)
         }
         let limit = request.base == nil ? try diskLimit(request) : nil
         do throws(Stopped) {
@@ -56,14 +56,14 @@ package struct Arranger {
         return Set(
             request.shown.filter { key in
                 guard !present.contains(key) else { return false }
-                let entry = try? source.entry(key, archive: request.archive, store: request.store)
+                let entry = try? source.entry(key, in: request.archive)
                 return entry == .some(nil)
             })
     }
 
     private func diskLimit(_ request: ArrangementRequest) throws(SourceError) -> UInt64? {
-        let figures = try source.figures(store: request.store)
-        let archive = figures.archives.first { $0.name == request.archive }
+        let figures = try source.figures(store: request.archive.store)
+        let archive = figures.archives.first { $0.name == request.archive.name }
         return archive?.kind == .cache ? archive?.diskLimit : nil
     }
 

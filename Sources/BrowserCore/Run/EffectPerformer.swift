@@ -30,55 +30,55 @@ package struct EffectPerformer: Sendable {
             send(.arranged(ticket: ticket, result))
         case .loadRows(let ticket, let arrangement, let range):
             send(.rows(ticket: ticket, Arranger.rows(of: arrangement, in: range)))
-        case .loadValue(let purpose, let key, let archive, let store):
+        case .loadValue(let purpose, let key, let archive):
             let limit = purpose == .preview ? ValueLoad.previewLimit : ValueContent.decodingLimit
             let result = Result { () throws(SourceError) in
-                try ValueLoad.load(key, limit: limit, archive: archive, store: store, from: source)
+                try ValueLoad.load(key, limit: limit, in: archive, from: source)
             }
-            send(.value(purpose, key: key, archive: archive, result))
-        case .loadBytes(let key, let range, let archive, let store):
+            send(.value(purpose, key: key, archive: archive.name, result))
+        case .loadBytes(let key, let range, let archive):
             let result = Result { () throws(SourceError) in
-                try source.bytes(key, range: range, archive: archive, store: store)
+                try source.bytes(key, range: range, in: archive)
             }
-            send(.bytes(key: key, archive: archive, offset: range.lowerBound, result))
-        case .checkValue(let key, let archive, let store):
+            send(.bytes(key: key, archive: archive.name, offset: range.lowerBound, result))
+        case .checkValue(let key, let archive):
             let result = Result { () throws(SourceError) in
-                try source.entry(key, archive: archive, store: store)
+                try source.entry(key, in: archive)
             }
-            send(.entry(key: key, archive: archive, result))
+            send(.entry(key: key, archive: archive.name, result))
         case .collect(let ticket, let arrangement):
             let report = progress(ticket, isStopped: isStopped, send: send)
             send(.collected(ticket: ticket, marks(of: arrangement, report)))
-        case .collectIdle(let ticket, let before, let archive, let store):
+        case .collectIdle(let ticket, let before, let archive):
             let report = progress(ticket, isStopped: isStopped, send: send)
             let result = Result { () throws(SourceError) in
-                idle(in: try source.listing(archive: archive, store: store), before: before, report)
+                idle(in: try source.listing(in: archive), before: before, report)
             }
             send(.idle(ticket: ticket, result))
         case .loadEvents(let store, let requests):
             let pages = requests.compactMap { request in
-                (try? source.events(archive: request.archive, store: store, from: request.from)).map {
+                (try? source.events(in: ArchiveAddress(request.archive, in: store), from: request.from)).map {
                     EventPage(archive: request.archive, $0)
                 }
             }
             send(.events(store: store, pages))
-        case .loadBiography(let key, let archive, let store):
+        case .loadBiography(let key, let archive):
             let result = Result { () throws(SourceError) in
-                try source.biography(of: key, archive: archive, store: store)
+                try source.biography(of: key, in: archive)
             }
-            send(.biography(key: key, archive: archive, result))
-        case .loadMessages(let archive, let store, let range, let end, let nextEvent):
+            send(.biography(key: key, archive: archive.name, result))
+        case .loadMessages(let archive, let range, let end, let nextEvent):
             let result = Result { () throws(SourceError) in
                 try source.messages(
                     count: range.count, behind: end - 1 - range.lowerBound, nextEvent: nextEvent,
-                    archive: archive, store: store)
+                    in: archive)
             }
-            send(.messages(archive: archive, range, result))
-        case .loadProperties(let archive, let store):
+            send(.messages(archive: archive.name, range, result))
+        case .loadProperties(let archive):
             let result = Result { () throws(SourceError) in
-                try source.properties(archive: archive, store: store)
+                try source.properties(in: archive)
             }
-            send(.properties(archive: archive, result))
+            send(.properties(archive: archive.name, result))
         case .query(let ticket, let request):
             let report = progress(ticket, isStopped: isStopped, send: send)
             let result = Result { () throws(SourceError) in try source.query(request, progress: report) }
@@ -89,30 +89,30 @@ package struct EffectPerformer: Sendable {
                 try source.export(request, to: path, progress: report)
             }
             send(.exported(ticket: ticket, path: path, result))
-        case .loadReversible(let purpose, let archive, let store):
+        case .loadReversible(let purpose, let archive):
             let result = Result { () throws(SourceError) in
-                try source.reversible(archive: archive, store: store)
+                try source.reversible(in: archive)
             }
-            send(.reversible(purpose, archive: archive, result))
-        case .change(let ticket, let change, let targets, let archive, let store):
+            send(.reversible(purpose, archive: archive.name, result))
+        case .change(let ticket, let change, let targets, let archive):
             let report = progress(ticket, isStopped: isStopped, send: send)
             let result = Result { () throws(SourceError) in
-                try source.carryOut(change, on: targets, archive: archive, store: store) { done in
+                try source.carryOut(change, on: targets, in: archive) { done in
                     report(Double(done) / Double(max(1, targets.count)))
                 }
             }
-            send(.changed(ticket: ticket, change, archive: archive, result))
-        case .undo(let ticket, let action, let archive, let store):
+            send(.changed(ticket: ticket, change, archive: archive.name, result))
+        case .undo(let ticket, let action, let archive):
             let report = progress(ticket, isStopped: isStopped, send: send)
             let result = Result { () throws(SourceError) in
-                try source.undo(action.id, archive: archive, store: store, checkpoint: report)
+                try source.undo(action.id, in: archive, checkpoint: report)
             }
             send(.undone(ticket: ticket, result))
-        case .clearLog(let ticket, let archive, let store):
+        case .clearLog(let ticket, let archive):
             let result = Result { () throws(SourceError) in
-                try source.clearLog(archive: archive, store: store)
+                try source.clearLog(in: archive)
             }
-            send(.cleared(ticket: ticket, archive: archive, result))
+            send(.cleared(ticket: ticket, archive: archive.name, result))
         case .stop, .quit, .startDemo: break
         }
     }

@@ -26,9 +26,9 @@ package final class EffectRunner: Sendable {
     package func run(_ effect: Effect) {
         switch effect {
         case .stop(let ticket): stopped.withLock { _ = $0.insert(ticket) }
-        case .arrange(let ticket, _), .collect(let ticket, _), .collectIdle(let ticket, _, _, _),
+        case .arrange(let ticket, _), .collect(let ticket, _), .collectIdle(let ticket, _, _),
             .query(let ticket, _), .export(let ticket, _, _),
-            .change(let ticket, _, _, _, _), .undo(let ticket, _, _, _), .clearLog(let ticket, _, _):
+            .change(let ticket, _, _, _), .undo(let ticket, _, _), .clearLog(let ticket, _):
             long.async { [self] in
                 performer.perform(
                     effect, isStopped: { self.stopped.withLock { $0.contains(ticket) } }, send: deliver)

@@ -4,26 +4,26 @@ import StoreInspection
 /// What a person confirmed: the only calls that change a store. Each opens it for writing and closes it again.
 extension EngineSource {
     package func carryOut(
-        _ action: PlannedAction, on targets: [Target], archive name: String, store path: String,
+        _ action: PlannedAction, on targets: [Target], in archive: ArchiveAddress,
         checkpoint: (Int) -> Bool
     ) throws(SourceError) -> Carried<PlanOutcome> {
-        try writing(to: name, of: path) { (archive) throws(StorageError) in
+        try writing(to: archive) { (archive) throws(StorageError) in
             try targets.carryOut(action, in: archive, checkpoint: checkpoint)
         }
     }
 
     package func undo(
-        _ id: UInt32, archive: String, store: String, checkpoint: (Double) -> Bool
+        _ id: UInt32, in archive: ArchiveAddress, checkpoint: (Double) -> Bool
     ) throws(SourceError) -> Carried<UndoOutcome>? {
-        try writing(to: archive, of: store) { (archive) throws(StorageError) in
+        try writing(to: archive) { (archive) throws(StorageError) in
             var clock = StepClock()
             let undone = try archive.undo(id) { share in clock.step { checkpoint(share) } }
             return undone.map { Carried($0, longestCall: clock.longestStep()) }
         }
     }
 
-    package func clearLog(archive: String, store: String) throws(SourceError) -> Carried<Removal> {
-        try writing(to: archive, of: store) { (archive) throws(StorageError) in
+    package func clearLog(in archive: ArchiveAddress) throws(SourceError) -> Carried<Removal> {
+        try writing(to: archive) { (archive) throws(StorageError) in
             var clock = StepClock()
             let removal = try archive.deleteAll()
             return Carried(removal, longestCall: clock.longestStep())
@@ -31,14 +31,14 @@ extension EngineSource {
     }
 
     private func writing<Result>(
-        to name: String, of path: String, _ body: (Archive) throws(StorageError) -> Result
+        to archive: ArchiveAddress, _ body: (Archive) throws(StorageError) -> Result
     ) throws(SourceError) -> Result {
         try EngineSource.translating { () throws(StorageError) in
             let store = try Store.open(
-                at: path, mode: .readWrite, createIfMissing: false,
+                at: archive.store, mode: .readWrite, createIfMissing: false,
                 options: StoreOptions(processName: "vellum browse"))
             defer { store.close() }
-            return try body(try store.archive(named: name))
+            return try body(try store.archive(named: archive.name))
         }
     }
 }

@@ -75,46 +75,46 @@ package final class EngineSource: StoreSource {
         return figures
     }
 
-    package func listing(archive: String, store: String) throws(SourceError) -> any EntryListing {
-        let store = try self.store(store)
+    package func listing(in archive: ArchiveAddress) throws(SourceError) -> any EntryListing {
+        let store = try self.store(archive.store)
         return try EngineSource.translating { () throws(StorageError) in
-            let archive = try store.archive(named: archive)
+            let archive = try store.archive(named: archive.name)
             return EngineListing(archive: archive, list: try archive.entries())
         }
     }
 
-    package func entry(_ key: String, archive: String, store: String) throws(SourceError) -> EntryMetadata? {
-        try looking(at: archive, of: store) { (archive) throws(StorageError) in
+    package func entry(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> EntryMetadata? {
+        try looking(at: archive) { (archive) throws(StorageError) in
             try archive.metadata(key)
         }
     }
 
     package func bytes(
-        _ key: String, range: Range<Int>, archive: String, store: String
+        _ key: String, range: Range<Int>, in archive: ArchiveAddress
     ) throws(SourceError) -> [UInt8]? {
-        try looking(at: archive, of: store) { (archive) throws(StorageError) in
+        try looking(at: archive) { (archive) throws(StorageError) in
             try archive.peek(key, range: range)
         }
     }
 
-    package func events(archive: String, store: String, from: UInt64?) throws(SourceError) -> EventBatch {
-        try looking(at: archive, of: store) { (archive) throws(StorageError) in
+    package func events(in archive: ArchiveAddress, from: UInt64?) throws(SourceError) -> EventBatch {
+        try looking(at: archive) { (archive) throws(StorageError) in
             try archive.events(from: from)
         }
     }
 
     package func biography(
-        of key: String, archive: String, store: String
+        of key: String, in archive: ArchiveAddress
     ) throws(SourceError) -> KeyHistory {
-        try looking(at: archive, of: store) { (archive) throws(StorageError) in
+        try looking(at: archive) { (archive) throws(StorageError) in
             try archive.history(of: key)
         }
     }
 
     package func messages(
-        count: Int, behind: Int, nextEvent: UInt64, archive: String, store: String
+        count: Int, behind: Int, nextEvent: UInt64, in archive: ArchiveAddress
     ) throws(SourceError) -> [LogLine] {
-        try looking(at: archive, of: store) { (archive) throws(StorageError) in
+        try looking(at: archive) { (archive) throws(StorageError) in
             // Each message that was appended meanwhile left an event.
             let now = try archive.nextEvent()
             let appended = now > nextEvent ? Int(clamping: now - nextEvent) : 0
@@ -125,25 +125,27 @@ package final class EngineSource: StoreSource {
         }
     }
 
-    package func reversible(archive: String, store: String) throws(SourceError) -> [ReversibleAction] {
-        try looking(at: archive, of: store) { (archive) throws(StorageError) in
+    package func reversible(in archive: ArchiveAddress) throws(SourceError) -> [ReversibleAction] {
+        try looking(at: archive) { (archive) throws(StorageError) in
             try archive.reversibleActions()
         }
     }
 
     /// Looks at an archive that will be looked at again in a moment.
     private func looking<Result>(
-        at name: String, of path: String, _ body: (Archive) throws(StorageError) -> Result
+        at archive: ArchiveAddress, _ body: (Archive) throws(StorageError) -> Result
     ) throws(SourceError) -> Result {
-        let store = try store(path)
+        let store = try store(archive.store)
         return try EngineSource.translating { () throws(StorageError) in
-            try store.withArchive(named: name, staysOpen: true, body)
+            try store.withArchive(named: archive.name, staysOpen: true, body)
         }
     }
 
-    func archive(_ name: String, of path: String) throws(SourceError) -> Archive {
-        let store = try self.store(path)
-        return try EngineSource.translating { () throws(StorageError) in try store.archive(named: name) }
+    func archive(_ archive: ArchiveAddress) throws(SourceError) -> Archive {
+        let store = try self.store(archive.store)
+        return try EngineSource.translating { () throws(StorageError) in
+            try store.archive(named: archive.name)
+        }
     }
 
     /// The store, opened for reading. One that isn't at its path any more is forgotten.

@@ -46,7 +46,7 @@ package final class RingFileSource: StoreSource {
     }
 
     package func messages(
-        count: Int, behind: Int, nextEvent: UInt64, archive: String, store: String
+        count: Int, behind: Int, nextEvent: UInt64, in archive: ArchiveAddress
     ) throws(SourceError) -> [LogLine] {
         do throws(StorageError) {
             let seen = try self.count()
@@ -91,30 +91,30 @@ package final class RingFileSource: StoreSource {
 
     // MARK: What a ring file doesn't have
 
-    package func events(archive: String, store: String, from: UInt64?) throws(SourceError) -> EventBatch {
+    package func events(in archive: ArchiveAddress, from: UInt64?) throws(SourceError) -> EventBatch {
         EventBatch(events: [], next: from ?? 0)
     }
 
-    package func entry(_ key: String, archive: String, store: String) throws(SourceError) -> EntryMetadata? {
+    package func entry(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> EntryMetadata? {
         nil
     }
 
     package func bytes(
-        _ key: String, range: Range<Int>, archive: String, store: String
+        _ key: String, range: Range<Int>, in archive: ArchiveAddress
     ) throws(SourceError) -> [UInt8]? { nil }
 
-    package func biography(of key: String, archive: String, store: String) throws(SourceError) -> KeyHistory {
+    package func biography(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyHistory {
         KeyHistory(events: [])
     }
 
-    package func reversible(archive: String, store: String) throws(SourceError) -> [ReversibleAction] { [] }
-    package func properties(archive: String, store: String) throws(SourceError) -> [String] { [] }
+    package func reversible(in archive: ArchiveAddress) throws(SourceError) -> [ReversibleAction] { [] }
+    package func properties(in archive: ArchiveAddress) throws(SourceError) -> [String] { [] }
 
     private static let hasNoEntries = SourceError("A ring file has messages and no entries.")
     private static let isLookedAt = SourceError(
         "A ring file is only looked at here; vellum append adds to it.")
 
-    package func listing(archive: String, store: String) throws(SourceError) -> any EntryListing {
+    package func listing(in archive: ArchiveAddress) throws(SourceError) -> any EntryListing {
         throw Self.hasNoEntries
     }
 
@@ -127,15 +127,15 @@ package final class RingFileSource: StoreSource {
     ) throws(SourceError) -> Int? { throw Self.hasNoEntries }
 
     package func carryOut(
-        _ action: PlannedAction, on targets: [Target], archive: String, store: String,
+        _ action: PlannedAction, on targets: [Target], in archive: ArchiveAddress,
         checkpoint: (Int) -> Bool
     ) throws(SourceError) -> Carried<PlanOutcome> { throw Self.isLookedAt }
 
     package func undo(
-        _ id: UInt32, archive: String, store: String, checkpoint: (Double) -> Bool
+        _ id: UInt32, in archive: ArchiveAddress, checkpoint: (Double) -> Bool
     ) throws(SourceError) -> Carried<UndoOutcome>? { throw Self.isLookedAt }
 
-    package func clearLog(archive: String, store: String) throws(SourceError) -> Carried<Removal> {
+    package func clearLog(in archive: ArchiveAddress) throws(SourceError) -> Carried<Removal> {
         throw Self.isLookedAt
     }
 }

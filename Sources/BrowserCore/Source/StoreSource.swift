@@ -17,29 +17,29 @@ package protocol StoreSource: Sendable {
     func figures(store: String) throws(SourceError) -> StoreFigures
 
     /// A light list of an archive's entries, most recent first.
-    func listing(archive: String, store: String) throws(SourceError) -> any EntryListing
+    func listing(in archive: ArchiveAddress) throws(SourceError) -> any EntryListing
 
     /// The metadata of a key; nil when there is no such entry.
-    func entry(_ key: String, archive: String, store: String) throws(SourceError) -> EntryMetadata?
+    func entry(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> EntryMetadata?
 
     /// The bytes of a value within a range, cut to the value's length; nil when there is no such entry.
-    func bytes(_ key: String, range: Range<Int>, archive: String, store: String) throws(SourceError)
+    func bytes(_ key: String, range: Range<Int>, in archive: ArchiveAddress) throws(SourceError)
         -> [UInt8]?
 
     /// Events of an archive from a number on; nil: all that are still known.
-    func events(archive: String, store: String, from: UInt64?) throws(SourceError) -> EventBatch
+    func events(in archive: ArchiveAddress, from: UInt64?) throws(SourceError) -> EventBatch
 
     /// What the events tell of a key.
-    func biography(of key: String, archive: String, store: String) throws(SourceError) -> KeyHistory
+    func biography(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyHistory
 
     /// Messages of a log, oldest first, at most `count`, beginning with the one that `behind` others followed when
     /// `nextEvent` was the number of the event to come.
     func messages(
-        count: Int, behind: Int, nextEvent: UInt64, archive: String, store: String
+        count: Int, behind: Int, nextEvent: UInt64, in archive: ArchiveAddress
     ) throws(SourceError) -> [LogLine]
 
     /// What can be taken back, latest first.
-    func reversible(archive: String, store: String) throws(SourceError) -> [ReversibleAction]
+    func reversible(in archive: ArchiveAddress) throws(SourceError) -> [ReversibleAction]
 
     /// Carries a query out; nil when it was stopped. `progress` is told how far it is, 0 to 1, and says whether to go on.
     func query(
@@ -52,25 +52,25 @@ package protocol StoreSource: Sendable {
     ) throws(SourceError) -> Int?
 
     /// Names of the properties that the latest values have, with dots between where one is part of another.
-    func properties(archive: String, store: String) throws(SourceError) -> [String]
+    func properties(in archive: ArchiveAddress) throws(SourceError) -> [String]
 
     // MARK: What a person confirmed
 
     /// Does it to the targets that are still what the plan saw, in one action that can be taken back. `checkpoint` is
     /// told how many are done and says whether to go on.
     func carryOut(
-        _ action: PlannedAction, on targets: [Target], archive: String, store: String,
+        _ action: PlannedAction, on targets: [Target], in archive: ArchiveAddress,
         checkpoint: (Int) -> Bool
     ) throws(SourceError) -> Carried<PlanOutcome>
 
     /// Takes an action back; nil when it no longer can be. Deadlines come back in parts: between them `checkpoint` is
     /// told how much is done, 0 to 1, and says whether to go on.
     func undo(
-        _ id: UInt32, archive: String, store: String, checkpoint: (Double) -> Bool
+        _ id: UInt32, in archive: ArchiveAddress, checkpoint: (Double) -> Bool
     ) throws(SourceError) -> Carried<UndoOutcome>?
 
     /// Deletes every message of a log, for good.
-    func clearLog(archive: String, store: String) throws(SourceError) -> Carried<Removal>
+    func clearLog(in archive: ArchiveAddress) throws(SourceError) -> Carried<Removal>
 }
 
 /// A list of entries in LRU order as it was at one moment: index 0 is the most recent. Safe from any thread.

@@ -4,12 +4,12 @@ import StoreInspection
 
 /// Events, messages, and what a person confirmed.
 extension MockSource {
-    func events(archive: String, store: String, from: UInt64?) throws(SourceError) -> EventBatch {
+    func events(in archive: ArchiveAddress, from: UInt64?) throws(SourceError) -> EventBatch {
         try check()
         return with { state in
             state.eventCalls += 1
-            let all = state.events[archive] ?? []
-            let oldest = state.overwritten[archive] ?? 0
+            let all = state.events[archive.name] ?? []
+            let oldest = state.overwritten[archive.name] ?? 0
             let wanted = Int(from ?? UInt64(oldest))
             return EventBatch(
                 events: Array(all[max(wanted, oldest)...]),
@@ -17,33 +17,33 @@ extension MockSource {
         }
     }
 
-    func biography(of key: String, archive: String, store: String) throws(SourceError) -> KeyHistory {
+    func biography(of key: String, in archive: ArchiveAddress) throws(SourceError) -> KeyHistory {
         try check()
         return with { state in
-            let events = state.events[archive] ?? []
+            let events = state.events[archive.name] ?? []
             return KeyHistory(
                 events: events.filter { $0.key == key }, reachesBackTo: events.first?.time, isCutOff: true)
         }
     }
 
     func messages(
-        count: Int, behind: Int, nextEvent: UInt64, archive: String, store: String
+        count: Int, behind: Int, nextEvent: UInt64, in archive: ArchiveAddress
     ) throws(SourceError) -> [LogLine] {
         try check()
         return with { state in
             state.messageCalls += 1
-            let all = state.messages[archive] ?? []
+            let all = state.messages[archive.name] ?? []
             return Array(all[max(0, all.count - 1 - behind)...].prefix(count))
         }
     }
 
-    func reversible(archive: String, store: String) throws(SourceError) -> [ReversibleAction] {
+    func reversible(in archive: ArchiveAddress) throws(SourceError) -> [ReversibleAction] {
         try check()
-        return with { $0.undoable[archive]?.map(\.action) ?? [] }
+        return with { $0.undoable[archive.name]?.map(\.action) ?? [] }
     }
 
     func carryOut(
-        _ action: PlannedAction, on targets: [Target], archive: String, store: String,
+        _ action: PlannedAction, on targets: [Target], in archive: ArchiveAddress,
         checkpoint: (Int) -> Bool
     ) throws(SourceError) -> Carried<PlanOutcome> {
         try check()
@@ -57,8 +57,10 @@ extension MockSource {
             undoable.action.pid = MockSource.ownPid
             undoable.action.bytesLeft = 100_000
             for target in targets {
-                guard let index = state.archives[archive]?.firstIndex(where: { $0.entry.key == target.key }),
-                    let record = state.archives[archive]?[index]
+                guard
+                    let index = state.archives[archive.name]?.firstIndex(where: { $0.entry.key == target.key }
+                    ),
+                    let record = state.archives[archive.name]?[index]
                 else {
                     outcome.skips.append(PlanSkip(key: target.key, reason: .absent))
                     continue
@@ -74,14 +76,14 @@ extension MockSource {
                 case .delete, .expireNow, .expireIdle:
                     undoable.action.kind = action == .delete ? .delete : .expire
                     undoable.removed.append(record)
-                    state.archives[archive]?.remove(at: index)
+                    state.archives[archive.name]?.remove(at: index)
                 case .setLifetime(nil) where record.entry.expires == nil:
                     outcome.unchanged += 1
                     continue
                 case .setLifetime(let lifetime):
                     undoable.action.kind = .deadline
                     undoable.deadlines[target.key] = .some(record.entry.expires)
-                    state.archives[archive]?[index].entry.expires = lifetime.map {
+                    state.archives[archive.name]?[index].entry.expires = lifetime.map {
                         state.now.adding(seconds: $0 / .seconds(1))
                     }
                 }
@@ -91,7 +93,7 @@ extension MockSource {
             if outcome.entries > 0 {
                 undoable.action.entries = outcome.entries
                 undoable.action.bytes = outcome.bytes
-                state.undoable[archive, default: []].insert(undoable, at: 0)
+                state.undoable[archive.name, default: []].insert(undoable, at: 0)
                 state.nextAction += 1
                 outcome.action = undoable.action
             }
@@ -100,7 +102,7 @@ extension MockSource {
     }
 
     func undo(
-        _ id: UInt32, archive: String, store: String, checkpoint: (Double) -> Bool
+        _ id: UInt32, in archive: ArchiveAddress, checkpoint: (Double) -> Bool
     ) throws(SourceError) -> Carried<UndoOutcome>? {
         try check()
         guard checkpoint(0.5) else {
@@ -110,38 +112,40 @@ extension MockSource {
         }
         return with { state in
             state.writeCalls += 1
-            guard let place = state.undoable[archive]?.firstIndex(where: { $0.action.id == id }),
-                let undoable = state.undoable[archive]?.remove(at: place)
+            guard let place = state.undoable[archive.name]?.firstIndex(where: { $0.action.id == id }),
+                let undoable = state.undoable[archive.name]?.remove(at: place)
             else { return nil }
             var report = UndoOutcome.nothing
             for record in undoable.removed {
-                if state.archives[archive]?.contains(where: { $0.entry.key == record.entry.key }) == true {
+                if state.archives[archive.name]?.contains(where: { $0.entry.key == record.entry.key }) == true
+                {
                     report.skipped.append(record.entry.key)
                     report.skippedCount += 1
                 } else {
-                    state.archives[archive]?.append(record)
+                    state.archives[archive.name]?.append(record)
                     report.entries += 1
                     report.bytes += UInt64(record.entry.valueBytes)
                 }
             }
-            state.archives[archive]?.sort { $0.entry.accessed > $1.entry.accessed }
+            state.archives[archive.name]?.sort { $0.entry.accessed > $1.entry.accessed }
             for (key, expires) in undoable.deadlines {
-                guard let index = state.archives[archive]?.firstIndex(where: { $0.entry.key == key }) else {
+                guard let index = state.archives[archive.name]?.firstIndex(where: { $0.entry.key == key })
+                else {
                     continue
                 }
-                state.archives[archive]?[index].entry.expires = expires
+                state.archives[archive.name]?[index].entry.expires = expires
                 report.entries += 1
             }
             return Carried(report, longestCall: 0.0002)
         }
     }
 
-    func clearLog(archive: String, store: String) throws(SourceError) -> Carried<Removal> {
+    func clearLog(in archive: ArchiveAddress) throws(SourceError) -> Carried<Removal> {
         try check()
         return with { state in
             state.writeCalls += 1
-            let messages = state.messages.updateValue([], forKey: archive) ?? []
-            state.summaries[archive]?.entries = 0
+            let messages = state.messages.updateValue([], forKey: archive.name) ?? []
+            state.summaries[archive.name]?.entries = 0
             return Carried(
                 Removal(entries: messages.count, bytes: messages.reduce(0) { $0 + UInt64($1.size) }))
         }

@@ -90,31 +90,32 @@ final class MockSource: NoQueries {
         }
     }
 
-    func listing(archive: String, store: String) throws(SourceError) -> any EntryListing {
+    func listing(in archive: ArchiveAddress) throws(SourceError) -> any EntryListing {
         try check()
         if let problem = with({ $0.listingProblem }) { throw SourceError(problem) }
         return with { state in
             state.listings += 1
             // As in the engine, an entry whose time is over isn't found, removed or not.
-            let records = (state.archives[archive] ?? []).filter { !state.hasExpired($0) }
-            return MockListing(source: self, archive: archive, records: records)
+            let records = (state.archives[archive.name] ?? []).filter { !state.hasExpired($0) }
+            return MockListing(source: self, archive: archive.name, records: records)
         }
     }
 
-    func entry(_ key: String, archive: String, store: String) throws(SourceError) -> EntryMetadata? {
+    func entry(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> EntryMetadata? {
         try check()
         return with { state in
-            state.archives[archive]?.first { $0.entry.key == key && !state.hasExpired($0) }?.entry
+            state.archives[archive.name]?.first { $0.entry.key == key && !state.hasExpired($0) }?.entry
         }
     }
 
-    func bytes(_ key: String, range: Range<Int>, archive: String, store: String) throws(SourceError)
+    func bytes(_ key: String, range: Range<Int>, in archive: ArchiveAddress) throws(SourceError)
         -> [UInt8]?
     {
         try check()
         if let problem = with({ $0.valueProblems[key] }) { throw SourceError(problem) }
         return with { state in
-            guard let bytes = state.archives[archive]?.first(where: { $0.entry.key == key })?.bytes else {
+            guard let bytes = state.archives[archive.name]?.first(where: { $0.entry.key == key })?.bytes
+            else {
                 return nil
             }
             return Array(bytes[range.clamped(to: 0..<bytes.count)])

@@ -13,5 +13,5 @@ extension NoQueries {
         _ request: QueryRequest, to path: String, progress: (Double) -> Bool
     ) throws(SourceError) -> Int? { throw SourceError("no queries here") }
 
-    func properties(archive: String, store: String) throws(SourceError) -> [String] { [] }
+    func properties(in archive: ArchiveAddress) throws(SourceError) -> [String] { [] }
 }

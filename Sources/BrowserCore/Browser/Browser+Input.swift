@@ -1,0 +1,130 @@
+import TerminalKit
+
+extension Browser {
+    static func input(_ model: inout Model, _ event: InputEvent) -> [Effect] {
+        switch event {
+        case .key(let key): return press(&model, key)
+        case .mouse(let mouse): return self.mouse(&model, mouse)
+        case .resize(let size):
+            model.size = size
+            return []
+        case .paste(let text):
+            if model.prompt != nil {
+                model.prompt?.field.insert(text)
+                return typed(&model)
+            }
+            if model.overlay == nil, model.isWritingQuery {
+                model.query?.field.insert(text)
+                QueryScreen.retyped(&model)
+                return []
+            }
+            if case .actions(var list) = model.overlay {
+                list.field.insert(text)
+                (list.selected, list.first) = (0, 0)
+                model.overlay = .actions(list)
+            }
+            return []
+        case .hangUp: return [.quit]
+        case .focus, .wake, .resumed: return []
+        }
+    }
+
+    private static func press(_ model: inout Model, _ key: Key) -> [Effect] {
+        if key == .control("c") { return [.quit] }
+        if let overlay = model.overlay { return press(&model, key, in: overlay) }
+        if model.prompt != nil { return pressInPrompt(&model, key) }
+        if key == Key(.escape), let job = model.job, job.isStoppable { return stop(&model, job) }
+        if model.isWritingQuery { return QueryScreen.press(&model, key) }
+        guard let action = model.keyMap.action(for: key, in: model.screen) else { return [] }
+        return perform(&model, action.id)
+    }
+
+    /// Stops the work that a person waits for.
+    private static func stop(_ model: inout Model, _ job: Job) -> [Effect] {
+        model.job = nil
+        if model.entries?.ticket == job.ticket {
+            // Without a first listing there is nothing to stay with.
+            if model.entries?.arrangement == nil { return model.parts.back(&model) }
+            model.entries?.ticket = nil
+            // What was asked for isn't what is shown, so it is taken back.
+            if let arrangement = model.entries?.arrangement {
+                model.entries?.order = arrangement.order
+                model.entries?.filter = arrangement.filter
+            }
+        }
+        if model.query?.ticket == job.ticket { model.query?.ticket = nil }
+        model.say("Stopped: \(job.title)")
+        return [.stop(ticket: job.ticket)]
+    }
+
+    /// Does what an action means on the screen.
+    static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] {
+        model.notice = nil
+        if let column = id.column { return EntriesScreen.sort(&model, by: column) }
+        switch id {
+        case .quit: return [.quit]
+        case .help, .palette:
+            let hint = id == .help ? "type to search the actions" : "an action"
+            model.overlay = .actions(
+                ActionList(isHelp: id == .help, field: TextField(placeholder: hint)))
+            return []
+        case .commandLine:
+            model.overlay = .message(
+                MessageBox(title: "The same on the command line", lines: [CommandLine.words(for: model)]))
+            return []
+        case .pause:
+            model.pausedSince = model.pausedSince == nil ? model.now : nil
+            return model.pausedSince == nil ? refresh(&model, isForced: true) : []
+        case .refresh:
+            if model.pausedSince != nil { model.pausedSince = model.now }
+            return refresh(&model, isForced: true)
+        case .demo: return [.startDemo]
+        case .open: return model.parts.open(&model)
+        case .query: return QueryScreen.show(&model)
+        case .events: return toggleEvents(&model)
+        case .monitor: return MonitorScreen.show(.events, &model)
+        case .processes: return MonitorScreen.show(.processes, &model)
+        case .delete:
+            planDelete(&model)
+            return []
+        case .expire:
+            askExpiry(&model)
+            return []
+        case .undo: return askUndo(&model, .latest)
+        case .undoList: return askUndo(&model, .list)
+        case .back: return model.parts.back(&model)
+        case .clear: return model.parts.clear(&model)
+        case .up, .down, .pageUp, .pageDown, .halfPageUp, .halfPageDown, .first, .last:
+            return move(&model, id)
+        default: return model.parts.perform(&model, id)
+        }
+    }
+
+    static func keyName(_ model: Model, _ id: ActionID) -> String {
+        model.keyMap.action(id)?.keys.first?.description ?? id.rawValue
+    }
+
+    // MARK: Moving
+
+    static func move(_ model: inout Model, _ id: ActionID) -> [Effect] {
+        let page = max(1, model.layout.page(model.screen))
+        switch id {
+        case .up: return move(&model, by: -1)
+        case .down: return move(&model, by: 1)
+        case .pageUp: return move(&model, by: -max(1, page - 1))
+        case .pageDown: return move(&model, by: max(1, page - 1))
+        case .halfPageUp: return move(&model, by: -max(1, page / 2))
+        case .halfPageDown: return move(&model, by: max(1, page / 2))
+        case .first: return move(&model, to: 0)
+        default: return move(&model, to: .max)
+        }
+    }
+
+    static func move(_ model: inout Model, by rows: Int) -> [Effect] {
+        move(&model, to: max(0, model.cursorRow + rows))
+    }
+
+    private static func move(_ model: inout Model, to row: Int) -> [Effect] {
+        model.parts.move(&model, to: row)
+    }
+}

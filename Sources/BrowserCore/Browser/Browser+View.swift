@@ -1,0 +1,22 @@
+import TerminalKit
+
+extension Browser {
+    /// Draws the model. It reads nothing but the model, so that the same model always looks the same; only rows in
+    /// view are looked at.
+    package static func view(_ model: Model, into frame: inout Frame) {
+        let layout = model.layout
+        frame.fill(frame.bounds, style: model.look[.text])
+        TitleView.draw(model, into: &frame, in: layout.title)
+        model.parts.draw(model, layout, into: &frame)
+        FooterView.draw(model, into: &frame, in: layout.footer)
+        StatusView(model).draw(into: &frame, in: layout.status, model)
+        OverlayView.draw(model, into: &frame)
+    }
+
+    /// The model's picture at its own size.
+    package static func frame(_ model: Model) -> Frame {
+        var frame = Frame(size: model.size)
+        view(model, into: &frame)
+        return frame
+    }
+}

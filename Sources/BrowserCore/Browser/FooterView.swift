@@ -1,0 +1,56 @@
+import TerminalKit
+
+/// The bottom row: keys and what they do here, from the table of actions.
+enum FooterView {
+    static func hints(_ model: Model) -> [KeyHint<ActionID>] {
+        let hints = model.keyMap.hints(in: model.screen).filter { model.parts.isOfUse($0.id, model) }.map {
+            hint in
+            // What a key does next is said rather than what it is called.
+            let title = hint.id == .pause && model.pausedSince != nil ? "Resume" : hint.title
+            return KeyHint(id: hint.id, key: hint.key, title: title)
+        }
+        // Where not all fit, help comes first: it leads to the rest.
+        let needed = hints.reduce(-2) { $0 + TextWidth.width(of: $1.key) + TextWidth.width(of: $1.title) + 3 }
+        guard needed > model.size.columns, let help = hints.first(where: { $0.id == .help }) else {
+            return hints
+        }
+        return [help] + hints.filter { $0.id != .help }
+    }
+
+    /// The keys of what stands over the screen; they are the same everywhere and can't be reassigned.
+    private static func overlayHints(_ model: Model) -> [KeyHint<String>]? {
+        let pairs: [(key: String, title: String)]
+        switch model.overlay {
+        case .actions: pairs = [("enter", "Run"), ("esc", "Close"), ("up/down", "Choose")]
+        case .plan: pairs = [("esc", "Cancel"), ("tab", "Other button"), ("enter", "Press it")]
+        case .expire:
+            pairs = [
+                ("enter", "Continue"), ("esc", "Cancel"), ("up/down", "Choose"), ("tab", "Other button"),
+            ]
+        case .undoList: pairs = [("enter", "Choose"), ("esc", "Close")]
+        case .message: pairs = [("enter", "Close")]
+        case nil:
+            guard let prompt = model.prompt else {
+                guard model.isWritingQuery else { return nil }
+                pairs = [
+                    ("enter", "Ask"), ("tab", "Complete"), ("up", "Earlier ones"),
+                    ("esc", model.query?.answer == nil ? "Leave" : "Result"), ("f1", "Help"),
+                ]
+                break
+            }
+            switch prompt.purpose {
+            case .filter, .eventFilter: pairs = [("enter", "Keep"), ("esc", "Clear"), ("up/down", "Move")]
+            case .find: pairs = [("enter", "Keep"), ("esc", "Leave")]
+            case .export: pairs = [("enter", "Write"), ("esc", "Leave")]
+            }
+        }
+        return pairs.map { KeyHint(id: $0.key, key: $0.key, title: $0.title) }
+    }
+
+    static func draw(_ model: Model, into frame: inout Frame, in rect: Rect) {
+        if let hints = overlayHints(model) {
+            return Footer(hints).draw(into: &frame, in: rect, look: model.look)
+        }
+        Footer(hints(model)).draw(into: &frame, in: rect, look: model.look)
+    }
+}

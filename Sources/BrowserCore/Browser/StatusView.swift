@@ -1,0 +1,65 @@
+import StoreInspection
+import TerminalKit
+
+/// The line above the footer: a prompt, progress, something that went wrong, a notice, or what the cursor is on.
+struct StatusView {
+    enum Content {
+        case prompt(Prompt)
+        case progress(Job)
+        case line([Span], right: String)
+    }
+
+    let content: Content?
+
+    init(_ model: Model) {
+        let look = model.look
+        if let prompt = model.prompt {
+            content = .prompt(prompt)
+        } else if let job = StatusView.longJob(model) {
+            content = .progress(job)
+        } else if let problem = model.parts.problem(model) {
+            content = .line([Span(problem, look[.error])], right: "")
+        } else if let notice = model.notice {
+            content = .line([Span(notice.text, look[notice.role])], right: "")
+        } else if model.size.rows >= 9 {
+            content = model.parts.place(model)
+        } else {
+            content = nil
+        }
+    }
+
+    /// The work under way, when a person waits for it.
+    private static func longJob(_ model: Model) -> Job? {
+        guard let job = model.job, model.now.seconds(since: job.since) >= Job.patience else { return nil }
+        return job
+    }
+
+    func draw(into frame: inout Frame, in rect: Rect, _ model: Model) {
+        guard let content, !rect.isEmpty else { return }
+        let look = model.look
+        switch content {
+        case .prompt(let prompt):
+            let label = prompt.label
+            frame.fill(rect, style: look[.input])
+            let width = frame.write(
+                label, at: rect.origin, style: look[.key].over(look[.input]), within: rect)
+            var figures = prompt.purpose == .filter ? "  " + EntriesView.countText(model) : ""
+            if prompt.purpose == .export { figures = "  .ndjson, .csv or .tsv" }
+            if let job = StatusView.longJob(model) {
+                figures = "  \(job.title) \(Figures.percent(job.share)), Esc stops"
+            }
+            let (field, right) = rect.split(left: width).rest.split(
+                right: rect.columns >= 40 ? TextWidth.width(of: figures) + 1 : 0)
+            prompt.field.draw(into: &frame, in: field, look: look)
+            frame.write(figures, at: right.origin, style: look[.dim].over(look[.input]), within: right)
+        case .progress(let job):
+            let phase = Int(model.now.microseconds / 100_000 % 1000)
+            let escape = job.title + (job.isStoppable ? ", Esc stops" : "")
+            ProgressBar(fraction: job.share > 0 ? job.share : nil, text: escape, phase: phase)
+                .draw(into: &frame, in: rect, look: look)
+        case .line(let spans, let right):
+            Bar(left: spans, right: right.isEmpty ? [] : [Span(" " + right, look[.dim])], role: .text)
+                .draw(into: &frame, in: rect, look: look)
+        }
+    }
+}

@@ -1,0 +1,60 @@
+import StoreInspection
+import TerminalKit
+
+/// The top bar: where one is, whether the screen is live, and what looking has cost the store.
+enum TitleView {
+    static func draw(_ model: Model, into frame: inout Frame, in rect: Rect) {
+        let look = model.look
+        var right: [Span] = []
+        if model.store != nil {
+            let cost = model.cost
+            right.append(
+                Span(
+                    "touches \(Figures.count(cost.touches))  writes \(Figures.count(cost.writes))  "
+                        + "lock \(milliseconds(cost.longestLock)) ms  ", look[.dim]))
+        }
+        right.append(pace(model))
+        if model.isReadOnly { right += [Span(" "), Span(" READ ONLY ", look[.badge])] }
+        // The pace and the badge stay; the path gives way, its beginning first.
+        let reserved = right.suffix(model.store == nil ? 3 : right.count - 1)
+            .reduce(0) { $0 + TextWidth.width(of: $1.text) }
+        let room = max(6, rect.columns - reserved - 2)
+        let path = TextWidth.truncateStart(
+            breadcrumb(model, columns: rect.columns), to: room, ellipsis: look.glyphs.ellipsis)
+        Bar(left: [Span(" "), Span(path)], right: right).draw(into: &frame, in: rect, look: look)
+    }
+
+    private static func breadcrumb(_ model: Model, columns: Int) -> String {
+        let separator = look(model, unicode: " › ", ascii: " > ")
+        let parts = [columns < 40 ? "" : "vellum"] + model.parts.path(model)
+        if columns < 40 { return parts.last ?? "" }
+        return parts.joined(separator: separator)
+    }
+
+    static func storeName(_ model: Model) -> String {
+        model.store?.split(separator: "/").last.map(String.init) ?? "/"
+    }
+
+    private static func look(_ model: Model, unicode: String, ascii: String) -> String {
+        model.look.glyphs == .ascii ? ascii : unicode
+    }
+
+    private static func milliseconds(_ seconds: Double) -> String {
+        Figures.decimal(seconds * 1000, digits: seconds < 0.01 ? 1 : 0)
+    }
+
+    private static func pace(_ model: Model) -> Span {
+        let look = model.look
+        if model.archives.problem != nil { return Span(" UNREACHABLE ", look[.badge]) }
+        switch model.pace {
+        // Rows that old are as good as live, and a sign with every key would only flicker.
+        case .live, .frozen(..<1):
+            let follows = model.screen == .entries && model.entries?.follows == true
+            return Span("\(look.glyphs.marked) \(follows ? "following" : "live") ", look[.good])
+        case .frozen(let seconds):
+            return Span("frozen \(Int(seconds)) s ", look[.warning])
+        case .paused(let seconds):
+            return Span(" PAUSED \(Figures.duration(seconds)) ", look[.badge])
+        }
+    }
+}

@@ -1,0 +1,94 @@
+import StorageEngine
+import StoreInspection
+import TerminalKit
+
+/// The archives of a store.
+enum ArchivesScreen: ScreenParts {
+    static func path(_ model: Model) -> [String] { [TitleView.storeName(model)] }
+    static func archive(_ model: Model) -> String? { model.archives.selected }
+    static func command(_ model: Model) -> CommandLine.Words { .init("ls") }
+    static func shows(eventsOf archive: String, _ model: Model) -> Bool { model.archives.showsEvents }
+
+    private static func selected(_ model: Model) -> ArchiveSample? {
+        model.archives.summary(model.archives.selected ?? "")
+    }
+
+    // MARK: How it looks
+
+    static func divide(_ rest: Rect, _ model: Model, isTall: Bool) -> ScreenLayout.Parts {
+        var parts = ScreenLayout.Parts(rest, infoRows: isTall ? (model.size.rows >= 14 ? 3 : 1) : 0)
+        let rows = max(2, model.archives.archives.count + 1)
+        let hasArchives = !model.archives.archives.isEmpty
+        let below = parts.list.rows - rows - 1
+        // Three events at least, and beside them the archive's own figures if there is room for both.
+        if model.archives.showsEvents, hasArchives, below >= ScreenLayout.eventRows {
+            let both = below >= ScreenLayout.eventRows + ArchivePane.leastRows
+            let eventRows = both ? max(ScreenLayout.eventRows, below - ArchivePane.mostRows) : below
+            (parts.list, parts.events) = parts.list.split(bottom: eventRows)
+        }
+        let showsPane = parts.list.rows >= rows + 8 && hasArchives
+        (parts.list, parts.pane) = parts.list.split(top: showsPane ? rows + 1 : parts.list.rows)
+        return parts
+    }
+
+    static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
+        ArchivesView.draw(model, layout, into: &frame)
+    }
+
+    static func cursor(_ model: Model) -> Int { model.archives.cursor }
+    static func firstRow(_ model: Model) -> Int { model.archives.top }
+
+    static func row(at point: Point, _ model: Model, _ layout: ScreenLayout) -> Int? {
+        ArchivesView.table(model).layout(in: layout.list).row(at: point)
+    }
+
+    static func problem(_ model: Model) -> String? {
+        // On an empty screen it stands in the middle, in full.
+        guard model.archives.figures != nil else { return nil }
+        return model.archives.problem ?? selected(model)?.problem
+    }
+
+    static func place(_ model: Model) -> StatusView.Content? {
+        model.store.map { .line([Span($0, model.look[.dim])], right: "") }
+    }
+
+    // MARK: What it does
+
+    static func settle(_ model: inout Model, _ layout: ScreenLayout) -> [Effect] {
+        let archives = model.archives.archives
+        if selected(model) == nil { model.archives.selected = archives.first?.name }
+        model.archives.top = Table.firstRow(
+            showing: model.archives.cursor, of: archives.count, in: layout.page(.archives),
+            from: model.archives.top)
+        return []
+    }
+
+    static func open(_ model: inout Model) -> [Effect] {
+        guard let archive = selected(model) else { return [] }
+        if archive.kind == .log {
+            MessagesScreen.show(archive, &model)
+            return []
+        }
+        model.entries = EntriesState(archive: archive.name)
+        model.touched = nil
+        model.screen = .entries
+        return EntriesScreen.rearrange(&model, takingListing: true, isForced: true)
+    }
+
+    static func back(_ model: inout Model) -> [Effect] {
+        guard !model.startedOnStore else {
+            model.say("This is the first screen; \(Browser.keyName(model, .quit)) leaves the browser.")
+            return []
+        }
+        model.store = nil
+        model.screen = .stores
+        model.archives = ArchivesState()
+        return Browser.refresh(&model, isForced: true)
+    }
+
+    static func move(_ model: inout Model, to row: Int) -> [Effect] {
+        let archives = model.archives.archives
+        if !archives.isEmpty { model.archives.selected = archives[min(row, archives.count - 1)].name }
+        return []
+    }
+}

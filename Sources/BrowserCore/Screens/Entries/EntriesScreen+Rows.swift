@@ -1,0 +1,220 @@
+import StorageEngine
+import StoreInspection
+import TerminalKit
+
+extension EntriesScreen {
+    static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] {
+        guard let entries = model.entries else { return [] }
+        switch id {
+        case .filter:
+            model.prompt = Prompt(
+                purpose: .filter, field: TextField(entries.filter, placeholder: "part of a key"),
+                before: entries.filter)
+        case .sort:
+            let columns = EntryColumn.allCases
+            let next = (columns.firstIndex(of: entries.order.column) ?? 0) + 1
+            return sort(&model, by: columns[next % columns.count])
+        case .reverse: return arrange(&model, by: entries.order.reversed)
+        case .mark:
+            toggleMark(&model)
+            return Browser.move(&model, by: 1)
+        case .markAll: return markAll(&model)
+        case .unmarkAll: model.entries?.marks = Marks()
+        case .follow:
+            model.entries?.follows.toggle()
+            model.touched = nil
+            let follows = model.entries?.follows == true
+            model.say(follows ? "Following the top row." : "The cursor stays with its key.", seconds: 3)
+        case .preview: model.entries?.showsPreview.toggle()
+        default: break
+        }
+        return []
+    }
+
+    static func move(_ model: inout Model, to row: Int) -> [Effect] {
+        guard let entries = model.entries, entries.count > 0 else { return [] }
+        let row = min(row, entries.count - 1)
+        model.entries?.cursor = row
+        model.entries?.key = entries.rows[row]?.key
+        model.entries?.follows = false
+        model.touched = model.now
+        return []
+    }
+
+    // MARK: Order and filter
+
+    /// Sorts by a column; by the same again, the other way round.
+    static func sort(_ model: inout Model, by column: EntryColumn) -> [Effect] {
+        guard let order = model.entries?.order else { return [] }
+        return arrange(&model, by: order.column == column ? order.reversed : EntryOrder(column))
+    }
+
+    private static func arrange(_ model: inout Model, by order: EntryOrder) -> [Effect] {
+        model.entries?.order = order
+        // Nobody chose the row under the cursor yet: what is first in the new order is what was asked for.
+        if model.touched == nil {
+            model.entries?.cursor = 0
+            model.entries?.top = 0
+            model.entries?.key = nil
+        }
+        return rearrange(&model, takingListing: false, isForced: true)
+    }
+
+    static func filter(_ model: inout Model, _ text: String) -> [Effect] {
+        model.touched = model.now
+        guard model.entries?.filter != text else { return [] }
+        model.entries?.filter = text
+        return rearrange(&model, takingListing: false, isForced: true)
+    }
+
+    /// Asks for the rows anew. What a person asked for is forced and takes the place of what is under way.
+    static func rearrange(_ model: inout Model, takingListing: Bool, isForced: Bool) -> [Effect] {
+        guard var entries = model.entries, let store = model.store else { return [] }
+        var effects: [Effect] = []
+        if let ticket = entries.ticket {
+            guard isForced else { return [] }
+            effects.append(.stop(ticket: ticket))
+        }
+        let ticket = model.ticket()
+        var request = ArrangementRequest(
+            in: ArchiveAddress(entries.archive, in: store), order: entries.order, filter: entries.filter)
+        request.base = takingListing ? nil : entries.arrangement
+        request.anchor = entries.follows ? nil : entries.key
+        request.anchorRow = entries.follows ? 0 : entries.cursor
+        request.visible = model.layout.page(.entries)
+        request.anchorOffset = entries.follows ? 0 : entries.cursor - entries.top
+        if !isForced, entries.ghosts.isEmpty {
+            request.shown = (entries.top..<entries.top + request.visible).compactMap { entries.rows[$0]?.key }
+        }
+        if request.base == nil { entries.listedFigures = model.archives.summary(entries.archive) }
+        entries.ticket = ticket
+        model.entries = entries
+        if isForced {
+            let title = request.base == nil ? "reading" : entries.filter.isEmpty ? "sorting" : "filtering"
+            model.job = Job(ticket: ticket, title: title, since: model.now)
+        }
+        return effects + [.arrange(ticket: ticket, request)]
+    }
+
+    static func arranged(
+        _ model: inout Model, _ ticket: Int, _ result: Result<Arranged?, SourceError>
+    ) -> [Effect] {
+        guard var entries = model.entries, entries.ticket == ticket else { return [] }
+        entries.ticket = nil
+        if model.job?.ticket == ticket { model.job = nil }
+        defer { model.entries = entries }
+        switch result {
+        case .failure(let error):
+            entries.problem = error.description
+            entries.listedFigures = nil
+            // Whatever is wrong isn't asked about with every tick.
+            entries.notBefore = model.now.adding(seconds: 1)
+        case .success(nil): break
+        case .success(let arranged?):
+            guard arranged.vanished.isEmpty else {
+                // What went stays for a moment, or a person would not see that it did.
+                entries.ghosts = arranged.vanished
+                entries.listedFigures = nil
+                entries.notBefore = model.now.adding(seconds: EntriesState.ghostSeconds)
+                break
+            }
+            show(arranged, in: &entries, now: model.now)
+        }
+        return []
+    }
+
+    private static func show(_ arranged: Arranged, in entries: inout EntriesState, now: Timestamp) {
+        let old = entries.arrangement
+        let isSameFilter = old?.filter == arranged.arrangement.filter
+        flash(arranged.rows.entries.values, in: &entries, isFirst: old == nil, now: now)
+        let offset = entries.cursor - entries.top
+        entries.arrangement = arranged.arrangement
+        entries.ghosts = []
+        entries.problem = nil
+        entries.rowsTicket = nil
+        // A listing that is much work is taken less often, so that looking costs at most a tenth of the time.
+        entries.notBefore = now.adding(seconds: 10 * arranged.cost)
+        let count = arranged.arrangement.count
+        if entries.follows {
+            (entries.cursor, entries.top) = (0, 0)
+        } else if let row = arranged.anchorRow {
+            entries.cursor = row
+            if !entries.keepsTop { entries.top = max(0, row - offset) }
+        } else {
+            entries.cursor = isSameFilter ? max(0, min(entries.cursor, count - 1)) : 0
+            entries.top = max(0, entries.cursor - offset)
+            entries.key = nil
+        }
+        entries.keepsTop = false
+        entries.replaceRows(arranged.rows)
+    }
+
+    /// Highlights rows that appeared or were replaced since the last listing.
+    private static func flash(
+        _ shown: some Sequence<EntryMetadata>, in entries: inout EntriesState, isFirst: Bool, now: Timestamp
+    ) {
+        guard !isFirst else { return }
+        let before = Dictionary(
+            entries.rows.values.map { ($0.key, $0.sequence) }, uniquingKeysWith: { first, _ in first })
+        let until = now.adding(seconds: Flash.seconds)
+        for entry in shown {
+            if let sequence = before[entry.key] {
+                if sequence != entry.sequence {
+                    entries.flashes[entry.key] = Flash(role: .changed, until: until)
+                }
+            } else if now.seconds(since: entry.created) < Flash.seconds {
+                entries.flashes[entry.key] = Flash(role: .new, until: until)
+            }
+        }
+    }
+
+    // MARK: Rows in view
+
+    static func loaded(_ model: inout Model, _ ticket: Int, _ rows: ListedRows) -> [Effect] {
+        guard model.entries?.rowsTicket == ticket else { return [] }
+        model.entries?.rowsTicket = nil
+        model.entries?.replaceRows(rows)
+        return []
+    }
+
+    static func settle(_ model: inout Model, _ layout: ScreenLayout) -> [Effect] {
+        guard var entries = model.entries, let arrangement = entries.arrangement else { return [] }
+        defer { model.entries = entries }
+        let page = layout.page(.entries)
+        let count = arrangement.count
+        entries.cursor = max(0, min(entries.cursor, count - 1))
+        entries.top = Table.firstRow(showing: entries.cursor, of: count, in: page, from: entries.top)
+        var effects: [Effect] = []
+        let visible = entries.top..<min(count, entries.top + page)
+        if visible.clamped(to: entries.read.range) != visible, entries.rowsTicket == nil {
+            let range = max(0, visible.lowerBound - page)..<min(count, visible.upperBound + page)
+            let ticket = model.ticket()
+            entries.rowsTicket = ticket
+            effects.append(.loadRows(ticket: ticket, arrangement, range))
+        }
+        if count == 0 {
+            entries.key = nil
+            if !entries.preview.isPending { entries.preview = Preview() }
+        } else if let entry = entries.rows[entries.cursor] {
+            entries.key = entry.key
+        } else if let problem = entries.read.problems[entries.cursor], !entries.preview.isPending {
+            entries.preview = Preview(problem: problem)
+        }
+        if let effect = preview(&entries, model, layout) { effects.append(effect) }
+        return effects
+    }
+
+    /// Asks for the value under the cursor if it isn't the one that is shown.
+    private static func preview(
+        _ entries: inout EntriesState, _ model: Model, _ layout: ScreenLayout
+    ) -> Effect? {
+        guard !layout.pane.isEmpty, !entries.preview.isPending, let store = model.store,
+            let entry = entries.rows[entries.cursor],
+            entries.preview.key != entry.key || entries.preview.sequence != entry.sequence
+        else { return nil }
+        entries.preview.isPending = true
+        entries.preview.key = entry.key
+        entries.preview.sequence = entry.sequence
+        return .loadValue(.preview, key: entry.key, in: ArchiveAddress(entries.archive, in: store))
+    }
+}

@@ -1,0 +1,173 @@
+import StorageEngine
+import StoreInspection
+import TerminalKit
+
+/// What happens in the store: events, or the processes that have it open.
+enum MonitorScreen: ScreenParts {
+    static func path(_ model: Model) -> [String] {
+        [TitleView.storeName(model), model.monitor?.part == .processes ? "processes" : "events"]
+    }
+
+    static func archive(_ model: Model) -> String? { model.monitor?.filter.archive }
+    // What the command line has no screen for begins with the archives.
+    static func command(_ model: Model) -> CommandLine.Words { .init("ls") }
+    static func shows(eventsOf archive: String, _ model: Model) -> Bool { true }
+
+    // MARK: How it looks
+
+    static func divide(_ rest: Rect, _ model: Model, isTall: Bool) -> ScreenLayout.Parts {
+        .init(rest, infoRows: isTall ? 1 : 0)
+    }
+
+    static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
+        MonitorView.draw(model, layout, into: &frame)
+    }
+
+    static func cursor(_ model: Model) -> Int {
+        guard let monitor = model.monitor else { return 0 }
+        return monitor.part == .processes ? monitor.processRow : monitor.row(model.events)
+    }
+
+    static func firstRow(_ model: Model) -> Int {
+        (model.monitor?.part == .processes ? model.monitor?.processTop : model.monitor?.top) ?? 0
+    }
+
+    static func row(at point: Point, _ model: Model, _ layout: ScreenLayout) -> Int? {
+        MonitorView.table(model).layout(in: layout.list).row(at: point)
+    }
+
+    static func problem(_ model: Model) -> String? { model.archives.problem }
+
+    static func place(_ model: Model) -> StatusView.Content? {
+        guard let monitor = model.monitor, monitor.part == .events else { return nil }
+        let count = monitor.count(model.events)
+        guard count > 0 else { return nil }
+        let row = monitor.row(model.events)
+        let event = model.events[monitor.number(row: row, model.events)]
+        return .line(
+            [Span(EventText.key(event, look: model.look), model.look[.dim])],
+            right: "\(Figures.count(row + 1)) of \(Figures.count(count))")
+    }
+
+    static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
+        model.monitor?.part != .processes || ![.open, .filter, .eventKind].contains(id)
+    }
+
+    // MARK: What it does
+
+    static func show(_ part: MonitorState.Part, _ model: inout Model) -> [Effect] {
+        let archive = model.screen == .archives ? nil : model.archiveInView
+        model.monitor = MonitorState(part: part, origin: model.screen, archive: archive)
+        model.monitor?.match(model.events, from: 0)
+        model.screen = .monitor
+        return Browser.loadEvents(&model)
+    }
+
+    static func back(_ model: inout Model) -> [Effect] {
+        model.screen = model.monitor?.origin ?? .archives
+        model.monitor = nil
+        return []
+    }
+
+    static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] {
+        guard let monitor = model.monitor else { return [] }
+        switch id {
+        case .monitorPart: model.monitor?.part = monitor.part == .events ? .processes : .events
+        case .follow:
+            model.monitor?.follows.toggle()
+            if monitor.follows { model.monitor?.hold(model.events) }
+        case .eventKind:
+            let kinds: [EventKind?] = [nil] + EventKind.allCases
+            setFilter(&model) { $0.kind = next(after: $0.kind, in: kinds) }
+        case .eventArchive:
+            let names: [String?] = [nil] + model.archives.archives.map(\.name)
+            setFilter(&model) { $0.archive = next(after: $0.archive, in: names) }
+        case .filter:
+            guard monitor.part == .events else { break }
+            model.prompt = Prompt(
+                purpose: .eventFilter, field: TextField(monitor.filter.text, placeholder: "part of a key"),
+                before: monitor.filter.text)
+        default: break
+        }
+        return []
+    }
+
+    private static func next<Value: Equatable>(after value: Value, in all: [Value]) -> Value {
+        all[((all.firstIndex(of: value) ?? 0) + 1) % all.count]
+    }
+
+    static func setFilter(_ model: inout Model, _ change: (inout EventFilter) -> Void) {
+        guard var filter = model.monitor?.filter else { return }
+        change(&filter)
+        model.monitor?.setFilter(filter, model.events)
+    }
+
+    /// Esc takes the filters away before it leaves.
+    static func clear(_ model: inout Model) -> [Effect] {
+        guard let monitor = model.monitor, monitor.part == .events,
+            monitor.filter.kind != nil || !monitor.filter.text.isEmpty
+        else { return back(&model) }
+        setFilter(&model) {
+            $0.kind = nil
+            $0.text = ""
+        }
+        return []
+    }
+
+    static func move(_ model: inout Model, to row: Int) -> [Effect] {
+        guard var monitor = model.monitor else { return [] }
+        defer { model.monitor = monitor }
+        if monitor.part == .processes {
+            monitor.processRow = max(0, min(row, MonitorView.processes(model).count - 1))
+            return []
+        }
+        let count = monitor.count(model.events)
+        guard count > 0 else { return [] }
+        // Whoever goes to the newest event wants to see the next ones too.
+        monitor.follows = row >= count - 1
+        monitor.number = monitor.number(row: max(0, min(row, count - 1)), model.events)
+        return []
+    }
+
+    /// The event under the cursor in full.
+    static func open(_ model: inout Model) -> [Effect] {
+        guard let monitor = model.monitor, monitor.part == .events, monitor.count(model.events) > 0 else {
+            return []
+        }
+        let event = model.events[monitor.number(row: monitor.row(model.events), model.events)]
+        var lines = ["\(Figures.date(event.time)) UTC, in \(event.archive)"]
+        if let key = event.key {
+            lines.append("key \(TerminalText.sanitized(key))\(event.keyIsComplete ? "" : " (cut)")")
+        }
+        if event.bytes > 0 { lines.append("\(Figures.count(event.bytes)) bytes") }
+        if let cause = event.cause.label(of: event.kind) { lines.append("because: \(cause)") }
+        if event.pid != 0 { lines.append("by \(model.processName(event.pid))") }
+        model.overlay = .message(MessageBox(title: event.kind.label, lines: lines))
+        return []
+    }
+
+    static func settle(_ model: inout Model, _ layout: ScreenLayout) -> [Effect] {
+        guard var monitor = model.monitor else { return [] }
+        let page = layout.page(.monitor)
+        let processes = MonitorView.processes(model).count
+        monitor.processRow = max(0, min(monitor.processRow, processes - 1))
+        monitor.processTop = Table.firstRow(
+            showing: monitor.processRow, of: processes, in: page, from: monitor.processTop)
+        let count = monitor.count(model.events)
+        let row = monitor.row(model.events)
+        monitor.top =
+            monitor.follows
+            ? max(0, count - page) : Table.firstRow(showing: row, of: count, in: page, from: monitor.top)
+        model.monitor = monitor
+        return []
+    }
+}
+
+extension MonitorState {
+    /// Lets the cursor hold to the event that it is on.
+    mutating func hold(_ log: EventLog) {
+        guard count(log) > 0 else { return }
+        number = number(row: count(log) - 1, log)
+        follows = false
+    }
+}

@@ -1,0 +1,111 @@
+import ArchiveQuery
+import StorageEngine
+import StoreInspection
+import TerminalKit
+
+/// What is asked of an archive. A value; safe to share between threads.
+package struct QueryRequest: Sendable, Hashable {
+    package var archive: ArchiveAddress
+    package var pipeline: QueryPipeline
+
+    package init(_ pipeline: QueryPipeline, in archive: ArchiveAddress) {
+        self.pipeline = pipeline
+        self.archive = archive
+    }
+}
+
+/// What came of a query, as a table. A value; safe to share between threads.
+package struct QueryAnswer: Sendable {
+    package struct Column: Sendable, Hashable {
+        package var title: String
+        /// Its values are numbers.
+        package var isNumeric: Bool
+        /// Columns that the widest value in the first rows takes on a screen.
+        package var width: Int
+    }
+
+    package struct Row: Sendable, Hashable {
+        /// The key of its entry; nil for a row that is made of several.
+        package var key: String?
+        /// One for each column.
+        package var cells: [String]
+    }
+
+    /// Rows that are kept to be shown; all are counted, and all entries can be acted upon.
+    package static let maximumRows = 10_000
+    /// Characters of a cell that are kept.
+    private static let maximumCell = 200
+    private static let widest = 40
+
+    package private(set) var columns: [Column] = []
+    package private(set) var rows: [Row] = []
+    /// All rows that there are.
+    package private(set) var count = 0
+    /// The entries behind all rows, as they were when they were read.
+    package private(set) var targets: [Target] = []
+    let report: QueryReport
+    let explanation: QueryExplanation
+
+    /// Rows while they come. For one thread.
+    struct Builder {
+        private let plan: QueryPlan
+        private var cells: QueryColumns
+        private var columns: [Column] = []
+        private var rows: [Row] = []
+        private var count = 0
+        private var targets: [Target] = []
+
+        init(_ plan: QueryPlan) {
+            self.plan = plan
+            cells = QueryColumns(plan, now: .now())
+        }
+
+        mutating func add(_ row: QueryRow) {
+            count += 1
+            if let entry = row.entry, entry.sequence != 0 {
+                targets.append(Target(key: entry.key, sequence: entry.sequence, size: entry.valueBytes))
+            }
+            if rows.count < QueryAnswer.maximumRows { append(cells.add(row)) }
+        }
+
+        mutating func finish(_ report: QueryReport) -> QueryAnswer {
+            append(cells.finish())
+            if columns.isEmpty { measure([]) }
+            var answer = QueryAnswer(report: report, explanation: QueryExplanation(plan, report))
+            (answer.columns, answer.rows, answer.count, answer.targets) = (columns, rows, count, targets)
+            return answer
+        }
+
+        private mutating func append(_ ready: [QueryColumns.Row]) {
+            rows += ready.map { row in
+                Row(key: row.key, cells: row.cells.map { String($0.inUTC.prefix(QueryAnswer.maximumCell)) })
+            }
+            if columns.isEmpty, !ready.isEmpty { measure(ready) }
+        }
+
+        /// Makes columns that are wide enough for the rows that there are.
+        private mutating func measure(_ ready: [QueryColumns.Row]) {
+            columns = cells.titles.enumerated().map { index, title in
+                let width = rows.reduce(TextWidth.width(of: title)) {
+                    max($0, TextWidth.width(of: $1.cells[index]))
+                }
+                let present = ready.map { $0.cells[index] }.filter { !$0.isAbsent }
+                return Column(
+                    title: title, isNumeric: !present.isEmpty && present.allSatisfy(\.isNumber),
+                    width: min(QueryAnswer.widest, width))
+            }
+        }
+    }
+
+    private init(report: QueryReport, explanation: QueryExplanation) {
+        self.report = report
+        self.explanation = explanation
+    }
+
+    /// `12 rows  read 6,204 entries, 1.2 MB in 8 ms`
+    var summary: String {
+        var text = Figures.count(count, "row", "rows")
+        if count > rows.count { text += ", the first \(Figures.count(rows.count)) shown" }
+        return "\(text)  \(explanation.summary)"
+    }
+}

@@ -1,0 +1,231 @@
+import ArchiveQuery
+import StoreInspection
+import TerminalKit
+
+/// Asking queries: opening the screen, carrying a query out, and what can be done with its result.
+extension QueryScreen {
+    /// Opens the queries of the archive that the screen shows; where one left them, if that was the last.
+    static func show(_ model: inout Model) -> [Effect] {
+        guard let store = model.store,
+            let archive = model.screen == .archives ? model.archives.selected : model.entries?.archive
+        else { return [] }
+        guard model.archives.summary(archive)?.kind != .log else {
+            model.say("A log has messages, which no query asks.")
+            return []
+        }
+        let origin = model.screen
+        model.screen = .query
+        if model.query?.archive == archive {
+            model.query?.origin = origin
+            return []
+        }
+        var query = QueryState(archive: archive, origin: origin)
+        if origin == .entries, let filter = model.entries?.filter, !filter.isEmpty {
+            let predicate = QueryPredicate.contains(.metadata(.key), filter, caseSensitive: false)
+            query.field.text = QueryPipeline([.find(predicate)]).description
+        }
+        model.query = query
+        retyped(&model)
+        return [.loadProperties(in: ArchiveAddress(archive, in: store))]
+    }
+
+    static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] {
+        guard let query = model.query else { return [] }
+        switch id {
+        case .edit: model.query?.isTyping = true
+        case .explain: explain(&model)
+        case .copySwift: showSwift(&model)
+        case .export:
+            guard query.answer != nil else {
+                model.say("There is no result to write.")
+                break
+            }
+            model.prompt = Prompt(
+                purpose: .export, field: TextField(fileName(query.archive)), before: "")
+        default: break
+        }
+        return []
+    }
+
+    /// A name for the result of a query.
+    private static func fileName(_ archive: String) -> String {
+        let plain = archive.map { character -> Character in
+            // A letter with marks is one that files may have; a line break of two characters counts as ASCII.
+            character.utf8.count == 1 && (character.isLetter || character.isNumber) ? character : "-"
+        }
+        return String(plain.prefix(60)) + ".ndjson"
+    }
+
+    static func back(_ model: inout Model) -> [Effect] {
+        guard let query = model.query else { return [] }
+        let ticket = query.ticket
+        model.query?.ticket = nil
+        if model.job?.ticket == ticket { model.job = nil }
+        let isThere = query.origin == .entries && model.entries?.archive == query.archive
+        model.screen = isThere ? .entries : .archives
+        return ticket.map { [.stop(ticket: $0)] } ?? []
+    }
+
+    static func move(_ model: inout Model, to row: Int) -> [Effect] {
+        let count = model.query?.answer?.rows.count ?? 0
+        model.query?.cursor = max(0, min(row, count - 1))
+        return []
+    }
+
+    static func settle(_ model: inout Model, _ layout: ScreenLayout) -> [Effect] {
+        guard var query = model.query else { return [] }
+        let count = query.answer?.rows.count ?? 0
+        query.cursor = max(0, min(query.cursor, count - 1))
+        query.top = Table.firstRow(showing: query.cursor, of: count, in: layout.page(.query), from: query.top)
+        model.query = query
+        return []
+    }
+
+    static func open(_ model: inout Model) -> [Effect] {
+        guard let query = model.query else { return [] }
+        guard let key = query.row?.key else {
+            if query.row != nil { model.say("The row is made of several entries; it has no value to open.") }
+            return []
+        }
+        return ValueScreen.show(ValueState(archive: query.archive, key: key, origin: .query), &model)
+    }
+
+    // MARK: Carrying out
+
+    /// Asks what the line says.
+    static func ask(_ model: inout Model) -> [Effect] {
+        guard var query = model.query, let store = model.store else { return [] }
+        let text = query.field.text
+        guard let pipeline = query.pipeline else {
+            query.isTyping = true
+            if let error = query.errors.first {
+                query.field.moveCursor(to: query.field.place(ofByte: error.position))
+                model.query = query
+                retyped(&model)
+                model.query?.problem = error.description
+            }
+            return []
+        }
+        var effects: [Effect] = query.ticket.map { [.stop(ticket: $0)] } ?? []
+        let ticket = model.ticket()
+        query.ticket = ticket
+        query.asked = text
+        query.problem = nil
+        query.completions = []
+        query.cycle = nil
+        model.query = query
+        model.job = Job(ticket: ticket, title: "asking", since: model.now)
+        effects.append(
+            .query(ticket: ticket, QueryRequest(pipeline, in: ArchiveAddress(query.archive, in: store))))
+        return effects
+    }
+
+    static func answered(
+        _ model: inout Model, _ ticket: Int, _ result: Result<QueryAnswer?, SourceError>
+    ) -> [Effect] {
+        if model.job?.ticket == ticket { model.job = nil }
+        guard var query = model.query, query.ticket == ticket else { return [] }
+        query.ticket = nil
+        let outcome: String
+        switch result {
+        case .success(nil): outcome = "stopped"
+        case .success(let answer?):
+            outcome = answer.summary
+            let isSame = query.answered == query.asked
+            let key = isSame ? query.row?.key : nil
+            query.answer = answer
+            query.answered = query.asked
+            // The cursor holds to its key when the same is asked again.
+            query.cursor = key.flatMap { key in answer.rows.firstIndex { $0.key == key } } ?? 0
+            if !isSame { query.top = 0 }
+            query.isTyping = answer.rows.isEmpty && query.isTyping
+        case .failure(let error):
+            query.problem = error.description
+            outcome = error.description
+        }
+        query.recalled = nil
+        model.query = query
+        model.remember(
+            PastQuery(archive: query.archive, text: query.asked, outcome: outcome, time: model.now))
+        return []
+    }
+
+    /// Asks again what the result that is shown is to; nothing while something else is being written.
+    static func askAgain(_ model: inout Model) -> [Effect] {
+        guard let query = model.query, query.answer != nil, query.field.text == query.answered else {
+            return []
+        }
+        return ask(&model)
+    }
+
+    static func export(_ model: inout Model, to path: String) -> [Effect] {
+        guard let query = model.query, let store = model.store, !path.isEmpty,
+            case .pipeline(let pipeline) = QueryPipeline.parse(query.answered)
+        else { return [] }
+        let ticket = model.ticket()
+        model.job = Job(ticket: ticket, title: "writing \(path)", since: model.now)
+        return [
+            .export(
+                ticket: ticket, QueryRequest(pipeline, in: ArchiveAddress(query.archive, in: store)),
+                path: path)
+        ]
+    }
+
+    static func exported(
+        _ model: inout Model, _ ticket: Int, path: String, _ result: Result<Int?, SourceError>
+    ) -> [Effect] {
+        if model.job?.ticket == ticket { model.job = nil }
+        switch result {
+        case .success(nil): break
+        case .success(let rows?):
+            model.say("\(Figures.count(rows, "row", "rows")) written to \(path).", role: .good)
+        case .failure(let error):
+            model.overlay = .message(MessageBox(title: "Nothing was written", lines: [error.description]))
+        }
+        return []
+    }
+
+    // MARK: What else it says
+
+    private static func explain(_ model: inout Model) {
+        guard let answer = model.query?.answer else {
+            model.say("There is no result to explain.")
+            return
+        }
+        model.overlay = .message(
+            MessageBox(title: "How it was carried out", lines: answer.explanation.lines.map(\.keepingIndent)))
+    }
+
+    private static func showSwift(_ model: inout Model) {
+        guard let query = model.query, let pipeline = query.pipeline else {
+            model.say("The query has a mistake.", role: .warning)
+            return
+        }
+        let lines: [String]
+        do {
+            lines = try pipeline.swiftSource(archives: "archives").split(separator: "\n").map {
+                String($0).keepingIndent
+            }
+        } catch {
+            lines = ["\(error)"]
+        }
+        model.overlay = .message(MessageBox(title: "The same in Swift", lines: lines))
+    }
+}
+
+extension Model {
+    /// Adds to the queries of this session; one that was asked before moves to their end.
+    mutating func remember(_ past: PastQuery) {
+        queryHistory.removeAll { $0.text == past.text && $0.archive == past.archive }
+        queryHistory.append(past)
+        queryHistory.removeFirst(max(0, queryHistory.count - PastQuery.most))
+    }
+}
+
+extension String {
+    /// With spaces at the beginning that a dialog, which wraps its lines, doesn't take away.
+    fileprivate var keepingIndent: String {
+        let rest = drop { $0 == " " }
+        return String(repeating: "\u{a0}", count: count - rest.count) + rest
+    }
+}

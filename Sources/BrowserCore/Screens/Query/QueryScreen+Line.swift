@@ -1,0 +1,112 @@
+import ArchiveQuery
+import TerminalKit
+
+/// Writing a query: the line, completion, history, and mistakes marked while one types.
+extension QueryScreen {
+    static func press(_ model: inout Model, _ key: Key) -> [Effect] {
+        guard var query = model.query else { return [] }
+        switch (key.code, key.modifiers) {
+        case (.enter, _): return ask(&model)
+        case (.escape, _):
+            query.cycle = nil
+            if query.answer != nil, !query.field.text.isEmpty || query.answered.isEmpty {
+                query.isTyping = false
+                model.query = query
+                return []
+            }
+            return back(&model)
+        case (.tab, _): complete(&query, step: 1)
+        case (.backTab, _): complete(&query, step: -1)
+        case (.up, _): recall(&query, model.queryHistory, step: 1)
+        case (.down, _):
+            if query.recalled == nil, query.answer?.rows.isEmpty == false {
+                query.isTyping = false
+            } else {
+                recall(&query, model.queryHistory, step: -1)
+            }
+        case (.pageUp, _), (.pageDown, _):
+            guard let action = model.keyMap.action(for: key, in: .query) else { return [] }
+            return Browser.move(&model, action.id)
+        case (.function(1), _): return Browser.perform(&model, .help)
+        default:
+            guard query.field.handle(key) else { return [] }
+            query.cycle = nil
+            query.recalled = nil
+        }
+        let isCycling = query.cycle != nil
+        model.query = query
+        if isCycling { check(&model) } else { retyped(&model) }
+        return []
+    }
+
+    /// The text of the line changed.
+    static func retyped(_ model: inout Model) {
+        check(&model)
+        guard let query = model.query else { return }
+        let completions = QueryPipeline.completions(
+            in: query.field.text, at: query.field.textBeforeCursor.utf8.count, properties: query.properties)
+        // A word that is written already needs none.
+        let isWritten = completions.count == 1 && query.field.textBeforeCursor.hasSuffix(completions[0].text)
+        model.query?.completions = isWritten ? [] : completions
+    }
+
+    /// Marks what is wrong with the text.
+    private static func check(_ model: inout Model) {
+        guard var query = model.query else { return }
+        query.errors =
+            if case .errors(let errors) = QueryPipeline.parse(query.field.text) { errors } else { [] }
+        query.problem = nil
+        query.field.highlights = query.marked.map { error in
+            let start = query.field.place(ofByte: error.range.lowerBound)
+            return (start..<max(start + 1, query.field.place(ofByte: error.range.upperBound)), .error)
+        }
+        model.query = query
+    }
+
+    /// Puts in the next completion in place of the one before.
+    private static func complete(_ query: inout QueryState, step: Int) {
+        var cycle: QueryState.Cycle
+        if let current = query.cycle {
+            cycle = current
+            cycle.index = (cycle.index + step + cycle.completions.count) % cycle.completions.count
+        } else {
+            let choices = query.completions.filter { $0.kind != .placeholder }
+            guard let first = choices.first else { return }
+            let place =
+                query.field.place(
+                    ofByte: first.range.lowerBound)..<query.field.place(ofByte: first.range.upperBound)
+            cycle = QueryState.Cycle(
+                completions: choices, index: step > 0 ? 0 : choices.count - 1, place: place)
+        }
+        let chosen = cycle.completions[cycle.index]
+        // A word is followed by another one; a sign may not be.
+        let text = chosen.text + (chosen.text.last?.isLetter == true || chosen.kind != .word ? " " : "")
+        query.field.replace(cycle.place, with: text)
+        cycle.place = cycle.place.lowerBound..<cycle.place.lowerBound + text.count
+        // With one choice there is nothing to go through: Tab goes on behind it.
+        query.cycle = cycle.completions.count > 1 ? cycle : nil
+    }
+
+    /// Shows an older query of this archive, or with a negative step a newer one.
+    private static func recall(_ query: inout QueryState, _ history: [PastQuery], step: Int) {
+        let past = history.filter { $0.archive == query.archive }
+        let place = (query.recalled ?? -1) + step
+        guard place < past.count, place >= -1 else { return }
+        if query.recalled == nil { query.draft = query.field.text }
+        query.recalled = place < 0 ? nil : place
+        query.field.text = place < 0 ? query.draft : past[past.count - 1 - place].text
+        query.cycle = nil
+    }
+}
+
+extension TextField {
+    /// Clusters before a byte of the text's UTF-8.
+    func place(ofByte offset: Int) -> Int {
+        var bytes = 0
+        for (place, character) in text.enumerated() {
+            if bytes >= offset { return place }
+            bytes += character.utf8.count
+        }
+        return text.count
+    }
+}

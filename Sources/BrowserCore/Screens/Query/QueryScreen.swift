@@ -1,0 +1,52 @@
+import StoreInspection
+import TerminalKit
+
+/// Queries of an archive, and the result of one.
+enum QueryScreen: ScreenParts {
+    static func path(_ model: Model) -> [String] {
+        [TitleView.storeName(model), model.query?.archive ?? "", "query"]
+    }
+
+    static func archive(_ model: Model) -> String? { model.query?.archive }
+
+    static func command(_ model: Model) -> CommandLine.Words {
+        model.query.map { .init("query", [$0.archive, $0.field.text]) } ?? .init("ls")
+    }
+
+    // MARK: How it looks
+
+    static func divide(_ rest: Rect, _ model: Model, isTall: Bool) -> ScreenLayout.Parts {
+        .init(rest, infoRows: isTall ? 2 : 1)
+    }
+
+    static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
+        QueryView.draw(model, layout, into: &frame)
+    }
+
+    static func cursor(_ model: Model) -> Int { model.query?.cursor ?? 0 }
+    static func firstRow(_ model: Model) -> Int { model.query?.top ?? 0 }
+
+    static func row(at point: Point, _ model: Model, _ layout: ScreenLayout) -> Int? {
+        QueryView.table(model).layout(in: layout.list).row(at: point)
+    }
+
+    static func problem(_ model: Model) -> String? { model.archives.problem }
+
+    static func place(_ model: Model) -> StatusView.Content? {
+        guard let query = model.query, let row = query.row, let answer = query.answer else { return nil }
+        return .line(
+            [Span(row.key ?? "", model.look[.dim])],
+            right: "\(Figures.count(query.cursor + 1)) of \(Figures.count(answer.count))")
+    }
+
+    // MARK: What it does
+
+    static func refresh(_ model: inout Model, isForced: Bool) -> [Effect] {
+        isForced ? askAgain(&model) : []
+    }
+
+    static func click(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect] {
+        model.query?.isTyping = layout.info.line(0).contains(point)
+        return row(at: point, model, layout).map { move(&model, to: $0) } ?? []
+    }
+}

@@ -1,0 +1,74 @@
+import StoreInspection
+import TerminalKit
+
+/// The stores of a folder.
+enum StoresScreen: ScreenParts {
+    static func path(_ model: Model) -> [String] { ["stores"] }
+    static func archive(_ model: Model) -> String? { nil }
+    static func command(_ model: Model) -> CommandLine.Words { .init("browse") }
+
+    // MARK: How it looks
+
+    static func divide(_ rest: Rect, _ model: Model, isTall: Bool) -> ScreenLayout.Parts {
+        .init(rest, infoRows: isTall ? 2 : 0)
+    }
+
+    static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
+        StoresView.draw(model, layout, into: &frame)
+    }
+
+    static func cursor(_ model: Model) -> Int { model.stores.cursor }
+    static func firstRow(_ model: Model) -> Int { model.stores.top }
+
+    static func row(at point: Point, _ model: Model, _ layout: ScreenLayout) -> Int? {
+        StoresView.table(model).layout(in: layout.list).row(at: point)
+    }
+
+    static func problem(_ model: Model) -> String? { model.stores.problem ?? model.stores.selected?.problem }
+
+    static func place(_ model: Model) -> StatusView.Content? {
+        model.stores.selected.map { .line([Span($0.path, model.look[.dim])], right: "") }
+    }
+
+    static func isOfUse(_ id: ActionID, _ model: Model) -> Bool {
+        model.stores.stores?.isEmpty == false || id != .open && id != .pause
+    }
+
+    // MARK: What it does
+
+    static func refresh(_ model: inout Model, isForced: Bool) -> [Effect] {
+        guard !model.stores.isPending else { return [] }
+        if let loaded = model.stores.loaded, !isForced,
+            model.now.seconds(since: loaded) < StoresState.interval
+        {
+            return []
+        }
+        model.stores.isPending = true
+        return [.loadStores]
+    }
+
+    static func settle(_ model: inout Model, _ layout: ScreenLayout) -> [Effect] {
+        let count = model.stores.stores?.count ?? 0
+        model.stores.cursor = max(0, min(model.stores.cursor, count - 1))
+        model.stores.top = Table.firstRow(
+            showing: model.stores.cursor, of: count, in: layout.page(.stores), from: model.stores.top)
+        return []
+    }
+
+    static func open(_ model: inout Model) -> [Effect] {
+        guard let store = model.stores.selected else { return [] }
+        model.store = store.path
+        model.archives = ArchivesState()
+        model.events = EventLog()
+        model.cost = StoreCost()
+        model.screen = .archives
+        return Browser.refresh(&model, isForced: true)
+    }
+
+    static func back(_ model: inout Model) -> [Effect] { [] }
+
+    static func move(_ model: inout Model, to row: Int) -> [Effect] {
+        model.stores.cursor = min(row, max(0, (model.stores.stores?.count ?? 0) - 1))
+        return []
+    }
+}

@@ -1,0 +1,27 @@
+import StorageEngine
+import StoreInspection
+
+/// What reading a value gave. Immutable; safe to share between threads.
+package struct ValueLoad: Sendable {
+    package var entry: EntryMetadata
+    package var content: ValueContent
+    /// The value's first bytes, all of them when it is short.
+    package var head: [UInt8]
+
+    /// The bytes that are read for the pane beside the list.
+    package static let previewLimit = 256 << 10
+
+    /// Reads and decodes a value; of one longer than `limit` only a beginning.
+    /// - Returns: nil when there is no such entry.
+    static func load(
+        _ key: String, limit: Int, in archive: ArchiveAddress, from source: any StoreSource
+    ) throws(SourceError) -> ValueLoad? {
+        guard let entry = try source.entry(key, in: archive) else { return nil }
+        let wanted = entry.valueBytes <= limit ? entry.valueBytes : min(limit, ValueContent.textLimit)
+        guard let head = try source.bytes(key, range: 0..<wanted, in: archive) else {
+            return nil
+        }
+        let content = ValueContent(head, total: entry.valueBytes, encoding: entry.encoding)
+        return ValueLoad(entry: entry, content: content, head: head)
+    }
+}

@@ -1,0 +1,69 @@
+import ArchiveQuery
+import CBOR
+import Foundation
+import StorageEngine
+import StoreInspection
+
+extension EngineSource {
+    /// Most bytes of rows that a query may keep in memory.
+    private static let queryMemory = 64 << 20
+
+    package func query(
+        _ request: QueryRequest, progress: (Double) -> Bool
+    ) throws(SourceError) -> QueryAnswer? {
+        let plan = QueryPlan(request.pipeline)
+        var answer = QueryAnswer.Builder(plan)
+        return try run(plan, request, progress, { answer.add($0) }).map { answer.finish($0) }
+    }
+
+    package func export(
+        _ request: QueryRequest, to path: String, progress: (Double) -> Bool
+    ) throws(SourceError) -> Int? {
+        let plan = QueryPlan(request.pipeline)
+        let path = NSString(string: path).expandingTildeInPath
+        let file = try WholeFile(at: path, replaces: false)
+        // What was begun and not finished is not left behind.
+        defer { file.discard() }
+        var writer = QueryFormat(fileName: path)
+            .writer(plan, file.output, memoryLimit: QueryOptions().memoryLimit)
+        guard let report = try run(plan, request, progress, { try writer.write($0) }) else { return nil }
+        do { try writer.finish() } catch { throw SourceError("\(error)") }
+        try file.finish()
+        return report.rows
+    }
+
+    /// Nil when it was stopped.
+    private func run(
+        _ plan: QueryPlan, _ request: QueryRequest, _ progress: (Double) -> Bool,
+        _ body: (QueryRow) throws -> Void
+    ) throws(SourceError) -> QueryReport? {
+        let archive = try archive(request.archive)
+        do {
+            return try withoutActuallyEscaping(progress) { progress in
+                var options = QueryOptions()
+                options.memoryLimit = EngineSource.queryMemory
+                options.measuresStages = true
+                options.progress = { progress(Double($0.visited) / Double(max(1, $0.total))) }
+                return try plan.run(over: archive, options: options) { row in
+                    try body(row)
+                    return true
+                }
+            }
+        } catch QueryError.cancelled {
+            return nil
+        } catch {
+            throw SourceError("\(error)")
+        }
+    }
+
+    package func properties(in archive: ArchiveAddress) throws(SourceError) -> [String] {
+        let sample = QueryPipeline([.limit(PropertyNames.sample)])
+        var names = PropertyNames()
+        _ = try run(
+            QueryPlan(sample), QueryRequest(sample, in: archive), { _ in true }
+        ) { row in
+            if let value = row.value.flatMap({ try? CBORReader.decode($0) }) { names.add(value) }
+        }
+        return names.names
+    }
+}
