@@ -25,6 +25,7 @@ let package = Package(
                 .product(name: "ArchiveQuery", package: "Vellum"),
                 .product(name: "CBOR", package: "Vellum"),
                 .product(name: "CacheAdvance", package: "Vellum"),
+                .product(name: "Nest", package: "Vellum"),
                 .product(name: "Papyrus", package: "Vellum"),
                 .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
