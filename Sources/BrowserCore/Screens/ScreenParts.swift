@@ -21,6 +21,8 @@ protocol ScreenParts {
     /// The row under the cursor, from 0, and the first in view.
     static func cursor(_ model: Model) -> Int
     static func firstRow(_ model: Model) -> Int
+    /// What the list is drawn from, and clicks are held against; `nil`: it is no table.
+    static func table(_ model: Model) -> Table?
     static func row(at point: Point, _ model: Model, _ layout: ScreenLayout) -> Int?
     /// What went wrong, unless the screen itself says it in full.
     static func problem(_ model: Model) -> String?
@@ -50,12 +52,24 @@ protocol ScreenParts {
 }
 
 extension ScreenParts {
+    // What the command line has no screen for begins with the archives.
+    static func command(_ model: Model) -> CommandLine.Words { .init("ls") }
     static func shows(eventsOf archive: String, _ model: Model) -> Bool { false }
+    static func divide(_ rest: Rect, _ model: Model, isTall: Bool) -> ScreenLayout.Parts {
+        .init(rest, infoRows: isTall ? 1 : 0)
+    }
+    static func row(at point: Point, _ model: Model, _ layout: ScreenLayout) -> Int? {
+        table(model)?.layout(in: layout.list).row(at: point)
+    }
+    static func problem(_ model: Model) -> String? { model.archives.problem }
     static func isOfUse(_ id: ActionID, _ model: Model) -> Bool { true }
     static func refresh(_ model: inout Model, isForced: Bool) -> [Effect] { [] }
     static func perform(_ model: inout Model, _ id: ActionID) -> [Effect] { [] }
     static func clear(_ model: inout Model) -> [Effect] { back(&model) }
     static func click(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect] {
+        moveToRow(at: point, &model, layout)
+    }
+    static func moveToRow(at point: Point, _ model: inout Model, _ layout: ScreenLayout) -> [Effect] {
         row(at: point, model, layout).map { move(&model, to: $0) } ?? []
     }
     static var doubleClick: ActionID { .open }

@@ -304,7 +304,8 @@ public final class Archive: Sendable {
     }
 
     /// Reads every frame of the log and compares the index with it, without the lock and without any trace.
-    /// Costs about as long as reading the archive's files.
+    /// Remembers what takes 64 MiB at most, or, if that is more, a sixteenth of what the log does. Costs about as long as reading
+    /// the archive's files; where more has to be remembered, above some 380,000 entries, that for each part.
     public func check() throws(StorageError) -> CheckReport { try check(most: nil) }
 
     /// As ``check()``, with at most so many entries looked at in one reading of the log.

@@ -39,8 +39,7 @@ extension ArchiveEngine {
         let offset = Clock.wallOffset()
         let living = !index.residency.isUsed ? 0 : livingLines
         var references: [EntryReference] = []
-        references.reserveCapacity(
-            min(index.entryCount, Int(index.usedEntries), most))
+        references.reserveCapacity(min(index.entryCount, Int(index.usedEntries), most))
         func take(_ line: EntryLine) {
             if let part, !part.contains(line.tag) || references.count > most { return }
             if line.deadline != Deadline.never, now >= line.deadline, !all { return }

@@ -6,7 +6,6 @@ import TerminalKit
 enum ArchivesScreen: ScreenParts {
     static func path(_ model: Model) -> [String] { [TitleView.storeName(model)] }
     static func archive(_ model: Model) -> String? { model.archives.selected }
-    static func command(_ model: Model) -> CommandLine.Words { .init("ls") }
     static func shows(eventsOf archive: String, _ model: Model) -> Bool { model.archives.showsEvents }
 
     private static func selected(_ model: Model) -> ArchiveSample? {
@@ -38,9 +37,7 @@ enum ArchivesScreen: ScreenParts {
     static func cursor(_ model: Model) -> Int { model.archives.cursor }
     static func firstRow(_ model: Model) -> Int { model.archives.top }
 
-    static func row(at point: Point, _ model: Model, _ layout: ScreenLayout) -> Int? {
-        ArchivesView.table(model).layout(in: layout.list).row(at: point)
-    }
+    static func table(_ model: Model) -> Table? { ArchivesView.table(model) }
 
     static func problem(_ model: Model) -> String? {
         // On an empty screen it stands in the middle, in full.

@@ -67,9 +67,7 @@ enum EntriesScreen: ScreenParts {
     static func cursor(_ model: Model) -> Int { model.entries?.cursor ?? 0 }
     static func firstRow(_ model: Model) -> Int { model.entries?.top ?? 0 }
 
-    static func row(at point: Point, _ model: Model, _ layout: ScreenLayout) -> Int? {
-        EntriesView.table(model).layout(in: layout.list).row(at: point)
-    }
+    static func table(_ model: Model) -> Table? { EntriesView.table(model) }
 
     static func problem(_ model: Model) -> String? {
         // On an empty screen it stands in the middle, in full.
@@ -135,6 +133,6 @@ enum EntriesScreen: ScreenParts {
         if let header = places.headerColumn(at: point), let column = EntriesView.columns[header].column {
             return sort(&model, by: column)
         }
-        return row(at: point, model, layout).map { move(&model, to: $0) } ?? []
+        return moveToRow(at: point, &model, layout)
     }
 }

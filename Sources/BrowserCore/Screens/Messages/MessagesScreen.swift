@@ -5,14 +5,8 @@ import TerminalKit
 enum MessagesScreen: ScreenParts {
     static func path(_ model: Model) -> [String] { [TitleView.storeName(model), model.log?.archive ?? ""] }
     static func archive(_ model: Model) -> String? { model.log?.archive }
-    // What the command line has no screen for begins with the archives.
-    static func command(_ model: Model) -> CommandLine.Words { .init("ls") }
 
     // MARK: How it looks
-
-    static func divide(_ rest: Rect, _ model: Model, isTall: Bool) -> ScreenLayout.Parts {
-        .init(rest, infoRows: isTall ? 1 : 0)
-    }
 
     static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
         MessagesView.draw(model, layout, into: &frame)
@@ -24,9 +18,7 @@ enum MessagesScreen: ScreenParts {
         max(0, (model.log?.top ?? 0) - (model.log?.available?.lowerBound ?? 0))
     }
 
-    static func row(at point: Point, _ model: Model, _ layout: ScreenLayout) -> Int? {
-        MessagesView.table(model).layout(in: layout.list).row(at: point)
-    }
+    static func table(_ model: Model) -> Table? { MessagesView.table(model) }
 
     static func problem(_ model: Model) -> String? { model.archives.problem ?? model.log?.problem }
 

@@ -9,15 +9,9 @@ enum MonitorScreen: ScreenParts {
     }
 
     static func archive(_ model: Model) -> String? { model.monitor?.filter.archive }
-    // What the command line has no screen for begins with the archives.
-    static func command(_ model: Model) -> CommandLine.Words { .init("ls") }
     static func shows(eventsOf archive: String, _ model: Model) -> Bool { true }
 
     // MARK: How it looks
-
-    static func divide(_ rest: Rect, _ model: Model, isTall: Bool) -> ScreenLayout.Parts {
-        .init(rest, infoRows: isTall ? 1 : 0)
-    }
 
     static func draw(_ model: Model, _ layout: ScreenLayout, into frame: inout Frame) {
         MonitorView.draw(model, layout, into: &frame)
@@ -32,11 +26,7 @@ enum MonitorScreen: ScreenParts {
         (model.monitor?.part == .processes ? model.monitor?.processTop : model.monitor?.top) ?? 0
     }
 
-    static func row(at point: Point, _ model: Model, _ layout: ScreenLayout) -> Int? {
-        MonitorView.table(model).layout(in: layout.list).row(at: point)
-    }
-
-    static func problem(_ model: Model) -> String? { model.archives.problem }
+    static func table(_ model: Model) -> Table? { MonitorView.table(model) }
 
     static func place(_ model: Model) -> StatusView.Content? {
         guard let monitor = model.monitor, monitor.part == .events else { return nil }

@@ -26,11 +26,7 @@ enum QueryScreen: ScreenParts {
     static func cursor(_ model: Model) -> Int { model.query?.cursor ?? 0 }
     static func firstRow(_ model: Model) -> Int { model.query?.top ?? 0 }
 
-    static func row(at point: Point, _ model: Model, _ layout: ScreenLayout) -> Int? {
-        QueryView.table(model).layout(in: layout.list).row(at: point)
-    }
-
-    static func problem(_ model: Model) -> String? { model.archives.problem }
+    static func table(_ model: Model) -> Table? { QueryView.table(model) }
 
     static func place(_ model: Model) -> StatusView.Content? {
         guard let query = model.query, let row = query.row, let answer = query.answer else { return nil }
@@ -47,6 +43,6 @@ enum QueryScreen: ScreenParts {
 
     static func click(_ model: inout Model, _ point: Point, _ layout: ScreenLayout) -> [Effect] {
         model.query?.isTyping = layout.info.line(0).contains(point)
-        return row(at: point, model, layout).map { move(&model, to: $0) } ?? []
+        return moveToRow(at: point, &model, layout)
     }
 }

@@ -20,9 +20,7 @@ enum StoresScreen: ScreenParts {
     static func cursor(_ model: Model) -> Int { model.stores.cursor }
     static func firstRow(_ model: Model) -> Int { model.stores.top }
 
-    static func row(at point: Point, _ model: Model, _ layout: ScreenLayout) -> Int? {
-        StoresView.table(model).layout(in: layout.list).row(at: point)
-    }
+    static func table(_ model: Model) -> Table? { StoresView.table(model) }
 
     static func problem(_ model: Model) -> String? { model.stores.problem ?? model.stores.selected?.problem }
 

@@ -27,6 +27,8 @@ enum ValueScreen: ScreenParts {
     static func cursor(_ model: Model) -> Int { model.value?.position ?? 0 }
     static func firstRow(_ model: Model) -> Int { model.value?.top ?? 0 }
 
+    static func table(_ model: Model) -> Table? { nil }
+
     static func row(at point: Point, _ model: Model, _ layout: ScreenLayout) -> Int? {
         guard layout.list.contains(point), let value = model.value, value.mode == .tree else { return nil }
         let row = value.top + point.row - layout.list.row
