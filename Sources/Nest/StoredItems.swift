@@ -31,7 +31,7 @@ final class StoredItems: @unchecked Sendable {
             owner: OwnedKey.owner(of: key).flatMap { OwnedKey.canBeNamed($0) ? $0 : nil })
         let mark = try withArchive(makes: true) { (archive) throws(StorageError) in
             while true {
-                let present = try archive.metadata(key)?.sequence
+                let present = try archive.sequence(of: key)
                 let outcome = try archive.put(
                     value, forKey: key, ifSequence: present, encoding: .cbor, attributes: attributes)
                 if case .stored(let sequence) = outcome {
@@ -50,24 +50,19 @@ final class StoredItems: @unchecked Sendable {
     func find(_ key: String) throws -> Found? {
         guard StoredItems.isPossible(key) else { return nil }
         return try withArchive { (archive) throws(StorageError) -> Found? in
-            while let found = try archive.current(key) {
-                guard let facts = try archive.metadata(key) else { return nil }
-                // Another value, with its own end, has come between the two.
-                guard facts.sequence == found.sequence else { continue }
-                _ = try archive.touch(key)
-                let left = facts.expires.map { Double($0.microseconds - Timestamp.now().microseconds) / 1e6 }
-                let end = left.map { NestClock.moment($0, after: NestClock.now()) } ?? .max
-                return Found(
-                    value: found.value, mark: StoredMark(sequence: found.sequence, deadline: end))
-            }
-            return nil
+            guard let found = try archive.currentWithExpiry(key) else { return nil }
+            _ = try archive.touch(key)
+            let left = found.expires.map { Double($0.microseconds - Timestamp.now().microseconds) / 1e6 }
+            let end = left.map { NestClock.moment($0, after: NestClock.now()) } ?? .max
+            return Found(
+                value: found.entry.value, mark: StoredMark(sequence: found.entry.sequence, deadline: end))
         } ?? nil
     }
 
     /// Number of what is stored under the key; `nil` if nothing is.
     func sequence(of key: String) throws -> UInt64? {
         guard StoredItems.isPossible(key) else { return nil }
-        return try withArchive { (archive) throws(StorageError) in try archive.metadata(key)?.sequence }
+        return try withArchive { (archive) throws(StorageError) in try archive.sequence(of: key) }
             ?? nil
     }
 
@@ -88,7 +83,7 @@ final class StoredItems: @unchecked Sendable {
         }
         _ = try withArchive { (archive) throws(StorageError) in
             // Most items are in memory only; to find that out takes no lock.
-            guard try archive.metadata(key) != nil else { return }
+            guard try archive.sequence(of: key) != nil else { return }
             try archive.delete(key)
         }
     }

@@ -36,13 +36,36 @@ extension Archive {
         var current: CurrentEntry?
         try withBytes(of: key) { (key) throws(StorageError) in
             try engine.withPeek(key) { entry in
-                current = CurrentEntry(
-                    value: Array(entry.frame.value), encoding: entry.frame.encoding,
-                    created: Timestamp(microseconds: entry.frame.created),
-                    owner: engine.ownerName(in: entry.frame), sequence: entry.frame.sequence)
+                current = engine.currentEntry(entry.frame)
             }
         }
         return current
+    }
+
+    /// As ``current(_:)``, with the moment when the entry expires, both of one version.
+    package func currentWithExpiry(
+        _ key: String
+    ) throws(StorageError) -> (entry: CurrentEntry, expires: Timestamp?)? {
+        let engine = try engine()
+        var found: (entry: CurrentEntry, expires: Timestamp?)?
+        try withBytes(of: key) { (key) throws(StorageError) in
+            try ArchiveEngine.validate(key: key)
+            try engine.withPresentLine(of: key, tag: UInt32(truncatingIfNeeded: engine.hash(key))) {
+                entry, line in
+                if !line.isMemoryOnly { found = (engine.currentEntry(entry.frame), line.expires) }
+            }
+        }
+        return found
+    }
+
+    /// The ``CurrentEntry/sequence`` of `key`, without any trace and without a copy of the value; `nil` if there is no entry.
+    package func sequence(of key: String) throws(StorageError) -> UInt64? {
+        let engine = try engine()
+        var sequence: UInt64?
+        try withBytes(of: key) { (key) throws(StorageError) in
+            try engine.withPeek(key) { sequence = $0.frame.sequence }
+        }
+        return sequence
     }
 
     /// As ``update(_:forKey:encoding:attributes:)``, but only if the value is still the one that was seen (its
@@ -148,5 +171,14 @@ extension Archive {
             return false
         }
         return try touch(key)
+    }
+}
+
+extension ArchiveEngine {
+    func currentEntry(_ frame: Frame) -> CurrentEntry {
+        CurrentEntry(
+            value: Array(frame.value), encoding: frame.encoding,
+            created: Timestamp(microseconds: frame.created),
+            owner: ownerName(in: frame), sequence: frame.sequence)
     }
 }

@@ -168,11 +168,7 @@ public final class ArchiveSnapshot: Sendable {
     /// Key and content of entry `number`, read once.
     package func entry(at number: Int) throws(StorageError) -> (key: String, entry: CurrentEntry) {
         let frame = try frame(at: number)
-        let entry = CurrentEntry(
-            value: Array(frame.value), encoding: frame.encoding,
-            created: Timestamp(microseconds: frame.created),
-            owner: engine.ownerName(in: frame), sequence: frame.sequence)
-        return (String(decoding: frame.key, as: UTF8.self), entry)
+        return (String(decoding: frame.key, as: UTF8.self), engine.currentEntry(frame))
     }
 
     func item(at number: Int) -> SnapshotItem { items[number] }
