@@ -39,7 +39,7 @@ extension StoreCore {
         let mark = MergeMark(type: stored.name, merged: Date())
         _ = try withArchive(makes: !objects.isEmpty) { archive in
             for _ in 0..<StoreCore.patience {
-                let seen = SeenEntry(key: stored.mark, sequence: try archive.metadata(stored.mark)?.sequence)
+                let seen = SeenEntry(key: stored.mark, sequence: try archive.sequence(of: stored.mark))
                 let others = try StoreCore.keys(
                     of: stored, in: archive, without: kept, where: isIncluded, journal: journal)
                 if objects.isEmpty, others.isEmpty { return }
