@@ -113,7 +113,10 @@ public final class CacheAdvance<Message: Codable>: @unchecked Sendable {
 
     // MARK: More than the page has
 
-    /// Returns when all that was appended before is on the medium, and so survives a power failure.
+    /// Returns when all that was appended before is on the medium, and so survives a power failure until it makes room.
+    ///
+    /// From the first call on, messages make room for a 64th of the file at once, with one sync. Whoever else appends to the
+    /// file must have called this once, too.
     public func synchronize() throws {
         try translating { () throws(StorageError) in try ring.synchronize() }
     }

@@ -51,6 +51,11 @@ extension ArchiveEngine {
         hasLostItsFiles ? .closed(name: name) : error
     }
 
+    /// For whoever misses a file and would call that damage.
+    func throwIfRemoved() throws(StorageError) {
+        if hasLostItsFiles { throw .closed(name: name) }
+    }
+
     fileprivate func closeForAll() -> Bool {
         do throws(StorageError) {
             try acquire().closeForAll(nil)

@@ -26,7 +26,7 @@ public final class Archive: Sendable {
     /// Waits for events on behalf of all who follow an archive of this store.
     let follower: StoreFollower
     private let doorbell: Doorbell
-    private let current: Mutex<ArchiveEngine?>
+    private let current: Guarded<ArchiveEngine?>
     /// The engine of a writer, which stays the same until it is closed; observers may have to open anew.
     private let fixed: ArchiveEngine?
     private let closed = Atomic<Bool>(false)
@@ -50,7 +50,7 @@ public final class Archive: Sendable {
         let engine = try Archive.open(name: name, store: store, mode: mode, options: options)
         engine.index.doorbell = doorbell
         fixed = mode == .readWrite ? engine : nil
-        current = Mutex(engine)
+        current = Guarded(engine)
     }
 
     deinit { end() }

@@ -25,7 +25,7 @@ public final class ArchiveSnapshot: Sendable {
     /// Microseconds by which the wall clock is ahead of the boot clock.
     private let wallOffset: Int64
     /// Numbers of the entries by the hashes of their keys; made when the first key is looked up.
-    private let byTag = Mutex<[UInt32]?>(nil)
+    private let byTag = Guarded<[UInt32]?>(nil)
 
     init(_ engine: ArchiveEngine) throws(StorageError) {
         let result = try SnapshotBuilder(engine).take()

@@ -4,7 +4,7 @@ import Synchronization
 /// other once entries have got other numbers and their former bytes are gone. Found when they are first asked for; safe from
 /// any thread.
 final class ListedTwins: Sendable {
-    private let places = Mutex<[UInt32: [Int]]?>(nil)
+    private let places = Guarded<[UInt32: [Int]]?>(nil)
 
     /// Where in the list the entries of a tag are; empty unless there are several. The first call costs sorting the tags.
     func of(_ tag: UInt32, in references: [EntryReference]) -> [Int] {

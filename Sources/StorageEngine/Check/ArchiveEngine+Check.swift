@@ -40,6 +40,8 @@ extension ArchiveEngine {
         findings.head = index.head
         let totals = (entries: index.entryCount, bytes: index.valueBytes)
         while let part = parts.popLast() {
+            // Else all that it has would be missing.
+            try throwIfRemoved()
             var pass = try CheckPass(self, part, most: most, findings)
             try pass.readLog()
             try pass.compare()
@@ -47,6 +49,7 @@ extension ArchiveEngine {
             findings = pass.findings
         }
         try finish(&findings, totals)
+        if !findings.clean { try throwIfRemoved() }
         return findings
     }
 
@@ -122,6 +125,8 @@ private struct CheckPass {
     private let most: Int
     private var account: LogAccount
     private var sieve: BatchSieve<LoggedFrame>
+    /// Frames with a key of the part's that it may hold.
+    private var held = 0
     /// An entry that the index lists.
     private struct Listed {
         let location: Location
@@ -134,6 +139,8 @@ private struct CheckPass {
 
     /// What one takes at most, with what the log says of it.
     static let entryBytes = 175
+    /// How many of these a frame of a batch takes that isn't decided yet, besides its key.
+    private static let heldWeight = 3
     /// By location.
     private var listed: [Listed]
     /// The tags of those that have no value on disk.
@@ -179,9 +186,16 @@ private struct CheckPass {
 
     /// Leaves half of the part, and half of that, until no more is remembered than may be.
     private mutating func keepToBounds() {
-        while account.count > most, let other = account.halve() {
+        while account.count + CheckPass.heldWeight * held > most, let other = account.halve() {
             otherParts.append(other)
             let part = account.part
+            var held = 0
+            sieve.keep { frame in
+                let concern = account.concern(with: frame)
+                if concern == .ofKey { held += 1 }
+                return concern != .none
+            }
+            self.held = held
             let following = listed[next...].count { part.contains($0.tag) }
             listed.removeAll { !part.contains($0.tag) }
             next = listed.count - following
@@ -248,9 +262,12 @@ private struct CheckPass {
                     note(ofLog: "the index has the log end inside the entry at \(describe(frame.location))")
                 }
                 var counting: [LoggedFrame] = []
-                try sieve.take(frame, frame.role, frame.location, bytes: frame.header.bytes) {
-                    (frame, _) throws(StorageError) in counting.append(frame)
-                }
+                let concern = account.concern(with: frame)
+                if concern == .ofKey { held += 1 }
+                try sieve.take(
+                    concern == .none ? nil : frame, frame.role, frame.location, bytes: frame.header.bytes
+                ) { (frame, _) throws(StorageError) in counting.append(frame) }
+                if !sieve.isOpen { held = 0 }
                 take(counting)
                 try meet(frame)
                 keepToBounds()

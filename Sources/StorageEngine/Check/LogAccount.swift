@@ -87,8 +87,23 @@ struct LogAccount {
     /// The hash by which a key that is remembered belongs to a part.
     static func tag(of key: UInt64) -> UInt32 { UInt32(key >> 32) }
 
-    /// How many keys are remembered.
-    var count: Int { max(last.count, places.count) }
+    /// What a frame says about the part.
+    enum Concern {
+        case none
+        /// It does as long as its key is one of the part's.
+        case ofKey
+        /// It may, whatever part that is.
+        case always
+    }
+
+    func concern(with frame: LoggedFrame) -> Concern {
+        guard kind != .log, !frame.key.isEmpty, frame.removed.isEmpty else { return .always }
+        return key(of: frame) == 0 ? .none : .ofKey
+    }
+
+    /// How many keys are remembered; what is set aside counts for the several of them that it takes the room of.
+    var count: Int { last.count + LogAccount.asideWeight * places.count }
+    private static let asideWeight = 4
 
     /// Forgets half of the part; `nil` where it has no halves. Returns the half that is to be looked at another time.
     mutating func halve() -> Part? {

@@ -20,12 +20,12 @@ final class Syncing: Sendable {
     /// One of this process' threads at a time; taken before the file's lock.
     private let gate = Gate()
     /// Locked by the process that syncs; opened by the first sync.
-    private let file = Mutex<OpenFile?>(nil)
+    private let file = Guarded<OpenFile?>(nil)
     private struct Duty {
         var ticket: Upkeep.Ticket?
         var isEnded = false
     }
-    private let duty = Mutex(Duty())
+    private let duty = Guarded(Duty())
     /// Since when another process has been syncing whenever this one tried; 0: it isn't. On the monotonic clock.
     private let busySince = Atomic<Int64>(0)
     /// When this process last looked whether there is something to sync, in nanoseconds of the monotonic clock.

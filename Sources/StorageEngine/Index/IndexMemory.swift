@@ -23,7 +23,7 @@ final class IndexMemory: @unchecked Sendable {
     let path: String
     private let writable: Bool
     /// The latest last; only added to. The mutex also serialises mapping.
-    private let ranges: Mutex<[MappedRange]>
+    private let ranges: Guarded<[MappedRange]>
     private let place: UnsafeMutablePointer<IndexPlace>
     /// Rung for who waits for events. Set by whoever opens the archive, before anyone else has this.
     var doorbell: Doorbell?
@@ -43,7 +43,7 @@ final class IndexMemory: @unchecked Sendable {
         path = opened.path
         self.writable = writable
         place = IndexPlace.make(range)
-        ranges = Mutex([range])
+        ranges = Guarded([range])
         try door.catchUp()
     }
 
@@ -64,7 +64,7 @@ final class IndexMemory: @unchecked Sendable {
         self.path = path
         writable = true
         place = IndexPlace.make(range)
-        ranges = Mutex([range])
+        ranges = Guarded([range])
     }
 
     private static func usedBytes(of file: OpenFile) throws(StorageError) -> Int {
@@ -120,8 +120,8 @@ final class IndexMemory: @unchecked Sendable {
     func learnCapacity() throws(StorageError) {
         var capacity = Int(door.claimedCapacity)
         if let file {
-            // A file that was removed grows no more.
-            guard let bytes = try file.status()?.bytes else { return }
+            // Of a file that was removed, or replaced, nobody can see what it had grown by: "there is no more" would be a guess.
+            guard let bytes = try file.status()?.bytes else { throw .closed(name: path) }
             capacity = min(capacity, IndexLayout.chunks(inFileOf: bytes) * IndexLayout.chunkEntries)
         }
         let chunks = (capacity + IndexLayout.chunkEntries - 1) / IndexLayout.chunkEntries

@@ -6,9 +6,9 @@ enum AddressPressure {
     /// A log as long as it is there, which it says itself when it goes. (A weak reference would make each retain and release
     /// of the log take the runtime's slow way, in every put.)
     private final class Reference: Sendable {
-        private let log: Mutex<Unmanaged<SegmentLog>?>
+        private let log: Guarded<Unmanaged<SegmentLog>?>
 
-        init(_ log: SegmentLog) { self.log = Mutex(Unmanaged.passUnretained(log)) }
+        init(_ log: SegmentLog) { self.log = Guarded(Unmanaged.passUnretained(log)) }
 
         func releaseUnused() { log.withLock { $0?._withUnsafeGuaranteedRef { $0.releaseUnused() } } }
 

@@ -13,9 +13,9 @@ final class SegmentLog: Sendable {
     let writable: Bool
     let table: SegmentTable
     /// The mapped segments, by number; the mutex also serialises mapping and letting go.
-    let mapped = Mutex<[UInt32: MappedSegment]>([:])
+    let mapped = Guarded<[UInt32: MappedSegment]>([:])
     /// Segments that were let go and are still to be unmapped.
-    let released = Mutex<[MappedSegment]>([])
+    let released = Guarded<[MappedSegment]>([])
     /// Whether there may be any.
     let hasReleased = Atomic<Bool>(false)
     /// The oldest segment that this process knows of; what is older has been let go.
@@ -26,7 +26,7 @@ final class SegmentLog: Sendable {
     /// Whether the folder was looked through for segments above the head (OnDiskFormat, "Segment files").
     let hasSeenNumbers = Atomic<Bool>(false)
     /// The damaged segment that was last searched for frames, so that whoever comes again needn't begin anew.
-    private let searched = Mutex<(segment: UInt32, search: FrameSearch)?>(nil)
+    private let searched = Guarded<(segment: UInt32, search: FrameSearch)?>(nil)
 
     init(folder: OpenFile, identity: [UInt8], writable: Bool) throws(StorageError) {
         self.folder = folder

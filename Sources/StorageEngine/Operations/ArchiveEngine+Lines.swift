@@ -43,7 +43,7 @@ extension ArchiveEngine {
         _ number: UInt32, _ slot: SlotView, settled: Location, uses pending: PendingTouches? = nil
     ) throws(StorageError) -> EntryLine? {
         try slot.read { (named, isFilled) throws(StorageError) -> EntryLine? in
-            guard !index.marks.isHidden(number, slot) else { return nil }
+            guard !index.marks.isHidden(number, slot), !isGivenUp(named) else { return nil }
             var line = EntryLine(number, slot, named)
             if let pending { line.use = index.touches.lastUse(of: number, slot, pending) }
             // Who names the frames of a batch says before that it is open.

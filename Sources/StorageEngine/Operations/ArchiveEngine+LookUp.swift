@@ -225,13 +225,15 @@ extension ArchiveEngine {
         // Of those with this hash none has the key, and one can't be read or has lost its own.
         guard let unreadable, !isGivenUp(unreadable) else { return nil }
         guard !index.isRemoved else { throw .closed(name: name) }
-        throw .corrupted(
-            path: log.path(of: unreadable.segment), offset: unreadable.offset,
-            reason: "the index names an entry here that cannot be read")
+        throw closedIfRemoved(
+            .corrupted(
+                path: log.path(of: unreadable.segment), offset: unreadable.offset,
+                reason: "the index names an entry here that cannot be read"))
     }
 
     /// Whether the log begins behind a place by now. What the index still names there is gone, and whoever removed the
     /// segment is about to take it out.
+    @inline(__always)
     func isGivenUp(_ location: Location) -> Bool { location.segment < index.oldestSegment }
 
     /// Checks a found frame against its checksum, so that damage is an error and never a wrong value.

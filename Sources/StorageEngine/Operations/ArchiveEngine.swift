@@ -50,7 +50,7 @@ final class ArchiveEngine: Sendable {
     let owesRoom = Atomic<Bool>(false)
     /// While the index is made from the log: for each line of the undo table the entries that were marked with it. So what
     /// an action has is known without looking at what all have. Empty at any other time.
-    let replayedMarks = Mutex<[[UInt32]]>([])
+    let replayedMarks = Guarded<[[UInt32]]>([])
 
     /// How long a user of the archive waits for its lock before it gives up.
     static let patienceNanoseconds: Int64 = 10_000_000_000

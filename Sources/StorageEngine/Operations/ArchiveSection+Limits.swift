@@ -89,7 +89,7 @@ extension ArchiveEngine {
     /// Goes over to another configuration: what no longer fits goes, `publish` makes the
     /// descriptor say so, and the index follows. Whoever dies behind `publish` leaves the section's marker, and the next
     /// holder of the lock does the rest (``ArchiveSection/followDescriptor()``). When this throws, the old configuration
-    /// holds.
+    /// holds, and what was evicted for the new one is gone.
     func adopt(
         _ configuration: ArchiveConfiguration, publish: () throws(StorageError) -> Void
     ) throws(StorageError) {

@@ -23,6 +23,8 @@ struct BatchSieve<Item> {
 
     private struct Open {
         let first: Location
+        /// Where it was met; of one without its first frame that may be another segment than that of ``first``.
+        let segment: UInt32
         let begin: Int
         /// Behind its last frame; unknown while its first frame is missing.
         let end: Int?
@@ -50,8 +52,12 @@ struct BatchSieve<Item> {
 
     var isOpen: Bool { open != nil }
 
+    /// Lets those go that it holds and that are of no interest any more.
+    mutating func keep(_ isOfInterest: (Item) -> Bool) { open?.items.removeAll { !isOfInterest($0.item) } }
+
+    /// `item`: `nil` for a frame that is of no interest itself; what it says about the batch counts.
     mutating func take(
-        _ item: Item, _ role: BatchRole, _ location: Location, bytes: Int, _ emit: Emit
+        _ item: Item?, _ role: BatchRole, _ location: Location, bytes: Int, _ emit: Emit
     ) throws(StorageError) {
         let end = location.offset + bytes
         switch isLog ? .none : role {
@@ -60,19 +66,20 @@ struct BatchSieve<Item> {
         case .first(let frameBytes):
             try close(atLogEnd: false, emit)
             open = Open(
-                first: location, begin: location.offset, end: end + frameBytes, reached: end, hole: .none)
+                first: location, segment: location.segment, begin: location.offset, end: end + frameBytes,
+                reached: end, hole: .none)
         case .part(let first):
             if open?.first != first {
                 try close(atLogEnd: false, emit)
                 open = headless(first, from: location)
             }
-            open?.items.append((item, location))
+            if let item { open?.items.append((item, location)) }
             open?.reached = end
             open?.framesEnd = end
             if open?.hole == Hole.none, open?.end == end { try close(atLogEnd: false, emit) }
         case .none:
             try close(atLogEnd: false, emit)
-            try emit(item, location)
+            if let item { try emit(item, location) }
         }
         stretch = nil
     }
@@ -82,10 +89,12 @@ struct BatchSieve<Item> {
     private func headless(_ first: Location, from location: Location) -> Open {
         guard first.segment == location.segment, let stretch, stretch.range.contains(first.offset) else {
             return Open(
-                first: first, begin: location.offset, end: nil, reached: location.offset, hole: .lost)
+                first: first, segment: location.segment, begin: location.offset, end: nil,
+                reached: location.offset, hole: .lost)
         }
         return Open(
-            first: first, begin: first.offset, end: nil, reached: location.offset, hole: stretch.hole)
+            first: first, segment: location.segment, begin: first.offset, end: nil,
+            reached: location.offset, hole: stretch.hole)
     }
 
     /// Bytes between two frames that hold none.
@@ -152,11 +161,10 @@ struct BatchSieve<Item> {
         case .lost: counts = false
         }
         guard counts else {
-            let segment = present.items.first?.location.segment ?? present.first.segment
             return dropped.append(
                 Dropped(
-                    first: Location(segment: segment, offset: present.begin),
-                    end: Location(segment: segment, offset: present.reached)))
+                    first: Location(segment: present.segment, offset: present.begin),
+                    end: Location(segment: present.segment, offset: present.reached)))
         }
         for (item, location) in present.items { try emit(item, location) }
     }

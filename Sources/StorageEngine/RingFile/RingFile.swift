@@ -1,4 +1,5 @@
 import CPlatform
+import Synchronization
 
 /// A bounded ring of messages in one file of its own, outside any store: the oldest make room for new ones, or nothing is
 /// appended once it is full. Safe from any thread, and from any number of processes that use this type; one message is
@@ -26,6 +27,8 @@ public final class RingFile: Sendable {
     private let turn = Guarded<Void>(())
     /// Whether all messages were found to be readable before the first was appended.
     private let isVerified = Guarded<Bool>(false)
+    /// Whether messages must survive a power failure; never reset. Guarded by `turn`.
+    private let isDurable = Atomic<Bool>(false)
 
     /// Opens the file at `path`, which must exist; an empty one is begun with the first message, or by ``begin()``. A file that was made with
     /// other settings can be read and not appended to (``isWritable()``).
@@ -134,8 +137,18 @@ public final class RingFile: Sendable {
         }
     }
 
-    /// Returns when all that was appended before is on the medium.
-    public func synchronize() throws(StorageError) { try file.synchronize() }
+    /// Returns when all that was appended before is on the medium: a power failure loses none of it but what has made room.
+    ///
+    /// From the first call on, this object has the medium know which messages made room before it writes over them, which
+    /// takes a sync. So that not each message takes one, they make room for a 64th of the file at once. Other objects and
+    /// processes that append to the file must have called it once, too; what an object does that hasn't may, at a
+    /// power failure, cost everything in the ring.
+    public func synchronize() throws(StorageError) {
+        try inTurn { (_) throws(StorageError) in
+            isDurable.store(true, ordering: .relaxed)
+            try file.synchronize()
+        }
+    }
 
     private func verify() throws(StorageError) {
         guard !isVerified.withLock({ $0 }) else { return }
@@ -188,7 +201,7 @@ public final class RingFile: Sendable {
             if header.isWrapped {
                 // All behind the newest has to go, for the file will end there.
                 header.oldest = first
-                try writePlaces(header)
+                try letGo(header)
             }
             isBeginning = true
         }
@@ -197,26 +210,49 @@ public final class RingFile: Sendable {
         // The end of what is written must not meet the oldest message: that would be an empty ring.
         var reader = RingFileReader(lockedRing: self, header, fileBytes: fileBytes)
         var oldest = reader.position.map { UInt64($0) }
-        while let place = oldest, place >= start, place - start <= needed, isBeginning || place > header.end {
+        func isInTheWay(_ place: UInt64, of bytes: UInt64) -> Bool {
+            place >= start && place - start <= bytes && (isBeginning || place > header.end)
+        }
+        while let place = oldest, isInTheWay(place, of: needed) {
             try reader.skip()
             oldest = reader.position.map { UInt64($0) }
+        }
+        if oldest != header.oldest, isDurable.load(ordering: .relaxed) {
+            // The newest stays, and what comes next needs no sync.
+            let ahead = needed + maximumBytes / 64
+            while let place = oldest, isInTheWay(place, of: ahead) {
+                try reader.skip()
+                guard let next = reader.position else { break }
+                oldest = UInt64(next)
+            }
         }
         if oldest == nil {
             // It takes the room of all: the ring is empty before the first of them is written over.
             header.oldest = start
             header.end = start
-            try writePlaces(header)
+            try letGo(header)
         } else if let oldest, oldest != header.oldest {
             header.oldest = oldest
-            try writePlaces(header)
+            try letGo(header)
         }
         guard isBeginning, !header.isEmpty else { return }
         // The file ends behind the newest of those that stay: there a reader goes on at the beginning.
         if fileBytes > Int(header.end) {
             try file.truncate(to: Int(header.end))
             fileBytes = Int(header.end)
+            try synchronizeIfDurable()
         }
         header.end = first
+    }
+
+    /// Lets messages go: what they are in may be written over, or cut off, when this returns.
+    private func letGo(_ header: RingFileHeader) throws(StorageError) {
+        try writePlaces(header)
+        try synchronizeIfDurable()
+    }
+
+    private func synchronizeIfDurable() throws(StorageError) {
+        if isDurable.load(ordering: .relaxed) { try file.synchronize() }
     }
 
     private func writePlaces(_ header: RingFileHeader) throws(StorageError) {

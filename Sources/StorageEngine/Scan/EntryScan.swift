@@ -284,7 +284,9 @@ package final class EntryScan {
                     return .damaged
                 }
                 guard let pin = try log.pinIfPresent(place.segment) else {
-                    return engine.isGivenUp(place) ? .gone : .damaged
+                    if engine.isGivenUp(place) { return .gone }
+                    try engine.throwIfRemoved()
+                    return .damaged
                 }
                 self.pin = pin
             }

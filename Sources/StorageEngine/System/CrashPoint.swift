@@ -57,7 +57,7 @@ package enum CrashPoint: String, CaseIterable, Sendable {
 
     #if DEBUG
     private static let isArmed = Atomic<Bool>(false)
-    private static let armed = Mutex<(point: CrashPoint, left: Int, signal: Int32)?>(nil)
+    private static let armed = Guarded<(point: CrashPoint, left: Int, signal: Int32)?>(nil)
 
     @inline(__always)
     fileprivate static func pass(_ point: CrashPoint) {

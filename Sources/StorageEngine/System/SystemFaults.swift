@@ -29,7 +29,7 @@ package final class FaultPlan: Sendable {
     private let number: Int
     private let isLasting: Bool
     private let effect: Effect
-    private let counts = Mutex<(seen: Int, injected: Int)>((0, 0))
+    private let counts = Guarded<(seen: Int, injected: Int)>((0, 0))
 
     package init(
         _ effect: Effect, call: SystemCall? = nil, under folder: String, number: Int, isLasting: Bool
@@ -84,7 +84,7 @@ package enum SystemFaults {
         var nextObserver = 0
     }
 
-    private static let hooks = Mutex(Hooks())
+    private static let hooks = Guarded(Hooks())
     private static let isArmed = Atomic<Bool>(false)
 
     package static func install(_ plan: FaultPlan) {

@@ -208,6 +208,32 @@ final class FullDisk {
         Issue.record("a put takes more calls than were let fail")
     }
 
+    /// What broke: while the oldest segment was being removed, and for as long as whoever did it was stopped, lists had entries that
+    /// no look-up found, and commands said of those that the log was damaged.
+    @Test func whatIsBeingGivenUpIsNotListed() throws {
+        let folder = try TemporaryFolder(inMemory: true)
+        let archive = try filled(folder, .cache)
+        let observer = try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
+        _ = try observer.entries()
+        let disk = FullDisk(folder, freedBy: ".segment")
+        let seen = Guarded<[(listed: Int, snapshot: Int, missing: Int)]>([])
+        let hook = SystemFaults.observe(under: folder.path) { event in
+            guard case .unlinked(let path) = event, path.hasSuffix(".segment"),
+                let list = try? observer.entries(), let snapshot = try? observer.snapshot()
+            else { return }
+            let missing = list.indices.count { ((try? list.presentMetadata(at: $0)) ?? nil) == nil }
+            seen.withLock { $0.append((list.count, snapshot.count, missing)) }
+        }
+        for number in 0..<300 {
+            try archive.put([UInt8](repeating: 9, count: 2_000), forKey: "new \(number)")
+        }
+        SystemFaults.endObserving(hook)
+        withExtendedLifetime(disk) {}
+        let looks = seen.withLock { $0 }
+        #expect(looks.count > 1)
+        for look in looks { #expect(look.listed == look.snapshot && look.missing == 0) }
+    }
+
     /// A full disk that doesn't let go of a file either. What broke: the entries left the index before their file did; a key
     /// that was then deleted was "not there", and back when the index was made anew.
     @Test(arguments: [ArchiveKind.cache, .log])

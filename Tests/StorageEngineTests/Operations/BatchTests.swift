@@ -29,6 +29,29 @@ import Testing
         #expect(try archive.invariantViolations() == [])
     }
 
+    /// What broke: a check that reads the log once for each part of the keys remembered all of a batch all the same.
+    @Test func aCheckInPartsSeesLargeBatches() throws {
+        let archive = try store.archive(
+            named: "P", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))
+        for number in 0..<2_000 { try archive.put(bytes("old \(number)"), forKey: "\(number)") }
+        _ = try archive.deleteAllReversibly()
+        for round in 0..<3 {
+            var batch = Batch()
+            for number in 0..<2_000 {
+                if (number + round) % 7 == 0 {
+                    batch.delete("\(number)")
+                } else {
+                    batch.put(bytes("value \(number) \(round)"), forKey: "\(number)")
+                }
+            }
+            try archive.apply(batch)
+        }
+        let whole = try archive.check()
+        let entries = try archive.status().entries
+        #expect(whole.clean && whole.entries == entries, "\(whole.problems)")
+        for most in [7, 150, 1_999] { #expect(try archive.check(most: most) == whole, "parts of \(most)") }
+    }
+
     @Test func changesOfAllKinds() throws {
         let archive = try store.archive(
             named: "A", orCreate: ArchiveConfiguration(kind: .collection, diskLimit: nil))

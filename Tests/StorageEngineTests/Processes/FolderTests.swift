@@ -111,6 +111,34 @@ import Testing
     }
 
     /// A copy opens, and is another store: whatever the files said of themselves while they were copied.
+    /// What broke: of a store whose folder was removed another handle said that it was damaged, and listed the part of its entries
+    /// that it had looked at before as if there were no more.
+    @Test func removedWhileAnotherHasSeenAPart() throws {
+        let folder = try TemporaryFolder()
+        let archive = try filled(folder).archive(named: "A")
+        let others = try [AccessMode.readWrite, .readOnly].map {
+            try Store.open(at: folder.store, mode: $0).archive(named: "A")
+        }
+        for other in others { #expect(try other.peek("key 7") != nil) }
+        for number in 0..<3_000 {
+            try archive.put([UInt8](repeating: 1, count: 1_000), forKey: "late \(number)")
+        }
+        try FileManager.default.removeItem(atPath: folder.store)
+        // Whoever only reads opens the archive anew where its index has gone, and learns that there is none.
+        func isClosed(_ error: any Error) -> Bool {
+            switch error as? StorageError {
+            case .closed, .system(_, _, ENOENT): true
+            default: false
+            }
+        }
+        for other in others {
+            #expect { _ = try other.entries().count } throws: { isClosed($0) }
+            #expect { _ = try other.peek("late 2999") } throws: { isClosed($0) }
+            #expect { _ = try other.check() } throws: { isClosed($0) }
+        }
+        #expect { try others[0].put([1], forKey: "new") } throws: { isClosed($0) }
+    }
+
     @Test(arguments: [LockingMode.robustMutex, .fileLock])
     func copiedWhileOpen(locking: LockingMode) async throws {
         try await copies(locking) { $0 < 8 }
