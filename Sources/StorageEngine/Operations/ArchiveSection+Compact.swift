@@ -104,7 +104,7 @@ extension ArchiveSection {
     }
 
     /// Gives the chunks back in which no entry ever was.
-    private func giveBackSpareChunks() {
+    func giveBackSpareChunks() {
         while mergeSpareBuckets() {}
         index.shrink(toHold: Int(index.entryHighWater))
     }
