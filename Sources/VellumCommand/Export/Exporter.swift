@@ -23,7 +23,13 @@ struct Exporter {
     static let keyName = "key"
     static let valueName = "value"
 
-    init(_ archive: Archive, to output: OutputWriter, wrapsKeys: Bool) throws(StorageError) {
+    /// The versions of entries that are written; nil: all there are.
+    private let chosen: Set<UInt64>?
+
+    init(
+        _ archive: Archive, to output: OutputWriter, wrapsKeys: Bool, only chosen: Set<UInt64>? = nil
+    ) throws(StorageError) {
+        self.chosen = chosen
         entries = try archive.entries(order: .leastRecentFirst)
         self.output = output
         self.wrapsKeys = wrapsKeys
@@ -42,12 +48,30 @@ struct Exporter {
         return outcome
     }
 
+    /// One JSON array, an item a line.
+    func writeArray() throws -> Outcome {
+        var outcome = Outcome()
+        try output.write("[")
+        outcome.damaged = try forEachValue { key, value in
+            try output.write(outcome.exported == 0 ? "\n" : ",\n")
+            let json = JSONTree.printed(try value.json(.compact))
+            let item = wrapsKeys ? .object([(Self.keyName, .text(key)), (Self.valueName, json)]) : json
+            try item.write(to: output)
+            outcome.exported += 1
+        }
+        try output.write(outcome.exported == 0 ? "]\n" : "\n]\n")
+        return outcome
+    }
+
     /// A row an object, under the names of all properties that any object has. Reads every value twice.
-    func writeCSV() throws -> Outcome {
-        let names = try propertyNames()
+    func writeTable(_ table: DelimitedText) throws -> Outcome {
+        let properties = try allProperties()
+        let names = properties.map(\.name)
+        let mixed = Set(properties.indices.filter { properties[$0].isMixed })
+        if !table.hasQuotes { Self.warn(of: mixed.sorted().map { names[$0] }) }
         var outcome = Outcome()
         guard !names.isEmpty || !entries.isEmpty else { return outcome }
-        try TerminalSafe.write(DelimitedText.commas.header(names), to: output)
+        try TerminalSafe.write(table.header(names), to: output)
         outcome.damaged = try forEachValue { key, value in
             guard let object = try object(key, value), let row = Self.row(of: object, under: names) else {
                 Narration.complain(
@@ -55,44 +79,72 @@ struct Exporter {
                 outcome.skipped += 1
                 return
             }
-            try TerminalSafe.write(DelimitedText.commas.row(row.map { $0?.encoded }), to: output)
+            try TerminalSafe.write(table.row(row.map { $0?.encoded }, mixed: mixed), to: output)
             outcome.exported += 1
         }
         return outcome
     }
 
-    /// The names of all properties that any object has. A name that is new comes behind the one that it follows in its
-    /// object, so that objects that leave out different properties of a common order come back in that order.
-    private func propertyNames() throws -> [String] {
+    /// A property that some object has.
+    private struct Property {
+        let name: String
+        var hasTexts = false
+        /// Numbers, `true`, `false` or `null`.
+        var hasOthers = false
+
+        var isMixed: Bool { hasTexts && hasOthers }
+
+        mutating func add(_ value: CBORValue) {
+            switch value {
+            case .text: hasTexts = true
+            case .array, .map: break
+            case .unsigned, .negative, .float, .boolean, .null: hasOthers = true
+            // What is printed as a text, a number or null.
+            default: (hasTexts, hasOthers) = (true, true)
+            }
+        }
+    }
+
+    /// All properties that any object has. A name that is new comes behind the one that it follows in its object, so that
+    /// objects that leave out different properties of a common order come back in that order.
+    private func allProperties() throws -> [Property] {
         // Linked, for a name may come between two others: each has the place of the one behind it.
-        var names: [String] = []
+        var all: [Property] = []
         var places: [ExactText: Int] = [:]
         var behind: [Int] = []
         var first = -1
-        var properties = 0
+        var count = 0
         _ = try forEachValue(isSilent: true) { key, value in
             var previous: Int?
             for entry in try object(key, value) ?? CBORMap() {
                 guard case .text(let name) = entry.key else { continue }
-                properties += 1
-                if let known = places[ExactText(name)] {
-                    previous = known
-                    continue
+                count += 1
+                let place = places[ExactText(name)] ?? all.count
+                if place == all.count {
+                    places[ExactText(name)] = place
+                    all.append(Property(name: name))
+                    behind.append(previous.map { behind[$0] } ?? first)
+                    if let previous { behind[previous] = place } else { first = place }
                 }
-                let place = names.count
-                places[ExactText(name)] = place
-                names.append(name)
-                behind.append(previous.map { behind[$0] } ?? first)
-                if let previous { behind[previous] = place } else { first = place }
+                all[place].add(entry.value)
                 previous = place
             }
         }
         if let objection = DelimitedText.objection(
-            rows: entries.count, columns: names.count, properties: properties)
+            rows: entries.count, columns: all.count, properties: count)
         {
             throw CommandFailure(objection, status: .usage)
         }
-        return Array(sequence(first: first) { behind[$0] }.prefix { $0 >= 0 }.map { names[$0] })
+        return Array(sequence(first: first) { behind[$0] }.prefix { $0 >= 0 }.map { all[$0] })
+    }
+
+    private static func warn(of mixed: [String]) {
+        guard !mixed.isEmpty else { return }
+        let names = mixed.prefix(5).map(TerminalSafe.quoted).joined(separator: ", ")
+        let more = mixed.count > 5 ? " and \(Figures.count(mixed.count - 5)) more" : ""
+        Narration.complain(
+            "TSV has no quotes to tell texts from numbers and words: an import takes all for text in the columns "
+                + names + more + ", which hold both; ndjson, json and csv keep them apart")
     }
 
     /// Returns how many entries can't be read; unless `isSilent`, each whose place is known is reported, and the others
@@ -105,6 +157,11 @@ struct Exporter {
         var elsewhere = 0
         for index in entries.indices {
             if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }
+            if let chosen {
+                guard let sequence = try entries.metadata(at: index)?.sequence, chosen.contains(sequence) else {
+                    continue
+                }
+            }
             // It has no value to write; an empty one would take its place when it is read back.
             guard entries[index].tier != .memory else {
                 elsewhere += 1
