@@ -38,13 +38,42 @@ private struct QueryLines: QueryWriter {
     let output: OutputWriter
 
     func write(_ row: QueryRow) throws {
-        let members: [(name: String, value: Cell)] =
-            columns.map { zip($0, row.columns).map { ($0, Cell(item: $1)) } }
-            ?? [("key", .text(row.entry?.key ?? "")), ("value", Cell(item: row.value))]
-        try JSONTree.cells(members).writeLine(to: output)
+        try row.json(columns).writeLine(to: output)
     }
 
     func finish() throws { try output.flush() }
+}
+
+extension QueryRow {
+    /// The columns by their names, or key and value of a whole entry.
+    fileprivate func json(_ names: [String]?) -> JSONTree {
+        .cells(
+            names.map { zip($0, columns).map { ($0, Cell(item: $1)) } }
+                ?? [("key", .text(entry?.key ?? "")), ("value", Cell(item: value))])
+    }
+}
+
+/// One JSON array, a row an item. For one thread.
+package struct QueryArray: QueryWriter {
+    private let columns: [String]?
+    private let output: OutputWriter
+    private var isEmpty = true
+
+    package init(_ plan: QueryPlan, _ output: OutputWriter) {
+        columns = plan.columns
+        self.output = output
+    }
+
+    package mutating func write(_ row: QueryRow) throws {
+        try output.write(isEmpty ? "[\n" : ",\n")
+        isEmpty = false
+        try row.json(columns).write(to: output)
+    }
+
+    package func finish() throws {
+        try output.write(isEmpty ? "[]\n" : "\n]\n")
+        try output.flush()
+    }
 }
 
 /// Why rows can't be written in a format; one line.
@@ -165,9 +194,19 @@ package struct QueryTabs: QueryWriter {
     package func write(_ row: QueryRow) throws {
         let cells =
             hasColumns
-            ? row.columns.map { Cell(item: $0) }
-            : [Cell.text(row.entry?.key ?? ""), row.value.map { .item($0) } ?? .text("null")]
-        try output.write(cells.map(\.plain).joined(separator: "\t") + "\n")
+            ? row.columns.map(Self.plain)
+            : [Cell.text(row.entry?.key ?? "").plain, (row.value.map { .item($0) } ?? Cell.text("null")).plain]
+        try output.write(cells.joined(separator: "\t") + "\n")
+    }
+
+    /// Nothing for what is absent, `null` for null, and in quotes the texts that would look like one of these.
+    private static func plain(_ item: [UInt8]?) -> String {
+        guard let item else { return "" }
+        switch Cell(item: item) {
+        case .absent: return "null"
+        case .text(let text) where text.isEmpty || text.utf8.elementsEqual("null".utf8): return "\"\(text)\""
+        case let cell: return cell.plain
+        }
     }
 
     package func finish() throws { try output.flush() }
@@ -201,6 +240,9 @@ package struct QueryTable: QueryWriter {
             try printer?.print(row.cells.count > 1 ? row.cells.map(Self.shortened) : row.cells)
         }
     }
+
+    /// The titles of the columns that the terminal had no room for.
+    package var leftOut: [String] { printer?.leftOut ?? [] }
 
     private var titles: [Column] {
         columns.titles.enumerated().map { index, name in
