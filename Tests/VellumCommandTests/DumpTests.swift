@@ -52,15 +52,15 @@ struct DumpTests {
     }
 
     @Test func whatIsNoWholeDumpRestoresNothing() throws {
-        try store.done("put", "A", "a", input: "[1]")
+        try store.done("put", "A", "a", input: "\"a value to be found\"")
         let file = store.folder / "store.dump"
         try store.done("dump", file)
         let whole = try Data(contentsOf: URL(fileURLWithPath: file))
         let target = store.folder / "target"
         // The end alone; in a file; before its first byte; another file; a byte of a value.
         var damaged = whole
-        let place = try #require(whole.range(of: Data([0x81, 0x01]))?.lowerBound)
-        damaged[place + 1] = 2
+        let place = try #require(whole.range(of: Data("to be found".utf8))?.lowerBound)
+        damaged[place] = 0
         let cases: [(Data, Int32)] = [
             (whole.dropLast(), 1), (whole.prefix(5_000), 1), (Data(), 1), (Data("{\"a\":1}".utf8), 1), (damaged, 3),
         ]

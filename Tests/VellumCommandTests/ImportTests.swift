@@ -213,7 +213,7 @@ struct ImportTests {
         try Data(begins + [0, 0, 0]).write(to: URL(fileURLWithPath: file))
         let result = try store.run("import", "A", file, "--key", "id")
         #expect(result.status == 2)
-        #expect(result.errors.contains("\(unpacker) \(file) | vellum --store \(store.path) import A - --key id"))
+        #expect(result.errors.contains("\(unpacker) \(file) | vellum --store \(store.path) import --key id"))
         #expect(!FileManager.default.fileExists(atPath: store.path))
     }
 

@@ -36,7 +36,7 @@ struct MaintainingTests {
         #expect(columns[0] == "A" && Int(columns[2]) == now)
         #expect(now < full / 2, "\(full) bytes became \(now)")
         #expect(try store.run("undo", "A").status == 1)
-        #expect(try store.done("check", "A").text == "A: clean, 2,000 entries, 2,000,000 bytes\n")
+        #expect(try store.done("check").text == "A: clean, 2,000 entries, 2,000,000 bytes\n")
         #expect(try store.run("compact", "None").status == 1)
     }
 
@@ -54,7 +54,7 @@ struct MaintainingTests {
         try store.done("drop", "A", "--yes", "--force")
         #expect(throws: StorageError.self) { try held.peek("k") }
         #expect(try store.archives().keys.sorted() == ["B"])
-        let missing = try store.run("drop", "a", "--yes")
+        let missing = try store.run("drop", "Bb", "--yes")
         #expect(missing.status == 1 && missing.errors.contains("did you mean \"B\"?"))
     }
 

@@ -199,14 +199,10 @@ package struct QueryTabs: QueryWriter {
         try output.write(cells.joined(separator: "\t") + "\n")
     }
 
-    /// Nothing for what is absent, `null` for null, and in quotes the texts that would look like one of these.
+    /// Nothing for what is absent or null, and quotes for an empty text.
     private static func plain(_ item: [UInt8]?) -> String {
-        guard let item else { return "" }
-        switch Cell(item: item) {
-        case .absent: return "null"
-        case .text(let text) where text.isEmpty || text.utf8.elementsEqual("null".utf8): return "\"\(text)\""
-        case let cell: return cell.plain
-        }
+        if case .text("") = Cell(item: item) { return "\"\"" }
+        return Cell(item: item).plain
     }
 
     package func finish() throws { try output.flush() }

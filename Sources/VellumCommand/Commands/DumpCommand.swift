@@ -33,6 +33,8 @@ struct DumpCommand: ParsableCommand {
         }
         let source = try store.openForLooking()
         Interruption.collect()
+        let whole = try beginFile()
+        defer { whole?.discard() }
         let folder = try TemporaryFolder()
         defer { folder.remove() }
         let backup = folder.path + "/store"
@@ -45,17 +47,24 @@ struct DumpCommand: ParsableCommand {
         progress.finish()
         guard let report else { throw CommandFailure("interrupted", status: Interruption.status) }
         for line in report.damaged { Narration.complain(line) }
-        let whole = file == "-" ? nil : try WholeFile(at: file, replaces: true)
-        defer { whole?.discard() }
         let output = whole?.output ?? OutputWriter()
         let bytes = try DumpFile.write(storeAt: backup, to: output)
         try output.flush()
         try whole?.finish()
+        let entries = report.archives.reduce(0) { $0 + $1.entries }
+        let values = report.archives.reduce(0) { $0 + $1.bytes }
         Narration.say(
             "dumped \(Figures.count(report.archives.count, "archive", "archives")), "
-                + "\(Figures.amount(report.archives.reduce(0) { $0 + $1.entries }, bytes: report.archives.reduce(0) { $0 + $1.bytes })), "
-                + "in \(Figures.bytes(bytes))")
+                + "\(Figures.amount(entries, bytes: values)), in \(Figures.bytes(bytes))")
         if !report.damaged.isEmpty { throw CommandFailure(nil, status: .storeFailure) }
+    }
+
+    private func beginFile() throws(CommandFailure) -> WholeFile? {
+        do throws(SourceError) {
+            return file == "-" ? nil : try WholeFile(at: file, replaces: true)
+        } catch {
+            throw CommandFailure(error.description, status: .usage)
+        }
     }
 }
 

@@ -77,7 +77,7 @@ struct ImportCommand: ParsableCommand {
         var reader = try format.reader(of: input, isTextOnly: text)
         if var table = reader as? DelimitedReader {
             try checkColumns(table.columns, input.name)
-            for note in try table.decideKinds(types, key: key) { Narration.say(note) }
+            for note in try table.decideKinds(types.flatMap(\.kinds), key: key) { Narration.say(note) }
             reader = table
         }
         if Interruption.isRequested { throw CommandFailure("interrupted", status: Interruption.status) }

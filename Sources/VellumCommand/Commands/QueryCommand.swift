@@ -20,7 +20,7 @@ struct QueryCommand: ParsableCommand {
             tags[0], "odd name"; metadata: @key @size @created @accessed @idle @age @ttl @expires @hits @tier @owner @rank.
 
             On a terminal rows are a table; in a pipe a line a row, the key and the value as JSON, or the selected \
-            columns, separated by tabs: there an absent property is nothing, null is null, and an empty text is "". \
+            columns, separated by tabs: there null is nothing, as is an absent property, and an empty text is "". \
             Exit code 1 if nothing matched.
 
             Example: vellum query City 'find countrycode = "ID" | sort population desc | limit 10 | select name, \

@@ -174,7 +174,6 @@ enum Examination {
         case .corrupted: repair(path)
         case .permissionDenied: "run it as the user whose store it is"
         case .ownedByAnotherUser: "VELLUM_TRUST_OWNER=1 says that its owner is trusted, for looking"
-        case .storeNotFound: "check the path, or let the program that uses it make it"
         default: error.ringFileHint.map { String($0.dropFirst(2)) }
         }
     }

@@ -50,10 +50,10 @@ struct DelimitedReader: RecordReader {
 
     /// Decides what the columns are: as `types` says, and for the others by a look at the whole input, which is then read from
     /// its first row again. Returns a line for each column of which there is something to say.
-    mutating func decideKinds(_ types: [ColumnTypes], key: String) throws(CommandFailure) -> [String] {
+    mutating func decideKinds(_ types: [(name: String, kind: ColumnKind)], key: String) throws(CommandFailure) -> [String] {
         guard !isTextOnly else { return [] }
         var given: Set<Int> = []
-        for (name, kind) in types.flatMap(\.kinds) {
+        for (name, kind) in types {
             guard let column = columns.firstIndex(where: { ExactText($0) == ExactText(name) }) else {
                 throw CommandFailure(
                     "--types: \(input.name) has no column \"\(name)\"; its columns are "

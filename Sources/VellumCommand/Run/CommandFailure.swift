@@ -79,7 +79,7 @@ enum FailureReport {
     /// Errors of the argument parser, which are also how it hands over help, version and completion scripts.
     private static func reportParsing(_ error: any Error) -> ExitStatus {
         let text = VellumCommand.fullMessage(for: error)
-        let arguments = CommandLine.arguments.dropFirst()
+        let arguments = ProgramArguments.withoutStore
         guard VellumCommand.exitCode(for: error) != .success else {
             if let hint = DashHint.forHelp(arguments) { Narration.complain(hint) }
             let output = OutputWriter()
@@ -93,7 +93,7 @@ enum FailureReport {
         }
         let prefix = "Error: "
         Narration.complain(text.hasPrefix(prefix) ? String(text.dropFirst(prefix.count)) : text)
-        if let hint = DashHint.forError(arguments) { Narration.say(hint) }
+        if let hint = DashHint.forError(text, arguments) { Narration.say(hint) }
         if let meant = Suggestion.command(for: arguments) { Narration.say("did you mean: vellum \(meant)") }
         return .usage
     }

@@ -4,7 +4,7 @@ import StoreInspection
 /// Stateless; safe from any thread. The name that was probably meant.
 enum Suggestion {
     /// The command that is spelled nearly like the first word, where that is none.
-    static func command(for arguments: ArraySlice<String>) -> String? {
+    static func command(for arguments: [String]) -> String? {
         guard let word = arguments.first, word.utf8.first != UInt8(ascii: "-") else { return nil }
         var names: [String] = []
         for command in VellumCommand.configuration.subcommands where command.configuration.shouldDisplay {
