@@ -34,10 +34,35 @@ static FILE *open_memory_file(void) {
 #endif
 }
 
+// newterm() sends a scrolling region as tall as the screen. Its output is no terminal that it could ask for its size, and
+// the entry's 24 lines would leave the rest of a taller one outside of the region, for the shell too: it is told.
+static SCREEN *new_screen(const char *type, int rows, int columns) {
+    static const char *const names[] = {"LINES", "COLUMNS"};
+    const int numbers[] = {rows, columns};
+    char *before[2];
+    for (int i = 0; i < 2; i++) {
+        const char *value = getenv(names[i]);
+        before[i] = value ? strdup(value) : NULL;
+        char text[12];
+        snprintf(text, sizeof text, "%d", numbers[i]);
+        setenv(names[i], text, 1);
+    }
+    SCREEN *made = newterm(type, output, input);
+    for (int i = 0; i < 2; i++) {
+        if (before[i]) {
+            setenv(names[i], before[i], 1);
+        } else {
+            unsetenv(names[i]);
+        }
+        free(before[i]);
+    }
+    return made;
+}
+
 bool cnc_open(const char *type, int rows, int columns) {
     output = open_memory_file();
     input = fopen("/dev/null", "re");
-    if (output && input) screen = newterm(type, output, input);
+    if (output && input) screen = new_screen(type, rows, columns);
     // Some that newterm takes, such as "dumb", can't place their cursor.
     if (!screen || !cnc_capability("cup")) {
         cnc_close();
@@ -45,7 +70,6 @@ bool cnc_open(const char *type, int rows, int columns) {
     }
     // Without this, ncurses would look at its input for a reason to stop drawing.
     typeahead(-1);
-    // What newterm took from the environment or the entry is a guess; the caller asks the terminal.
     cnc_resize(rows, columns);
     keypad(stdscr, TRUE);
     leaveok(stdscr, FALSE);

@@ -10,8 +10,6 @@ extension CursesTerminal {
             (.reverse, CNC_REVERSE),
         ].map { ($0, Int($1)) }
         for (attribute, bit) in names where style.attributes.contains(attribute) { bits |= bit }
-        // A terminal of 8 colors shows bright ones as bold.
-        if colors < 16, case .indexed(8..<16) = style.foreground { bits |= Int(CNC_BOLD) }
         return bits
     }
 
@@ -27,8 +25,7 @@ extension CursesTerminal {
     private func number(of color: Color) -> Int32 {
         switch color {
         case .standard: return -1
-        case .indexed(let index) where !hasDirectColors:
-            return colors < 16 && index < 16 ? Int32(index % 8) : Int32(index)
+        case .indexed(let index) where depth < .trueColor: return Int32(index)
         case .indexed(let index) where index < 8: return Int32(index)
         case .indexed(let index):
             let parts = Color.paletteComponents(index)
@@ -40,6 +37,7 @@ extension CursesTerminal {
     /// Entries with direct colors keep the numbers below 8 for the basic ones, so the darkest blues are one step
     /// lighter.
     private func direct(_ red: UInt8, _ green: UInt8, _ blue: UInt8) -> Int32 {
-        max(8, Int32(red) << 16 | Int32(green) << 8 | Int32(blue))
+        let value = UInt32(red) << 16 | UInt32(green) << 8 | UInt32(blue)
+        return hasDirectColors ? max(8, Int32(value)) : palette.number(of: value)
     }
 }

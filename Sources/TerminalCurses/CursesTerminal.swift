@@ -28,6 +28,8 @@ package final class CursesTerminal {
     let ownsDescriptor: Bool
     private let knowsModes: Bool
     let hasDirectColors: Bool
+    /// The 24-bit colors of an entry that knows only numbers.
+    var palette = DirectPalette()
     /// Colors of the terminfo entry.
     let colors: Int
     private let savedModes: termios
@@ -59,13 +61,13 @@ package final class CursesTerminal {
         cnc_signals_install(waker.writeEnd)
         let traits = TerminalTraits(environment: environment)
         let (rows, columns) = (Int32(size.rows), Int32(size.columns))
-        guard traits.types.contains(where: { cnc_open($0, rows, columns) }) else {
+        guard cnc_open(traits.type, rows, columns) else {
             cnc_signals_remove()
-            throw TerminalError.unknownType(traits.types.last ?? "")
+            throw TerminalError.unknownType(traits.type)
         }
         colors = traits.depth == .mono ? 0 : Int(cnc_start_colors())
         hasDirectColors = colors > 256 && cnc_has_direct_colors()
-        depth = traits.depth(colors: colors, isDirect: hasDirectColors)
+        depth = traits.depth(colors: colors)
         knowsModes = traits.knowsModes(hasMouse: cnc_capability("kmous") != nil)
         decoder = InputDecoder(terminalSequences: CursesTerminal.terminalSequences())
         CursesTerminal.isOpen = true
@@ -162,7 +164,8 @@ package final class CursesTerminal {
         for column in run.columns where column < size.columns {
             let cell = frame[column, run.row]
             if cell.isContinuation { continue }
-            let style = cell.style.reduced(to: depth)
+            let reduced = cell.style.reduced(to: depth)
+            let style = colors < 16 && depth > .mono ? reduced.readableInEightColors : reduced
             let attributes = Int32(attributes(of: style))
             let pair = pair(for: style)
             let room = min(Int(cell.width), size.columns - column)
@@ -180,7 +183,7 @@ package final class CursesTerminal {
     private func sendOutput() {
         var count = 0
         guard let bytes = cnc_take_output(&count), count > 0 else { return }
-        let output = Array(UnsafeBufferPointer(start: bytes, count: count))
+        let output = palette.translated(UnsafeBufferPointer(start: bytes, count: count))
         write(knowsModes ? TerminalModes.beginUpdate + output + TerminalModes.endUpdate : output)
     }
 

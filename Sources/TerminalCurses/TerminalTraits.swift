@@ -4,39 +4,34 @@ import TerminalKit
 package struct TerminalTraits: Sendable, Hashable {
     /// The colors wanted by the environment.
     package var depth: ColorDepth
-    /// Terminfo entries to try for it, best first; the last is the terminal's own.
-    package var types: [String]
+    /// The terminal's terminfo entry.
+    package var type: String
 
     /// Whether the terminal is of xterm's kin, which obey the private modes of ``TerminalModes`` or ignore them. Those
     /// have a mouse by their entry; so has the Linux console, by another program, but it may show the modes.
-    package func knowsModes(hasMouse: Bool) -> Bool { hasMouse && types.last?.hasPrefix("linux") == false }
+    package func knowsModes(hasMouse: Bool) -> Bool { hasMouse && !type.hasPrefix("linux") }
 
     /// Reads the environment.
     ///
     /// `NO_COLOR`, not empty, wants no colors (<https://no-color.org>). `COLORTERM` of `truecolor` or `24bit`, or a
-    /// type that ends in `-direct`, wants 24-bit colors; these need a `-direct` entry, because ncurses sends what
-    /// terminfo says. Otherwise the entry's number of colors decides.
+    /// type that ends in `-direct`, wants 24-bit colors. Otherwise the entry's number of colors decides.
     package init(environment: [String: String]) {
-        let type = environment["TERM"] ?? "dumb"
-        types = [type]
+        type = environment["TERM"] ?? "dumb"
         depth = .indexed256
         if environment["NO_COLOR"]?.isEmpty == false {
             depth = .mono
-        } else if type.hasSuffix("-direct") {
+        } else if type.hasSuffix("-direct")
+            || ["truecolor", "24bit"].contains(environment["COLORTERM"] ?? "")
+        {
             depth = .trueColor
-        } else if ["truecolor", "24bit"].contains(environment["COLORTERM"] ?? "") {
-            depth = .trueColor
-            let base = type.hasSuffix("-256color") ? String(type.dropLast("-256color".count)) : type
-            types = ["\(base)-direct", type]
         }
     }
 
-    /// The depth that a terminfo entry allows.
-    package func depth(colors: Int, isDirect: Bool) -> ColorDepth {
+    /// The depth that a terminfo entry allows. One of 256 colors is enough for 24 bits: see ``DirectPalette``.
+    package func depth(colors: Int) -> ColorDepth {
         let possible: ColorDepth =
             switch colors {
-            case _ where isDirect: .trueColor
-            case 256...: .indexed256
+            case 256...: .trueColor
             case 8...: .sixteen
             default: .mono
             }

@@ -27,7 +27,8 @@ enum {
 /// Sets the character type locale from the environment; true when its encoding is UTF-8.
 bool cnc_set_locale(void);
 
-/// Opens a screen for a terminal type; false when the type is unknown or can't address the cursor.
+/// Opens a screen for a terminal type; false when the type is unknown or can't address the cursor. Sets LINES and COLUMNS of
+/// the environment for the moment, so other threads must not read it.
 bool cnc_open(const char *type, int rows, int columns);
 void cnc_close(void);
 
