@@ -157,7 +157,7 @@ extension Archive {
                 if try delete(key, ifSequence: present.sequence) != .changed { return change }
             }
         }
-        throw .busy(archive: name, process: 0, reason: "others change \"\(key)\" all the time; try again")
+        throw .busy(archive: name, process: 0, reason: "other processes keep changing \"\(key)\"; try again")
     }
 
     /// Makes the entry of `key` the most recent and counts a hit, without reading its value. Counts a miss and returns

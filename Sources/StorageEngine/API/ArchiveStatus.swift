@@ -57,7 +57,7 @@ extension ArchiveStatus {
         guard count > 0 else { return nil }
         let places = count == 1 ? "1 place" : "\(count) places"
         return
-            "its log is damaged in \(places), and entries may be missing; a check tells where, a repair settles it"
+            "its log is damaged in \(places), and entries may be missing; a check shows where, a repair fixes it"
     }
 }
 

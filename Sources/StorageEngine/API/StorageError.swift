@@ -85,19 +85,19 @@ public enum ResourceLimit: Sendable, Hashable {
     fileprivate var advice: String {
         switch self {
         case .addresses(let limit?):
-            "this process may use \(limit) bytes of addresses; raise that (ulimit -v), or have fewer archives open"
+            "this process may use \(limit) bytes of addresses; raise that (ulimit -v), or open fewer archives"
         case .addresses(nil):
-            "this process can have no more mappings; have fewer archives open, or let it have more (on Linux "
+            "this process has reached its limit of mappings; open fewer archives, or raise it (on Linux "
                 + "vm.max_map_count)"
         case .fileBytes(let limit):
             "this process may write files of \(limit) bytes at most; raise that (ulimit -f)"
         case .openFiles(let limit):
-            "this process has as many files open as it may\(limit.map { " (\($0))" } ?? ""); raise that (ulimit -n), or "
-                + "have fewer archives open"
+            "this process has reached its limit of open files\(limit.map { " (\($0))" } ?? ""); raise it (ulimit -n), or "
+                + "open fewer archives"
         case .openFilesOfAll:
-            "all processes together have as many files open as the system lets them; close some, or let it have more "
+            "the system has reached its limit of open files; close some, or raise it "
                 + "(on Linux fs.file-max)"
-        case .memory: "there is no memory for it; end other programs, or give this process more"
+        case .memory: "there is not enough memory; end other programs, or give this process more"
         case .segmentNumbers:
             "its log has used up the numbers for segments; export its entries and import them into a new archive"
         }
@@ -122,7 +122,7 @@ extension StorageError: CustomStringConvertible {
         case .readOnly(let operation):
             "cannot \(operation): opened for reading only"
         case .noSpace(let path):
-            "no space left for \(path); free some space, or inodes if there is some, and try again (nothing stored before is lost)"
+            "no space left for \(path); free some space or inodes, and try again (nothing stored before is lost)"
         case .valueTooLarge(let bytes, let limit, let archive):
             "a value of \(bytes) bytes is larger than the limit of archive \"\(archive)\" (\(limit) bytes); "
                 + "raise the limit or store less (nothing was evicted)"
@@ -130,7 +130,7 @@ extension StorageError: CustomStringConvertible {
             "a batch of \(bytes) bytes is larger than the \(limit) bytes that archive \"\(archive)\" takes at once; "
                 + "store it in parts, or raise the archive's limit (nothing was changed or evicted)"
         case .backupExists(let path):
-            "something is at \(path) already; a backup replaces nothing: name a new folder, or remove it"
+            "\(path) exists already; a backup replaces nothing: name a new folder, or remove it"
         case .backupInsideStore(let path):
             "\(path) is inside the store itself; name a folder outside of it for the backup"
         case .invalidKey(let reason): "invalid key: \(reason)"

@@ -159,7 +159,7 @@ extension Archive {
             guard let limit = configuration.diskLimit else { return (snapshot, configuration) }
             if snapshot.valueBytes <= limit { return (snapshot, configuration) }
         }
-        throw .busy(archive: name, process: 0, reason: "its limit changes all the time; try again")
+        throw .busy(archive: name, process: 0, reason: "its limit keeps changing; try again")
     }
 }
 
@@ -280,7 +280,7 @@ private struct BackupPlace {
         } catch {
             guard case .system(_, _, let code) = error else { throw error }
             throw .system(
-                operation: "make sure that the medium has the backup, which is whole:",
+                operation: "sync the complete backup",
                 path: String(partialPath.dropLast(BackupMark.suffix.count)), code: code)
         }
     }

@@ -44,15 +44,15 @@ extension Store {
     public func strayFolderProblem(_ name: String) -> String {
         let place = "\(path)/\(name)"
         return ArchiveName.name(ofFolder: name) == nil
-            ? "\(place) is named as no archive can be; whatever is in it isn't seen: rename it, or move it out of the store"
-            : "\(place) is a link or a file, and what it leads to isn't opened: put an archive's folder in its place, or "
+            ? "\(place) has a name that no archive can have, so its content isn't seen: rename it, or move it out of the store"
+            : "\(place) is a link or a file and isn't opened: put an archive's folder in its place, or "
                 + "move it out of the store"
     }
 
     /// One line for such an archive: what is wrong and what to do.
     public func emptyArchiveProblem(named name: String) -> String {
-        "\(path)/\(ArchiveName.folder(for: name)) is empty: its files were removed, or whoever made it was killed; "
-            + "put the files back, store into it to begin anew, or let vellum check --repair remove the folder"
+        "\(path)/\(ArchiveName.folder(for: name)) is empty: its files were removed, or its creator was killed; "
+            + "put the files back, store into it to start again, or let vellum check --repair remove the folder"
     }
 
     /// Removes the folder of such an archive.

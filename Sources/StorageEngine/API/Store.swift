@@ -94,7 +94,7 @@ public final class Store: Sendable {
     /// What to do about a store without its marker; empty if the folder holds no archives.
     private static func advice(_ folder: OpenFile) throws(StorageError) -> String {
         try archiveNames(in: folder).isEmpty
-            ? "" : "; it holds archives, so check --repair writes the marker anew"
+            ? "" : "; it holds archives, so check --repair rewrites the marker"
     }
 
     /// Rewrites the marker file of a store that has lost it or whose marker is damaged. A damaged one is kept as
@@ -113,12 +113,12 @@ public final class Store: Sendable {
         case .missing, .damaged: break
         }
         guard try archiveNames(in: folder).first != nil else {
-            throw .notAStore(path: path, reason: "it has no marker file, and no archive is in it")
+            throw .notAStore(path: path, reason: "it has no marker file and no archives")
         }
-        var line = "\(file): written anew (it was missing)"
+        var line = "\(file): rewritten (it was missing)"
         if case .damaged(let reason) = state {
             let kept = try DamagedFile.setAside(StoreMarker.fileName, in: folder)
-            line = "\(file): written anew, for it \(reason); what was there is kept as \(kept)"
+            line = "\(file): rewritten, because it \(reason); the old file is kept as \(kept)"
         }
         try StoreMarker.make(in: folder)
         return line
@@ -244,7 +244,7 @@ public final class Store: Sendable {
             let inside = try folder.folder(named: ArchiveName.folder(for: name))
             if let maker = try OpeningTurn.holder(in: inside) {
                 return .busy(
-                    archive: name, process: maker, reason: "it is just being made; try again in a moment")
+                    archive: name, process: maker, reason: "it is just being created; try again in a moment")
             }
         } catch {
             switch error {

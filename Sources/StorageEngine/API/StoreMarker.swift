@@ -19,7 +19,7 @@ enum StoreMarker {
             bytes = try folder.file(named: fileName, writable: false).read(atMost: 256)
         } catch {
             guard case .corrupted(_, _, let reason) = error else { throw error }
-            return .damaged(reason: "is none (\(reason))")
+            return .damaged(reason: "isn't a marker (\(reason))")
         }
         let expected = Array(text.utf8)
         if bytes == expected { return .right }

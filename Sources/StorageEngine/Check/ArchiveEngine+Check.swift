@@ -68,7 +68,7 @@ extension ArchiveEngine {
         }
         if index.state == .damaged {
             findings.note(
-                "the index contradicts itself; it is built anew when all processes have closed the archive")
+                "the index is inconsistent; it is rebuilt when all processes have closed the archive")
         }
         try index.catchUp()
         for violation in undisturbedViolations(since: findings.head) {
@@ -239,8 +239,8 @@ private struct CheckPass {
         for batch in sieve.dropped where batch.first != cut && batch.first < end {
             note(
                 ofLog:
-                    "\(engine.log.path(of: batch.first.segment)): the batch from byte \(batch.first.offset) on never came "
-                    + "to the medium as a whole and is left out")
+                    "\(engine.log.path(of: batch.first.segment)): the batch from byte \(batch.first.offset) on never "
+                    + "reached the medium completely and is left out")
         }
     }
 
@@ -260,7 +260,7 @@ private struct CheckPass {
             switch item {
             case .frame(let frame):
                 if frame.location < begin, begin < frame.location.advanced(by: frame.header.bytes) {
-                    note(ofLog: "the index has the log end inside the entry at \(describe(frame.location))")
+                    note(ofLog: "according to the index the log ends inside the entry at \(describe(frame.location))")
                 }
                 var counting: [LoggedFrame] = []
                 let concern = account.concern(with: frame)

@@ -53,7 +53,7 @@ struct IndexChecker {
         for number in 1..<standing.count {
             guard let slot = index.entry(UInt32(number)), slot.location != .none else { continue }
             if !slot.isPlausible { note("entry \(number) has sizes that no frame has") }
-            if slot.recency >= stamps { note("entry \(number) has a stamp that is still to come") }
+            if slot.recency >= stamps { note("entry \(number) has a stamp from the future") }
             if slot.location >= engine.index.head { note("entry \(number) names a frame behind the head") }
             frames &+= UInt64(slot.frameBytes)
             segments[Int(slot.location.segment & SegmentLayout.slotMask)] &+=

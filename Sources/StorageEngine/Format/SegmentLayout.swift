@@ -73,6 +73,6 @@ enum SegmentLayout {
         }
         guard bytes % blockBytes != 0 else { return nil }
         return
-            "\(path): \(bytes) bytes long, no multiple of \(blockBytes) as every segment's file is: its end is missing"
+            "\(path): \(bytes) bytes long, not a multiple of \(blockBytes) like every segment's file: its end is missing"
     }
 }

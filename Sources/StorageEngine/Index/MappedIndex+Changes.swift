@@ -72,11 +72,11 @@ extension ChangingIndex {
     /// new one from the log.
     func declareDamaged() { state = .damaged }
     /// Declares the index damaged, and returns an error that names the offset.
-    func contradiction(at offset: Int, _ reason: String = "the index contradicts itself") -> StorageError {
+    func contradiction(at offset: Int, _ reason: String = "the index is inconsistent") -> StorageError {
         declareDamaged()
         return .corrupted(
             path: path, offset: offset,
-            reason: reason + "; it is built anew when all processes have closed the archive")
+            reason: reason + "; it is rebuilt when all processes have closed the archive")
     }
 
     /// Makes running look-ups repeat their search if they find nothing.

@@ -69,11 +69,11 @@ extension SegmentLog {
 
     /// Why a stray is not part of the log.
     static let strayReason =
-        "by its header its log is longer than any can be, and it lies far from the other segments"
+        "by its header its log would be longer than possible, and it is far from the other segments"
 
     /// The line about a stray in the report of a check or a rebuild.
     func strayProblem(_ number: UInt32) -> String {
-        "\(path(of: number)): no part of the log (\(SegmentLog.strayReason)); a repair moves it away"
+        "\(path(of: number)): not part of the log (\(SegmentLog.strayReason)); a repair moves it away"
     }
 
     /// The number of the next existing segment after `segment`; `last` if there is none before it.

@@ -39,7 +39,7 @@ extension ArchiveSection {
         // Every message's frame contains this place, and a rebuild of the index relies on it.
         guard index.firstMessage <= index.head else {
             throw index.contradiction(
-                at: IndexLayout.firstMessageOffset, "it has the oldest message behind the last")
+                at: IndexLayout.firstMessageOffset, "it says that the oldest message is behind the last")
         }
         let stamp = drainTouches()
         // The values exceed the limit before anything was appended: dropping messages by such a total would be wrong.

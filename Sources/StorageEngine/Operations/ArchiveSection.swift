@@ -53,7 +53,7 @@ struct ArchiveSection: ~Copyable {
 
     /// Declares the index damaged because its totals exceed its entries.
     func miscounted() -> StorageError {
-        index.contradiction(at: IndexLayout.valueBytesOffset, "it counts more than it lists")
+        index.contradiction(at: IndexLayout.valueBytesOffset, "its totals exceed its entries")
     }
 
     /// Marks the index as no longer in use, for all processes, and wakes those that wait for events.
@@ -134,7 +134,7 @@ extension ArchiveEngine {
             archive: name,
             process: Int32(truncatingIfNeeded: index.sectionOwner),
             reason:
-                "it did not let go within \(nanoseconds / 1_000_000_000) s; resume or end it"
+                "it didn't release the lock within \(nanoseconds / 1_000_000_000) s; resume or end it"
         )
     }
 

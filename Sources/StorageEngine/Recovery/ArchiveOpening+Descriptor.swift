@@ -4,7 +4,7 @@ extension ArchiveOpening {
     /// copied.
     static func nameProblem(_ other: String, in folder: OpenFile) -> String {
         "\(folder.path)/\(Descriptor.fileName): names the archive \"\(other.unicodeScalars.map { $0.escaped(asASCII: false) }.joined())\", "
-            + "and its folder does not"
+            + "but its folder has another name"
     }
 
     /// `nil` if the descriptor is missing or damaged. If it can't be read at the moment, that is an error.

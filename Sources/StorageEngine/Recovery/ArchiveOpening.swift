@@ -131,8 +131,8 @@ struct ArchiveOpening {
             throw .busy(
                 archive: descriptor.name, process: 0,
                 reason:
-                    "its index was removed or replaced while it is in use, or a full disk has no room for one; "
-                    + "close those processes first")
+                    "its index was removed or replaced while other processes use it, or the disk is too full for one; "
+                    + "close it there first")
         }
         let witness = try IndexWitness(folder, descriptor, mark: mark)
         let (memory, isShared) = try buildIndex(attachment: attachment, witness: witness)

@@ -28,6 +28,6 @@ extension ArchiveRepair {
         try folder.rename(new, to: name)
         // The mappings still show the old file.
         log.releaseUnused()
-        note("\(problem); it has a file of its own length now, and what was there is kept as \(kept)")
+        note("\(problem); it now has a file of the right length, and the old one is kept as \(kept)")
     }
 }

@@ -77,7 +77,7 @@ extension ArchiveRepair {
         for number in numbers where !staying.numbers.contains(number) {
             try setAside(
                 SegmentHeader.fileName(number),
-                "it lies further from the other segments than a log is long, and they hold more of the archive"
+                "it is further from the other segments than a log can reach, and they hold more of the archive"
             )
         }
     }
@@ -109,7 +109,7 @@ extension ArchiveRepair {
         let bytes = try folder.status(ofEntry: file)?.bytes ?? 0
         let kept = try DamagedFile.setAside(file, in: folder)
         note(
-            "\(folder.path)/\(file): \(ArchiveRepair.whole(bytes))no part of the log (\(reason)); renamed to \(kept)"
+            "\(folder.path)/\(file): \(ArchiveRepair.whole(bytes))not part of the log (\(reason)); renamed to \(kept)"
         )
     }
 
@@ -124,8 +124,8 @@ extension ArchiveRepair {
         try file.synchronize()
         salvagedFrom[number] = 0
         note(
-            "\(file.path): bytes 0 to \(SegmentHeader.bytes): header written anew (\(reason)); "
-                + "what was there is kept in \(keeper)")
+            "\(file.path): bytes 0 to \(SegmentHeader.bytes): header rewritten (\(reason)); "
+                + "the old bytes are kept in \(keeper)")
     }
 
     /// Copies bytes to a new file at their original offsets; the gaps are holes.
@@ -158,7 +158,7 @@ extension ArchiveRepair {
         }
         for batch in dropped {
             note(
-                "\(log.path(of: number)): the batch from byte \(batch.first.offset) on is not whole and never counted"
+                "\(log.path(of: number)): the batch from byte \(batch.first.offset) on is incomplete and never counted"
             )
         }
         stretches = ArchiveRepair.united(stretches + dropped.map { $0.first.offset..<$0.end.offset })
@@ -187,14 +187,14 @@ extension ArchiveRepair {
             let isCovered = cover(stretch, segments, pin)
             let done =
                 isCovered
-                ? "covered; what was there is kept in \(kept)" : "too short for a frame; left as it is"
+                ? "covered; the old bytes are kept in \(kept)" : "too short for a frame; left as it is"
             note("\(log.path(of: number)): bytes \(stretch.lowerBound) to \(stretch.upperBound): \(done)")
         }
         if let tail {
             segments.view(pin).blank(from: tail.lowerBound)
             note(
                 "\(log.path(of: number)): bytes \(tail.lowerBound) to \(tail.upperBound): no entry follows; cleared, "
-                    + "what was there is kept in \(kept)")
+                    + "the old bytes are kept in \(kept)")
         }
         try log.fileToSynchronize(pin)?.synchronize(mapped: log.view(pin).mapped)
     }

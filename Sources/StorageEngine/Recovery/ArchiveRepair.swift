@@ -35,7 +35,7 @@ struct ArchiveRepair {
         guard try attachment.lock(.exclusive, within: OpenFile.startNanoseconds) else {
             throw .busy(
                 archive: name, process: known?.firstUser ?? 0,
-                reason: "a repair needs the archive for itself; close it there, then try again")
+                reason: "a repair needs exclusive access; close it there, then try again")
         }
         defer { attachment.unlock() }
         let (descriptor, loss) = try ArchiveRepair.descriptor(of: folder, name: name, options: options)
@@ -103,7 +103,7 @@ struct ArchiveRepair {
             guard present.name != name else { return (present, nil) }
             var renamed = present
             renamed.name = name
-            return (renamed, "named the archive \"\(present.name)\", whose folder this isn't")
+            return (renamed, "named the archive \"\(present.name)\", which doesn't match the folder")
         }
         var identity = try RandomSource.bytes(16, for: folder.path)
         if let best = identities.best { identity = best }
@@ -120,11 +120,11 @@ struct ArchiveRepair {
         var kept = ""
         if try folder.hasEntry(named: file) {
             bytes = try folder.status(ofEntry: file)?.bytes ?? 0
-            kept = "; what was there is kept as \(try DamagedFile.setAside(file, in: folder))"
+            kept = "; the old file is kept as \(try DamagedFile.setAside(file, in: folder))"
         }
         try ArchiveOpening.replaceDescriptor(descriptor, in: folder)
         note(
-            "\(folder.path)/\(file): \(ArchiveRepair.whole(bytes))made anew (\(loss))\(kept). "
+            "\(folder.path)/\(file): \(ArchiveRepair.whole(bytes))recreated (\(loss))\(kept). "
                 + LogContent.description(of: descriptor.configuration))
     }
 
@@ -141,7 +141,7 @@ struct ArchiveRepair {
         let entries = index.entryCount
         let end = index.head
         if let loss = witness?.loss(logEndsAt: end, messages: entries) {
-            note(loss.description(in: folder) + "; from now on the log counts as whole without it")
+            note(loss.description(in: folder) + "; from now on the log counts as complete without it")
         }
         var salvaged = 0
         if !salvagedFrom.isEmpty {

@@ -310,8 +310,8 @@ extension ArchiveSection {
     ) throws(StorageError) {
         for batch in dropped where batch.first != cut {
             findings.note(
-                "\(log.path(of: batch.first.segment)): the batch from byte \(batch.first.offset) on never came to the "
-                    + "medium as a whole and is left out")
+                "\(log.path(of: batch.first.segment)): the batch from byte \(batch.first.offset) on never reached the "
+                    + "medium completely and is left out")
         }
         guard let cut else { return }
         if cut.segment == index.head.segment { index.head = cut }
@@ -384,7 +384,7 @@ extension ArchiveSection {
         guard !readable.isEmpty || foreign == 0 || engine.attachment == nil else {
             throw .corrupted(
                 path: engine.folder.path + "/" + Descriptor.fileName, offset: 16,
-                reason: "all segments belong to another archive; repair it to go by them")
+                reason: "all segments belong to another archive; a repair recreates the descriptor from them")
         }
         let belonging = readable.filter { $0 >= oldest }
         if let first = belonging.first, let last = belonging.last, !SegmentLayout.isSpan(belonging) {

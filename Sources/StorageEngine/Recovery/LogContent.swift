@@ -48,14 +48,14 @@ struct LogContent {
     static func description(of configuration: ArchiveConfiguration) -> String {
         let limit = configuration.diskLimit ?? 0
         let known =
-            "with a disk limit of \(limit) bytes, in which all that is there has room, and no memory limit; "
+            "with a disk limit of \(limit) bytes, which has room for all its values, and no memory limit; "
             + "set others with resize"
         switch configuration.kind {
-        case .log: return "The archive is a log, for it holds messages, \(known)"
-        case .cache: return "The archive is a cache, for entries were evicted from it, \(known)"
+        case .log: return "The archive is a log, because it has messages, \(known)"
+        case .cache: return "The archive is a cache, because entries were evicted from it, \(known)"
         case .collection:
             return
-                "The archive is a collection now, for nothing tells of another kind: it has no disk limit and "
+                "The archive is now a collection, because nothing shows another kind: it has no disk limit and "
                 + "evicts nothing; its memory limit was lost, set it with resize --memory"
         }
     }

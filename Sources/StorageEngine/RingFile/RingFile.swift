@@ -182,9 +182,9 @@ public final class RingFile: Sendable {
         guard let (header, fileBytes) = try readHeader() else { return nil }
         guard isOurs(header) else {
             throw .invalidConfiguration(
-                reason: "\(path) was made for at most \(header.maximumBytes) bytes"
+                reason: "\(path) was created for at most \(header.maximumBytes) bytes"
                     + (header.overwritesOldMessages ? ", overwriting" : ", without overwriting")
-                    + "; open it like that, or begin another file")
+                    + "; open it with these settings, or begin another file")
         }
         guard !header.isCutOff(fileBytes: fileBytes) else {
             throw .damagedRingFile(
@@ -368,7 +368,7 @@ public final class RingFile: Sendable {
                 guard cp_monotonic_time() < end else {
                     throw .ringFileInUse(
                         path: path,
-                        reason: "another has had it for 10 s; look whether one that uses it was stopped")
+                        reason: "another process has held it for 10 s; check whether one that uses it was stopped")
                 }
                 cp_sleep(pause)
                 pause = min(2 * pause, 2_000_000)

@@ -91,7 +91,7 @@ struct RingFileReader {
                 throw damage(at: place, "the file ends before its newest message does")
             }
             guard left >= 0 else {
-                throw damage(at: place, "\(left + RingFileHeader.lengthBytes) bytes are no message")
+                throw damage(at: place, "\(left + RingFileHeader.lengthBytes) bytes are too few for a message")
             }
             guard let bytes = try take(RingFileHeader.lengthBytes) else { continue }
             let length = bytes.reduce(0) { $0 << 8 | Int($1) }
@@ -104,7 +104,7 @@ struct RingFileReader {
                     // Unless the message has gone in the meantime and the file was truncated.
                     guard try refill(RingFileHeader.lengthBytes), position == place else { continue }
                     throw damage(
-                        at: place, "a message of \(length) bytes, of which the file has \(there) only")
+                        at: place, "a message of \(length) bytes, of which the file has only \(there)")
                 }
             }
             return length
@@ -159,7 +159,7 @@ struct RingFileReader {
             guard try refill(count), position == place else { return nil }
             guard buffer.count >= count else {
                 throw damage(
-                    at: place + buffer.count, "the file ends inside a message; somebody has cut it off")
+                    at: place + buffer.count, "the file ends inside a message; it was truncated")
             }
         }
         return buffer[place - bufferStart..<place - bufferStart + count]

@@ -70,7 +70,7 @@ struct SnapshotBuilder {
     private var damagedIndex: StorageError {
         .corrupted(
             path: engine.folder.path + "/" + ArchiveOpening.indexName, offset: 0,
-            reason: "it names what its log does not have; a check tells what, a repair makes it anew")
+            reason: "it names frames that the log doesn't have; a check shows which, a repair rebuilds it")
     }
 
     /// Sets `isDamaged` if no process changes anything and the index names what the log doesn't have.

@@ -14,9 +14,9 @@ enum FileTrust: Sendable {
         let user = ProcessIdentity.effectiveUser
         if owner != user, owner != 0 {
             return
-                "belongs to user \(owner), who could change or cut it off while this process has it mapped; open the "
-                + "store as that user (a copy of one belongs to you after chown -R), or set trustsOwner of StoreOptions, "
-                + "VELLUM_TRUST_OWNER=1 for the command line, to look into it all the same"
+                "belongs to user \(owner), who could change or truncate it while this process has it mapped; open the "
+                + "store as that user (or copy it and make the copy yours with chown -R), or set trustsOwner of StoreOptions, "
+                + "VELLUM_TRUST_OWNER=1 for the command line, to read it anyway"
         }
         guard mode & 0o022 != 0 else { return nil }
         return

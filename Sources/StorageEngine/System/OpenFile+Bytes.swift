@@ -61,7 +61,7 @@ extension OpenFile {
     /// Truncates the file. Never call it on a file that any process has mapped (F4).
     func truncate(to bytes: Int) throws(StorageError) {
         let result = SystemDoor.perform(.write, path: path) { Int(ftruncate(descriptor, off_t(bytes))) }
-        guard result.code == 0 else { throw .fromErrno(result.code, operation: "cut off", path: path) }
+        guard result.code == 0 else { throw .fromErrno(result.code, operation: "truncate", path: path) }
     }
 
     /// Makes the file `end` bytes long, with blocks for every byte (F4) and zeros from `start` on.
