@@ -260,7 +260,10 @@ private struct CheckPass {
             switch item {
             case .frame(let frame):
                 if frame.location < begin, begin < frame.location.advanced(by: frame.header.bytes) {
-                    note(ofLog: "according to the index the log ends inside the entry at \(describe(frame.location))")
+                    note(
+                        ofLog:
+                            "according to the index the log ends inside the entry at \(describe(frame.location))"
+                    )
                 }
                 var counting: [LoggedFrame] = []
                 let concern = account.concern(with: frame)

@@ -59,7 +59,8 @@ struct SegmentHeader: Equatable {
         }
         guard oldest <= segment else {
             throw .corrupted(
-                path: path, offset: oldestOffset, reason: "the segment's header says that the log begins after it")
+                path: path, offset: oldestOffset,
+                reason: "the segment's header says that the log begins after it")
         }
         return SegmentHeader(archive: archive, segment: segment, oldest: oldest, created: created)
     }

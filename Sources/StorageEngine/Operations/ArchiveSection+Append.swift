@@ -43,7 +43,8 @@ extension ArchiveSection {
             let next = try log.nextValidFrame(pin, after: place.offset, before: log.view(pin).bytes)
             if next == nil { return }
         }
-        throw index.contradiction(at: IndexLayout.headOffset, "it says that the log ends before its last frame")
+        throw index.contradiction(
+            at: IndexLayout.headOffset, "it says that the log ends before its last frame")
     }
 
     /// Makes the frame at `location` part of the log. With `copy`, for frames that reclaiming moves, it isn't counted

@@ -368,7 +368,9 @@ public final class RingFile: Sendable {
                 guard cp_monotonic_time() < end else {
                     throw .ringFileInUse(
                         path: path,
-                        reason: "another process has held it for 10 s; check whether one that uses it was stopped")
+                        reason:
+                            "another process has held it for 10 s; check whether one that uses it was stopped"
+                    )
                 }
                 cp_sleep(pause)
                 pause = min(2 * pause, 2_000_000)

@@ -91,7 +91,8 @@ struct RingFileReader {
                 throw damage(at: place, "the file ends before its newest message does")
             }
             guard left >= 0 else {
-                throw damage(at: place, "\(left + RingFileHeader.lengthBytes) bytes are too few for a message")
+                throw damage(
+                    at: place, "\(left + RingFileHeader.lengthBytes) bytes are too few for a message")
             }
             guard let bytes = try take(RingFileHeader.lengthBytes) else { continue }
             let length = bytes.reduce(0) { $0 << 8 | Int($1) }
