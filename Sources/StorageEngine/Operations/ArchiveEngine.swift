@@ -55,7 +55,7 @@ final class ArchiveEngine: Sendable {
     /// How long a caller waits for the archive's lock, in nanoseconds.
     static let patienceNanoseconds: Int64 = 10_000_000_000
 
-    /// Called only by ``ArchiveOpening/engine(on:as:)``.
+    /// Called only by ``ArchiveOpening/engine(on:as:log:)``.
     init(
         _ opening: ArchiveOpening, memory: IndexMemory, log: SegmentLog, lock: ArchiveLock, role: ArchiveRole
     ) {

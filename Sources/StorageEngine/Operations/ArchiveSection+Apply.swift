@@ -2,7 +2,7 @@
 extension ArchiveSection {
     /// Makes the frame at `location` the entry of its key. `number` is the key's present entry, or 0. Returns the
     /// entry's number. With `isTouchPending`, its place in the order changes when pending touches are applied. A frame
-    /// with the stamp that the entry already has is not a use (``rewrite(_:encoding:key:tag:ifSequence:)``).
+    /// with the stamp that the entry already has is not a use (``rewrite(_:encoding:key:ifSequence:)``).
     @discardableResult
     @inline(__always)
     func applyPut(
