@@ -4,8 +4,8 @@ import StoreInspection
 /// Where the browser's effects read from. Safe from any thread; its calls may take long and are never made by the
 /// thread that draws.
 ///
-/// Looking leaves no trace: everything but ``carryOut(_:on:archive:store:checkpoint:)``, ``undo(_:archive:store:)`` and
-/// ``clearLog(archive:store:)`` only peeks.
+/// Looking leaves no trace: everything but ``carryOut(_:on:in:checkpoint:)``, ``undo(_:in:checkpoint:)`` and
+/// ``clearLog(in:)`` only peeks.
 package protocol StoreSource: Sendable {
     /// The folder whose stores ``stores()`` lists, for the screen that explains an empty list.
     var folder: String { get }

@@ -1,9 +1,9 @@
-/// Everything that must hold of an index between two operations, whoever asks: a test, a check, or the first who opens an
-/// archive whose last user died. Changes nothing.
+/// Everything that must hold for an index between two operations; for tests, checks, and the first opening after a user
+/// died. Changes nothing.
 ///
-/// Needs that nobody changes the index meanwhile, or that what it finds is believed only if nobody did
-/// (``ArchiveEngine/undisturbedViolations(since:)``). Costs one pass over the index, and a byte an entry; walks end
-/// whatever the links are.
+/// Requires that no process changes the index at the same time, or that findings are used only if none did
+/// (``ArchiveEngine/undisturbedViolations(since:)``). Costs one pass over the index, and a byte of memory an entry.
+/// Walks end whatever the links are.
 struct IndexChecker {
     private let index: IndexView
     private let most: Int
@@ -11,16 +11,16 @@ struct IndexChecker {
     private(set) var found: [String] = []
     private var standing: [Standing]
 
-    /// What has been found out about an entry.
+    /// What is known about an entry so far.
     private enum Standing: UInt8 {
         case free, live, setAside
-        /// Live, and met in the recency list; and in a bucket as well.
+        /// Live, and found in the order of recency; or in a bucket as well.
         case listed, reached
-        /// Free, and met in the list of those.
+        /// Free, and found in the free list.
         case accounted
     }
 
-    /// Checks all rules, or, where it is only asked whether they hold, up to the first that doesn't.
+    /// Checks all rules; with `most` 1, only until the first violation.
     init(_ engine: ArchiveEngine, most: Int = 10) {
         index = engine.index
         self.most = most
@@ -32,7 +32,7 @@ struct IndexChecker {
         standing = [Standing](repeating: .free, count: Int(index.usedEntries) + 1)
         let counts = checkEntries(engine)
         checkSetAside(counts.setAside)
-        // What is set aside keeps its places.
+        // Entries that are set aside keep their places.
         checkRecency(counts.live + counts.setAside)
         checkBuckets(counts.live + counts.setAside)
         checkDeadlines()
@@ -41,7 +41,7 @@ struct IndexChecker {
 
     private mutating func note(_ problem: String) { if found.count < most { found.append(problem) } }
 
-    // MARK: Entries, totals and what each segment counts
+    // MARK: Entries, totals and counts of segments
 
     private mutating func checkEntries(_ engine: ArchiveEngine) -> (live: Int, setAside: Int) {
         var live = 0
@@ -53,7 +53,7 @@ struct IndexChecker {
         for number in 1..<standing.count {
             guard let slot = index.entry(UInt32(number)), slot.location != .none else { continue }
             if !slot.isPlausible { note("entry \(number) has sizes that no frame has") }
-            if slot.recency >= stamps { note("entry \(number) has a stamp that is still to come") }
+            if slot.recency >= stamps { note("entry \(number) has a stamp from the future") }
             if slot.location >= engine.index.head { note("entry \(number) names a frame behind the head") }
             frames &+= UInt64(slot.frameBytes)
             segments[Int(slot.location.segment & SegmentLayout.slotMask)] &+=
@@ -211,8 +211,8 @@ struct IndexChecker {
 }
 
 extension ArchiveEngine {
-    /// What is wrong with the index, if nobody changed anything while that was found out, and nothing else: beside writers,
-    /// or behind one that died amid a change, it says nothing.
+    /// The index's violations, if nothing changed it during the check; otherwise empty. Beside active writers, or after
+    /// one that died during a change, violations mean nothing.
     func undisturbedViolations(since head: Location) -> [String] {
         func state() -> [UInt64] {
             [
@@ -229,7 +229,7 @@ extension ArchiveEngine {
 }
 
 extension Archive {
-    /// What is wrong with the index, under the lock; empty when all is well.
+    /// The index's violations, found under the lock; empty if there are none.
     package func invariantViolations() throws(StorageError) -> [String] {
         let engine = try engine()
         let section = try engine.acquire()
@@ -239,7 +239,7 @@ extension Archive {
 }
 
 extension Archive {
-    /// Rows of 32 entries that a search for what expires within that time would look at, for tests of its cost.
+    /// Rows of 32 entries that a search for entries expiring within this time would examine. For tests of its cost.
     package func rowsDue(within time: Duration) throws(StorageError) -> Int {
         let due = Clock.boot().addingSaturating(time.clampedMicroseconds)
         return try engine().look { $0.deadlines.rowsDue(at: due) }

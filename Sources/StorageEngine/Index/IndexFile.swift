@@ -1,14 +1,14 @@
 import CPlatform
 
-/// The file of a mapped index: held open by whoever makes or observes it, and otherwise opened anew where it has to
-/// grow, so that an archive that is open for writing costs no descriptor for it. Safe from any thread.
+/// The file of a mapped index. Creators and observers hold it open. Otherwise it is opened when it has to grow, so an
+/// archive that is open for writing needs no descriptor for it. Safe from any thread.
 enum IndexFile: Sendable {
     case open(OpenFile, in: OpenFile)
-    /// The file of that name in the archive's folder, as long as it is the one with that status.
+    /// The file of that name in the archive's folder, if it still has that status.
     case named(String, in: OpenFile, OpenFile.Status)
 
-    /// The status, without needing a descriptor; `nil` when the name is no longer that file's: it was removed, or
-    /// another has taken its place.
+    /// The file's status, without a descriptor. `nil` if the name no longer leads to that file, because it was removed
+    /// or replaced.
     func status() throws(StorageError) -> OpenFile.Status? {
         switch self {
         case .open(let file, _): return try file.status()
@@ -20,7 +20,7 @@ enum IndexFile: Sendable {
         }
     }
 
-    /// - Throws: `closed` when the name is no longer that file's.
+    /// - Throws: `closed` if the name no longer leads to that file.
     func opened(writable: Bool) throws(StorageError) -> OpenFile {
         switch self {
         case .open(let file, _): return file

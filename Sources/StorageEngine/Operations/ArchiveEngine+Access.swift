@@ -1,9 +1,9 @@
 import CPlatform
 
-/// Reading an entry's value, with a trace (an access) or without (a look).
+/// Reading an entry's value, either as an access, which leaves a trace, or as a peek, which doesn't.
 extension ArchiveEngine {
-    /// Calls `body` with the entry if there is one that has not expired, without any trace. Its bytes are valid
-    /// during the call only. An entry that only a process' memory holds has no value to show.
+    /// Calls `body` with the entry of `key` if there is one that has not expired; leaves no trace. Its bytes are valid
+    /// during the call. An entry that only a process' memory holds has no value, so `body` isn't called.
     @inline(__always)
     func withPeek(
         _ key: UnsafeRawBufferPointer, _ body: (FoundEntry) -> Void
@@ -26,7 +26,7 @@ extension ArchiveEngine {
         }
     }
 
-    /// As ``withPeek(_:_:)``, and makes the entry the most recent and counts a hit or a miss (S2).
+    /// Like ``withPeek(_:_:)``, but makes the entry the most recent and counts a hit or a miss (S2).
     @inline(__always)
     func withAccess(_ key: UnsafeRawBufferPointer, _ body: (FoundEntry) -> Void) throws(StorageError) {
         try ArchiveEngine.validate(key: key)
@@ -54,8 +54,8 @@ extension ArchiveEngine {
         body(entry)
     }
 
-    /// As an access that leaves the value alone, and so doesn't verify it: whether there is an entry, be it in a memory only,
-    /// which becomes the most recent.
+    /// Like an access, but without reading or verifying the value. Returns whether there is an entry, also one that
+    /// only a process' memory holds, and makes it the most recent.
     func touch(_ key: UnsafeRawBufferPointer) throws(StorageError) -> Bool {
         try ArchiveEngine.validate(key: key)
         guard let processSlot else { throw .readOnly(operation: "touch") }
@@ -74,7 +74,7 @@ extension ArchiveEngine {
         return true
     }
 
-    /// A hit of this process, by which the entry becomes the most recent.
+    /// Counts a hit of this process and makes the entry the most recent.
     @inline(__always)
     func noteUse(_ number: UInt32, tag: UInt32, _ processSlot: ProcessSlot) {
         processSlot.addHit()
@@ -88,8 +88,8 @@ extension ArchiveEngine {
             drainIfFree()
             return
         }
-        // Everyone's pending touches fill the ring: apply them, waiting for the lock as a writer would, but
-        // not for a holder that was stopped (F6), and for one that was stopped already only once.
+        // The ring is full of pending touches: apply them. Wait for the lock as a writer would, but not for a holder
+        // that was stopped (F6), and only once for one known to be stopped.
         for _ in 0..<8 {
             let drained = index.touches.drained
             let isStuck = stuckAt.load(ordering: .relaxed) == drained
@@ -103,7 +103,7 @@ extension ArchiveEngine {
         index.add(.lostTouches)
     }
 
-    /// Applies pending touches if nobody holds the lock now.
+    /// Applies pending touches if the lock is free.
     @inline(never)
     private func drainIfFree() {
         guard let section = tryAcquire() else { return }

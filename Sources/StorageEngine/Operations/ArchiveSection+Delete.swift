@@ -1,7 +1,7 @@
 import CPlatform
 
 extension ArchiveEngine {
-    /// Deletes the entry of `key`; with `sequence`, only while it is still the one that operation stored.
+    /// Deletes the entry of `key`; with `sequence`, only if that operation stored it.
     func delete(_ key: UnsafeRawBufferPointer, ifSequence sequence: UInt64?) throws(StorageError)
         -> ConditionalDelete
     {
@@ -47,7 +47,7 @@ extension ArchiveSection {
         drainTouches()
         let removal = Removal(entries: index.entryCount, bytes: index.valueBytes)
         guard removal.entries > 0 || index.setAsideCount > 0 else { return removal }
-        // In a segment of its own, so that all older ones can be dropped at once.
+        // In a new segment, so that all older ones can be removed at once.
         try appendBare(.deleteAll, inNewSegment: true) { location, time in
             clearEntries()
             index.note(

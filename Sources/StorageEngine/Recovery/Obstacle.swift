@@ -1,13 +1,14 @@
-/// Why whoever opens an archive for writing is refused: something that is no file, such as a folder or a symbolic link, under
-/// a name where the engine needs a file of its own, which is never followed or removed; or a file that others may change (F9).
+/// Something that prevents opening an archive for writing: a folder or symbolic link in the place of a file that the
+/// engine needs (never followed or removed), or a file that other users may change (F9).
 struct Obstacle {
     let name: String
     /// What is wrong with it, with its path.
     let description: String
-    /// Why no repair puts it out of the way: a file that others may change is for its owner to make private.
+    /// The error if a repair can't move it away: a file that others may change must be made private by its owner.
     let refusal: StorageError?
 
-    /// What those need who only lock or build; a descriptor or segment that is no file is damage of what it should hold.
+    /// Files needed for locking and building. A descriptor or segment that isn't a file counts as damage of its
+    /// content.
     private static let names = [
         OpeningTurn.fileName, ArchiveOpening.attachedName, ArchiveOpening.indexName,
         ArchiveOpening.newIndexName, ArchiveOpening.lockName, Syncing.lockName, Descriptor.fileName + ".new",
@@ -26,7 +27,7 @@ struct Obstacle {
                     found.append(Obstacle(name: name, description: description, refusal: nil))
                 case .notPrivate:
                     found.append(Obstacle(name: name, description: error.description, refusal: error))
-                // Gone meanwhile, or nothing that tells what it is.
+                // Gone in the meantime, or of unknown kind.
                 default: break
                 }
             }

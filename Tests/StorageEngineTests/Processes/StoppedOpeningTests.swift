@@ -115,7 +115,7 @@ import Testing
                 try Store.open(at: folder.store, mode: .readOnly).archive(named: "A")
             } throws: { error in
                 guard case .busy("A", let process, let reason)? = error as? StorageError else { return false }
-                return process == worker.pid && reason.contains("being made")
+                return process == worker.pid && reason.contains("being created")
             }
         }
         worker.signal(SIGCONT)
