@@ -97,6 +97,8 @@ open class Nest: @unchecked Sendable {
         return noting { try reload(key) } ?? nil
     }
 
+    /// Removes the item with this key from memory and disk. Does nothing if there is none. Failures on disk are
+    /// logged.
     open func removeItem(with key: String) {
         withTurn(of: key) { (gone) in
             if let old = locked({ table.remove(key) }) { gone.append(old) }

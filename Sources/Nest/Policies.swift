@@ -10,11 +10,12 @@ public enum ExpirationPolicy: RawRepresentable, Sendable, Hashable {
     case long
     /// 900 seconds.
     case max
+    /// Until it is removed.
     case never
-    /// So many seconds; zero, less, and no number: none.
+    /// This many seconds. With zero, a negative number or NaN the item expires at once.
     case custom(TimeInterval)
 
-    /// `short`, …, `never`, or `custom:` and the seconds.
+    /// Reads `short`, `medium`, `long`, `max`, `never`, or `custom:` followed by seconds; nil for any other text.
     public init?(rawValue: String) {
         switch rawValue {
         case "short": self = .short
@@ -30,6 +31,7 @@ public enum ExpirationPolicy: RawRepresentable, Sendable, Hashable {
         }
     }
 
+    /// The text that ``init(rawValue:)`` reads.
     public var rawValue: String {
         switch self {
         case .short: "short"
@@ -64,13 +66,19 @@ public enum PersistancePolicy: String, Sendable, Hashable {
 
 /// What the expiration policies of a nest stand for, in seconds. Sendable value type.
 public struct ExpirationIntervals: Sendable, Hashable {
+    /// Seconds of ``ExpirationPolicy/short``.
     public var short: TimeInterval = 60
+    /// Seconds of ``ExpirationPolicy/medium``.
     public var medium: TimeInterval = 300
+    /// Seconds of ``ExpirationPolicy/long``.
     public var long: TimeInterval = 600
+    /// Seconds of ``ExpirationPolicy/max``.
     public var max: TimeInterval = 900
 
+    /// The default intervals: 60, 300, 600 and 900 seconds.
     public init() {}
 
+    /// The seconds of a policy; infinite for `never`.
     public subscript(policy: ExpirationPolicy) -> TimeInterval {
         switch policy {
         case .short: short
@@ -85,10 +93,14 @@ public struct ExpirationIntervals: Sendable, Hashable {
 
 /// What the persistance policies of a nest stand for, in seconds. Sendable value type.
 public struct PersistanceIntervals: Sendable, Hashable {
+    /// Seconds of ``PersistancePolicy/short``.
     public var short: TimeInterval = 86_400
+    /// Seconds of ``PersistancePolicy/medium``.
     public var medium: TimeInterval = 3 * 86_400
+    /// Seconds of ``PersistancePolicy/long``.
     public var long: TimeInterval = 10 * 86_400
 
+    /// The default intervals: one, three and ten days.
     public init() {}
 
     /// `nil` where the policy has no interval of its own.

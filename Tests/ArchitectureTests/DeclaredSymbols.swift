@@ -29,6 +29,8 @@ struct DeclaredSymbols {
         var tokens = CodeTokens(file.code)
         while let token = tokens.next() {
             guard case .word(let keyword) = token, Self.keywords.contains(keyword) else { continue }
+            // `class` before `func` is a modifier.
+            if case .word("func") = tokens.peek { continue }
             if keyword == "init" || keyword == "subscript" {
                 if tokens.peek == .sign("?") { _ = tokens.next() }
                 add(keyword, keyword == "init" ? .always : .beforeName, &tokens)

@@ -2,12 +2,13 @@
 enum DocumentationRules {
     /// Members whose meaning the standard library defines: what conforms to its protocols needn't repeat it.
     private static let witnesses = [
-        "func ==", "func <", "func hash(into", "func encode(to", "init(from decoder", "var description:",
-        "var debugDescription:", "var errorDescription:",
+        "func ==", "func < ", "func ~=", "func hash(into", "func encode(to", "init(from decoder", "var rawValue:",
+        "var description:", "var debugDescription:", "var errorDescription:",
     ]
 
-    /// Public declarations of a library without a documentation comment: requirements of public protocols and
-    /// cases of public enums too. What overrides something is documented there.
+    /// Public declarations of a library without a documentation comment, including requirements of public protocols
+    /// and cases of public enums. An override is documented where it is declared first, and a name that begins with
+    /// an underscore is public for the compiler alone.
     static func undocumented(in files: [SourceFile], library: String) -> [Violation] {
         files.filter { $0.isUnder("Sources/\(library)") && $0.path.hasSuffix(".swift") }
             .flatMap(undocumented)
@@ -29,18 +30,21 @@ enum DocumentationRules {
     }
 
     private static func isPublic(_ declaration: Declaration, in scopes: PublicScopes) -> Bool {
-        guard !["import", "extension"].contains(declaration.keyword), !declaration.isOverride else {
-            return false
-        }
+        guard !["import", "extension"].contains(declaration.keyword), !declaration.isOverride,
+            !declaration.isUnderscored
+        else { return false }
         return declaration.isPublic || scopes.contain(declaration)
     }
 
-    /// Attributes may stand between the comment and the declaration.
+    /// Attributes, of one line or several, and other comments may come between the comment and the declaration.
     private static func hasDocumentation(_ above: ArraySlice<Substring>) -> Bool {
+        var isInAttribute = false
         for line in above.reversed() {
             let text = line.drop { $0 == " " }
             if text.hasPrefix("///") { return true }
-            if !text.hasPrefix("@") { return false }
+            if text == ")" { isInAttribute = true }
+            guard isInAttribute || text.hasPrefix("@") || text.hasPrefix("//") else { return false }
+            if text.hasPrefix("@") { isInAttribute = false }
         }
         return false
     }
@@ -61,6 +65,7 @@ private struct Declaration {
     let keyword: Substring
     let isPublic: Bool
     let isOverride: Bool
+    var isUnderscored: Bool { text.dropFirst(keyword.count + 1).first == "_" }
     /// From the keyword to the end of the line.
     let text: Substring
 

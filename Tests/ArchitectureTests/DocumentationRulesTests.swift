@@ -19,6 +19,8 @@ import Testing
 
     @Test(arguments: [
         "/// a\npublic func a() {}", "/// a\n@inlinable\n@b(c)\npublic func a() {}", "package func a() {}",
+        "/// a\n@available(\n    *, unavailable, message: \"b\"\n)\n// c\npublic struct A {}",
+        "public static func _a() {}",
         "func a() {}", "public import A", "// public func a() {}", "let a = \"public func a() {}\"",
         "open override func a() {}", "public static func == (a: A, b: A) -> Bool { true }",
         "public func hash(into a: inout Hasher) {}", "public var description: String { \"\" }",
@@ -60,6 +62,7 @@ import Testing
                 init?(_ keys: [Key: Int], at place: Int = f(1, 2)) {}
                 func draw<Value>(_ value: (Int, Int) -> Value, in: [String: Set<Int>]) {}
                 static func `default`() {}
+                open class func make(_ width: Int) {}
                 subscript(key: Int) -> Int { 1 }
             }
             enum Fault { case damaged(Int, at: String), gone }
@@ -82,7 +85,7 @@ import Testing
         #expect(
             unknown(
                 """
-                /// ``Row`` ``CBOR/Row/width`` ``Row/init(_:at:)`` ``draw(_:in:)`` ``default()`` ``Row/subscript(_:)`` \
+                /// ``Row`` ``CBOR/Row/width`` ``Row/init(_:at:)`` ``draw(_:in:)`` ``default()`` ``Row/make(_:)`` ``Row/subscript(_:)`` \
                 ``Fault/damaged(_:at:)`` ``gone`` ``Row/width-swift.property`` `Row+Text.swift` `Package.swift` `Col`
                 """) == [])
     }

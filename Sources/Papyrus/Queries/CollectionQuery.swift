@@ -4,7 +4,9 @@ extension PapyrusStore {
     /// The objects of a type, the oldest first unless it is sorted. A value: what ``filter(_:)`` and ``sort(_:)`` return is another
     /// query. Safe from any thread; the closures are called on others.
     public struct CollectionQuery<Object: Papyrus>: Sendable {
+        /// Returns whether an object is kept. An error ends the query, which throws it.
         public typealias OnFilter = @Sendable (Object) throws -> Bool
+        /// Returns whether the first object comes before the second. An error ends the query, which throws it.
         public typealias OnSort = @Sendable (Object, Object) throws -> Bool
 
         let core: StoreCore

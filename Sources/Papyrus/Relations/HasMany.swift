@@ -14,8 +14,10 @@
 /// the objects themselves.
 @propertyWrapper
 public struct HasMany<Value: ToManyRelation>: Codable, Equatable {
+    /// The objects.
     public var wrappedValue: Value
 
+    /// Wraps objects that are saved with their parent.
     public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
 
     public init(from decoder: any Decoder) throws {

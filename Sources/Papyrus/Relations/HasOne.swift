@@ -15,8 +15,10 @@
 /// itself.
 @propertyWrapper
 public struct HasOne<Value: ToOneRelation>: Codable, Equatable {
+    /// The object.
     public var wrappedValue: Value
 
+    /// Wraps an object that is saved with its parent.
     public init(wrappedValue: Value) { self.wrappedValue = wrappedValue }
 
     public init(from decoder: any Decoder) throws {
