@@ -196,7 +196,7 @@ extension Archived where Archive: Sendable {
 
     private convenience init(sendable key: String?, value: Archive?, _ factory: ArchivesFactory) {
         self.init(initialPrimaryKey: key, fallback: value, logger: { factory.logger }) {
-            // Here the compiler takes the call that notes what it knows.
+            // Here the compiler chooses the overload for `Sendable` types, which records that the type is one.
             try factory.archives(for: Archive.self)
         }
     }

@@ -2,7 +2,8 @@
 enum DocumentationRules {
     /// Members whose meaning the standard library defines: what conforms to its protocols needn't repeat it.
     private static let witnesses = [
-        "func ==", "func < ", "func ~=", "func hash(into", "func encode(to", "init(from decoder", "var rawValue:",
+        "func ==", "func < ", "func ~=", "func hash(into", "func encode(to", "init(from decoder",
+        "var rawValue:",
         "var description:", "var debugDescription:", "var errorDescription:",
     ]
 

@@ -78,9 +78,10 @@ import Testing
     }
 
     @Test func findsNamesThatNothingDeclares() {
-        #expect(unknown("/// ``Col`` and ``Row/draw(_:)``") == [
-            "nothing declares ``Col``", "nothing declares ``Row/draw(_:)``",
-        ])
+        #expect(
+            unknown("/// ``Col`` and ``Row/draw(_:)``") == [
+                "nothing declares ``Col``", "nothing declares ``Row/draw(_:)``",
+            ])
         #expect(unknown("// see `Row.swift` and `b.swift`") == ["there is no file Row.swift"])
         #expect(
             unknown(

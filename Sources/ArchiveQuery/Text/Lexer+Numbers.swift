@@ -87,7 +87,8 @@ extension Lexer {
         while offset < bytes.count, bytes[offset].isDatePart { offset += 1 }
         // In a query no dot or comma follows a date, but in a copied sentence one may.
         guard let moment = DateText.microseconds(bytes[start..<offset]) else {
-            return .invalid("not a date; write 2026-01-31, 2026-01-31T09:05:00Z or 2026-01-31T09:05:00.5+02:00")
+            return .invalid(
+                "not a date; write 2026-01-31, 2026-01-31T09:05:00Z or 2026-01-31T09:05:00.5+02:00")
         }
         return .literal(.date(microseconds: moment))
     }

@@ -9,7 +9,7 @@ struct Token: Equatable {
         /// The name after an `@`.
         case metadata(String)
         case symbol(Symbol)
-        /// Text that is no token, with what is wrong with it.
+        /// Text that isn't a token, with what is wrong with it.
         case invalid(String)
         case end
     }

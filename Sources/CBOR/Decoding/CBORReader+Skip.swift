@@ -65,7 +65,7 @@ extension CBORReader {
     /// Moves from the start of a map to the value of the first entry with this text key. Cost: the heads of the
     /// entries before it.
     ///
-    /// - Returns: false, with the reader behind the item, if there is no such entry or the item isn't a map. Keys in
+    /// - Returns: false, with the reader after the item, if there is no such entry or the item isn't a map. Keys in
     ///   indefinite-length texts are not recognised.
     public mutating func enterMap(atKey key: String) throws(CBORError) -> Bool {
         let start = offset

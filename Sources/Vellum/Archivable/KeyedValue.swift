@@ -9,10 +9,10 @@ import StorageEngine
 public struct KeyedValue<Value: Codable>: Archivable {
     /// 1 to 1,024 bytes of UTF-8.
     public var primaryKey: String
-    /// What is kept.
+    /// The stored value.
     public var value: Value
 
-    /// A value, and the key that it is found by.
+    /// Creates a value with its key.
     public init(_ value: Value, forKey key: String) {
         primaryKey = key
         self.value = value
@@ -27,7 +27,7 @@ public struct KeyedValue<Value: Codable>: Archivable {
     /// A value has no properties with archives of their own.
     public static var archivePropertyBehavior: ArchivePropertyBehavior { .ignore }
 
-    /// The value as it is stored.
+    /// Encodes the value.
     public func archive() throws -> Data { Data(try KeyedValueCoder<Value>().encode(self).bytes) }
 
     /// Always throws: the bytes don't contain the key, so they are not enough for an object.

@@ -79,7 +79,7 @@ struct Standing<Value>: @unchecked Sendable {
     var versions: [SeenEntry]
 }
 
-/// What is followed, and how it is read.
+/// A source of followed values: its events, and how to read its state.
 struct FollowedSource<Value>: Sendable {
     let follow: @Sendable () throws -> EventSequence
     let isNews: @Sendable (ArchiveEvent) -> Bool

@@ -24,7 +24,8 @@ import Testing
     }
 
     @Test(arguments: [
-        ("5", "has no unit"), ("", "is not a duration"), ("m", "is not a duration"), ("5x", "is not a duration"),
+        ("5", "has no unit"), ("", "is not a duration"), ("m", "is not a duration"),
+        ("5x", "is not a duration"),
         ("-5m", "is not a duration"), ("1h30", "is not a duration"), ("5.m", "is not a duration"),
         (".5m", "is not a duration"), ("1e3s", "is not a duration"), ("0s", "longer than 0"),
         ("36501d", "longer than 36500d"), (String(repeating: "9", count: 24) + "w", "longer than 36500d"),
