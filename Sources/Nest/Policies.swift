@@ -43,13 +43,13 @@ public enum ExpirationPolicy: RawRepresentable, Sendable, Hashable {
         }
     }
 
-    /// In seconds, where the nest has no other intervals; infinite for `never`.
+    /// The default interval in seconds; infinite for `never`.
     public var interval: TimeInterval { ExpirationIntervals()[self] }
 }
 
 /// How long an item stays on disk, from when it was added: a restart doesn't renew it. Sendable value type.
 public enum PersistancePolicy: String, Sendable, Hashable {
-    /// It isn't stored there.
+    /// The item isn't stored on disk.
     case disabled
     /// As long as in memory.
     case mirror
@@ -60,11 +60,11 @@ public enum PersistancePolicy: String, Sendable, Hashable {
     /// Ten days.
     case long
 
-    /// In seconds, where the nest has no other intervals; 0 for `disabled` and `mirror`.
+    /// The default interval in seconds; 0 for `disabled` and `mirror`.
     public var interval: TimeInterval { PersistanceIntervals()[self] ?? 0 }
 }
 
-/// What the expiration policies of a nest stand for, in seconds. Sendable value type.
+/// The intervals of a nest's expiration policies, in seconds. Sendable value type.
 public struct ExpirationIntervals: Sendable, Hashable {
     /// Seconds of ``ExpirationPolicy/short``.
     public var short: TimeInterval = 60
@@ -91,7 +91,7 @@ public struct ExpirationIntervals: Sendable, Hashable {
     }
 }
 
-/// What the persistance policies of a nest stand for, in seconds. Sendable value type.
+/// The intervals of a nest's persistance policies, in seconds. Sendable value type.
 public struct PersistanceIntervals: Sendable, Hashable {
     /// Seconds of ``PersistancePolicy/short``.
     public var short: TimeInterval = 86_400
@@ -103,7 +103,7 @@ public struct PersistanceIntervals: Sendable, Hashable {
     /// The default intervals: one, three and ten days.
     public init() {}
 
-    /// `nil` where the policy has no interval of its own.
+    /// The seconds of a policy; `nil` for `disabled` and `mirror`, which have no interval of their own.
     public subscript(policy: PersistancePolicy) -> TimeInterval? {
         switch policy {
         case .disabled, .mirror: nil

@@ -1,6 +1,6 @@
 import StorageEngine
 
-/// How objects of a former type become objects of the present one: ``PapyrusStore/register(migration:)``.
+/// Converts objects of a former type into objects of the present one: ``PapyrusStore/register(migration:)``.
 public struct Migration<FromObject: Papyrus, ToObject: Papyrus>: Sendable {
     /// Converts an old object into a new one. Called from any thread, and again for an object that was changed in
     /// the meantime.

@@ -11,8 +11,8 @@ public struct QueryOptions {
     public var measuresStages = false
     /// The time that ages and remaining lifetimes are computed from.
     public var now = Timestamp.now()
-    /// Called after every thousand entries, and at least every 50 milliseconds or so. Returning false ends the
-    /// query with ``QueryError/cancelled``.
+    /// Called after every thousand entries, or sooner if more than 50 milliseconds have passed. Returning false
+    /// ends the query with ``QueryError/cancelled``.
     public var progress: ((QueryProgress) -> Bool)?
 
     /// The defaults.
