@@ -63,12 +63,12 @@ bool cnc_open(const char *type, int rows, int columns) {
     output = open_memory_file();
     input = fopen("/dev/null", "re");
     if (output && input) screen = new_screen(type, rows, columns);
-    // Some that newterm takes, such as "dumb", can't place their cursor.
+    // newterm accepts types such as "dumb", which can't position their cursor.
     if (!screen || !cnc_capability("cup")) {
         cnc_close();
         return false;
     }
-    // Without this, ncurses would look at its input for a reason to stop drawing.
+    // Otherwise ncurses would poll its input and stop drawing when there is some.
     typeahead(-1);
     cnc_resize(rows, columns);
     keypad(stdscr, TRUE);
@@ -129,7 +129,7 @@ void cnc_put(int row, int column, const uint32_t *scalars, int count, int attrib
     if (attributes & CNC_ITALIC) curses |= A_ITALIC;
 #endif
     cchar_t cell;
-    // Pairs beyond a short go by the last argument.
+    // Pair numbers beyond a short are passed in the last argument.
     if (setcchar(&cell, text, curses, (short)(pair > 32767 ? 0 : pair), &pair) == OK) {
         mvadd_wch(row, column, &cell);
     }

@@ -1,12 +1,14 @@
 import StorageEngine
 
-/// How objects of a former type become objects of the present one: ``PapyrusStore/register(migration:)``.
+/// Converts objects of a former type into objects of the present one: ``PapyrusStore/register(migration:)``.
 public struct Migration<FromObject: Papyrus, ToObject: Papyrus>: Sendable {
-    /// Makes a new object of an old one. It may be called again for one that was changed meanwhile, and from any thread.
+    /// Converts an old object into a new one. Called from any thread, and again for an object that was changed in
+    /// the meantime.
     public typealias OnMigrate = @Sendable (_ from: FromObject) -> ToObject
 
     let onMigrate: OnMigrate
 
+    /// Creates a migration, to be registered with a store.
     public init(_ onMigrate: @escaping OnMigrate) { self.onMigrate = onMigrate }
 }
 

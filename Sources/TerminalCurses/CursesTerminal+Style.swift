@@ -2,7 +2,7 @@ import CNcurses
 import TerminalKit
 
 extension CursesTerminal {
-    /// The attributes of a style as the shim names them. ncurses knows no strikethrough.
+    /// A style's attributes as the shim's bits. ncurses has no strikethrough.
     func attributes(of style: Style) -> Int {
         var bits = 0
         let names: [(Attributes, Int)] = [
@@ -13,7 +13,7 @@ extension CursesTerminal {
         return bits
     }
 
-    /// The pair of colors of a style, which is reduced to the terminal's depth.
+    /// The color pair of a style, reduced to the terminal's depth.
     func pair(for style: Style) -> Int32 {
         if depth == .mono { return 0 }
         let foreground = number(of: style.foreground)
@@ -34,8 +34,8 @@ extension CursesTerminal {
         }
     }
 
-    /// Entries with direct colors keep the numbers below 8 for the basic ones, so the darkest blues are one step
-    /// lighter.
+    /// Terminfo entries with direct colors reserve numbers below 8 for the basic colors, so the darkest blues
+    /// become slightly lighter.
     private func direct(_ red: UInt8, _ green: UInt8, _ blue: UInt8) -> Int32 {
         let value = UInt32(red) << 16 | UInt32(green) << 8 | UInt32(blue)
         return hasDirectColors ? max(8, Int32(value)) : palette.number(of: value)

@@ -1,11 +1,11 @@
 import StorageEngine
 
-// What of the engine's types this library's calls take or throw, so that `import Vellum` is enough for its users.
+// The engine's types in this library's interface, so that users need only `import Vellum`.
 
-/// Why the store could not do what was asked. Each description is one line that says what, where, and what to do about it.
+/// Why a call on the store failed. Each description is one line that says what happened, where, and what to do.
 public typealias StorageError = StorageEngine.StorageError
 
-/// What of an archive survives a crash of the system or a power loss.
+/// What survives a system crash or a power loss.
 public typealias Durability = StorageEngine.Durability
 
 /// What an archive does when it is full.

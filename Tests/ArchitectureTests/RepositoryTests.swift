@@ -55,4 +55,14 @@ import Testing
     @Test func filesAreShortFinishedAndDoNotTrap() {
         report(TextRules.violations(in: tree.files))
     }
+
+    /// One module after the other, each with all that it lacks.
+    @Test(arguments: try ManifestRules.libraries(in: SourceTree.ofThisPackage.get().manifest).sorted())
+    func everyPublicDeclarationIsDocumented(library: String) {
+        report(DocumentationRules.undocumented(in: tree.files, library: library))
+    }
+
+    @Test func whatCommentsNameExists() {
+        report(ReferenceRules.violations(in: tree.files, manifest: tree.manifest))
+    }
 }

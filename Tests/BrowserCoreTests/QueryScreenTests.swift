@@ -209,7 +209,7 @@ struct QueryScreenTests {
 
     @Test func saysWhatCannotBeAsked() throws {
         var browser = try browser("Qfind name matches \"(\"<enter>")
-        #expect(browser.frame.plainText.contains("no regular expression"))
+        #expect(browser.frame.plainText.contains("not a regular expression"))
         #expect(browser.model.screen == .query)
         _ = try store.archive(named: "Z", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 10_000))
         browser = try self.browser("GQ")

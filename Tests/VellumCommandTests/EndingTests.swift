@@ -85,7 +85,7 @@ struct EndingTests {
         #expect(query.status == 3 && query.lines.count > 0, "rows may be missing")
         #expect(
             query.errors
-                == "vellum: 1 entry is damaged: what is in it could not be asked; a check tells where\n")
+                == "vellum: 1 entry is damaged: what is in it could not be queried; a check tells where\n")
         for words in ["find @key = \"k\"", "find @key in [\"k\", \"x\"] | count", "select @key", "skip 1"] {
             let query = try store.run("query", "A", words)
             #expect(query.status == 3 && query.errors.contains("1 entry is damaged"), "\(words)")

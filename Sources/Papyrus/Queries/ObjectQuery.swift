@@ -1,7 +1,7 @@
 import StorageEngine
 
 extension PapyrusStore {
-    /// One object, by its identifier. Safe from any thread.
+    /// A query for one object by its identifier. Safe from any thread.
     public struct ObjectQuery<Object: Papyrus>: Sendable {
         let core: StoreCore
         let journal: Journal
@@ -13,8 +13,8 @@ extension PapyrusStore {
             key = StoredType.of(Object.self).key(of: id)
         }
 
-        /// The object, with what its relations hold as that is stored at the same moment.
-        /// - Throws: ``PapyrusStore/QueryError``, or what the store refuses.
+        /// Returns the object, with its related objects as stored at the same moment.
+        /// - Throws: ``PapyrusStore/QueryError``, or errors of the store.
         @discardableResult
         public nonisolated(nonsending) func execute() async throws -> Object {
             let object = try await core.elsewhere { core in
@@ -26,14 +26,14 @@ extension PapyrusStore {
 
         // MARK: Observing
 
-        /// The object as it is now, and again after each change of it or of what it holds in relations, by whatever process. Changes
-        /// that come quicker than the loop takes them are taken together.
+        /// The object now, and again after each change of it or of its related objects by any process. Changes that
+        /// come faster than the loop runs are combined.
         ///
-        /// Throws `notFound` when there is no such object, at first or any more, `invalidSchema`, and what the store refuses. Ends
-        /// with its task, or when nobody has it any more.
+        /// Throws `notFound` if the object doesn't exist or is deleted, `invalidSchema`, and errors of the store.
+        /// Ends with its task, or when it is no longer referenced.
         public func stream() -> AsyncThrowingStream<Object, any Error> { observation().stream() }
 
-        /// As ``stream()``. What the store refuses is logged, and tried again.
+        /// As ``stream()``, but errors of the store are logged, and the reading is retried.
         public func publisher() -> AnyPublisher<Object, PapyrusStore.QueryError> {
             observation().publisher { error in
                 if let error = error as? PapyrusStore.QueryError { return error }

@@ -59,7 +59,7 @@ final class ObjectLoader: @unchecked Sendable {
         }
     }
 
-    /// What is damaged is no object either; but that something can't be read now says nothing of it.
+    /// A damaged value also counts as undecodable. A temporary failure to read doesn't.
     private static func queryError(_ error: any Error) -> any Error {
         let error = orDamaged(error)
         guard !(error is PapyrusStore.QueryError), !(error is StorageError) else { return error }

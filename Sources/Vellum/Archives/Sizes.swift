@@ -1,4 +1,4 @@
-/// Sizes in bytes: `10.megaBytes`. A kilobyte has 1,024 bytes here, as in the memory that a size usually budgets.
+/// Sizes in bytes: `10.megaBytes`. A kilobyte is 1,024 bytes, as is usual for memory.
 extension Int {
     /// Bytes.
     public var bytes: Int { self }
@@ -15,7 +15,7 @@ extension Int {
     /// The same as ``gigaByte``.
     public var gigaBytes: Int { gigaByte }
 
-    /// A size that no memory has is the largest one, not an overflow.
+    /// Saturates at the largest size instead of overflowing.
     private func scaled(by unit: Int) -> Int {
         let (size, isTooLarge) = multipliedReportingOverflow(by: unit)
         return isTooLarge ? (self < 0 ? .min : .max) : size

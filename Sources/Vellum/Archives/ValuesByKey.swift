@@ -1,4 +1,4 @@
-/// Archives of values that have no key of their own.
+/// Archives of values without a key of their own.
 extension ArchivesFactory {
     /// An archive of values by key: of `Data`, of `String`, or of any `Codable` type, without a type that wraps them.
     ///
@@ -8,7 +8,7 @@ extension ArchivesFactory {
     /// let bytes = images.value(forKey: "logo.png")
     /// ```
     ///
-    /// It is an ``ArchiveManager`` of ``KeyedValue``s, with all calls of that. The parameters are those of
+    /// It is an ``ArchiveManager`` of ``KeyedValue``s, with all of its calls. The parameters are those of
     /// ``archives(for:named:trySetMaxMemorySize:trySetMaxDiskSize:kind:durability:lifetime:slides:appliesSettings:)``.
     public func values<Value: Codable & Sendable>(
         of type: Value.Type = Value.self, named name: String, trySetMaxMemorySize memorySize: Int = 0,
@@ -52,7 +52,8 @@ extension ArchiveManager {
         access(archiveWithKey: key)?.value
     }
 
-    /// The value of a key, as ``value(forKey:)``; assigning one updates it as ``update(_:)`` does, and assigning `nil` deletes it.
+    /// Reading is ``value(forKey:)``. Assigning a value updates the entry as ``update(_:)`` does; assigning `nil`
+    /// deletes it.
     public subscript<Value>(key: String) -> Value? where Archive == KeyedValue<Value> {
         get { value(forKey: key) }
         set {

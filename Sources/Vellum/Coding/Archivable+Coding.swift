@@ -42,7 +42,7 @@ extension Archivable {
     }
 }
 
-/// Keeps a type that implements neither of two spellings from going back and forth between them for ever.
+/// Ends the recursion for a type that implements neither of two spellings, whose defaults call each other.
 private enum OtherSpelling {
     @TaskLocal private static var asking: ObjectIdentifier?
 
@@ -54,12 +54,12 @@ private enum OtherSpelling {
     }
 }
 
-/// Finds out, once for a type, whether it writes its own `archive()`. A type that doesn't is encoded straight into the
-/// archive's bytes, and what is within it is seen on the way.
+/// Finds out, once for each type, whether it implements `archive()` itself. If not, the library encodes it directly
+/// and sees its parts on the way.
 final class CodecProbe: Sendable {
     enum Step: Sendable { case archive, archiveData, deArchive, decode }
 
-    /// The library's own last step was reached: nobody else's code came first.
+    /// Thrown when the library's last default was reached without running any code of the type.
     struct Reached: Error {}
 
     @TaskLocal static var current: CodecProbe?
@@ -69,7 +69,7 @@ final class CodecProbe: Sendable {
 
     private init(_ type: any Archivable.Type) { self.type = ObjectIdentifier(type) }
 
-    /// Returns whether that was the second of the library's own two steps, one after the other.
+    /// Returns whether this was the second of the library's two defaults, called one after the other.
     @discardableResult
     func note(_ step: Step, of type: any Archivable.Type) -> Bool {
         guard ObjectIdentifier(type) == self.type else { return false }
@@ -83,7 +83,7 @@ final class CodecProbe: Sendable {
         steps.withLock { $0 == [.archive, .archiveData] || $0 == [.deArchive, .decode] }
     }
 
-    /// Whether an object is encoded by the library. Where it isn't, its own code ran once for nothing.
+    /// Whether the library encodes an object. If not, the type's own code has run once in vain.
     static func isEncodedByLibrary<Object: Archivable>(_ object: Object) -> Bool {
         let probe = CodecProbe(Object.self)
         _ = $current.withValue(probe) { try? object.archive() }

@@ -21,7 +21,7 @@ extension PropertyFinder where Property == Wrapped?, Wrapped: Collection {
     @inlinable public static func isNilOrEmpty(_: Void = ()) -> PropertyFinder { isNilOrEmpty }
 }
 
-// A property that is never nil would be asked in vain, which is surely not what was meant.
+// A test for nil on a property that is never nil is surely a mistake.
 extension PropertyFinder where Property == Wrapped {
     @available(*, unavailable, message: "this property is not optional, so it is never nil")
     public static var isNil: PropertyFinder { PropertyFinder(.isNil) { $0 == nil } }

@@ -1,5 +1,5 @@
-/// A query whose results throw: `try users.throwing.findWhere { $0.age(.less(than: 30)) }.getResults()`. As a
-/// ``QueryBuilder`` in all else.
+/// A query with throwing results: `try users.throwing.findWhere { $0.age(.less(than: 30)) }.getResults()`.
+/// Otherwise like a ``QueryBuilder``.
 public struct ThrowingQuery<Archive: Archivable>: QueryComposing {
     let handle: ArchiveHandle<Archive>
     /// The steps so far.
@@ -39,11 +39,11 @@ extension ThrowingArchives: QueryComposing {
     }
 }
 
-/// A query of asynchronous code: `try await users.asynchronous.findWhere { $0.age(.less(than: 30)) }.getResults()`. As a
-/// ``QueryBuilder`` in all else.
+/// A query for asynchronous code: `try await users.asynchronous.findWhere { $0.age(.less(than: 30))
+/// }.getResults()`. Otherwise like a ``QueryBuilder``.
 ///
-/// Objects are read elsewhere, some hundred at a time, and asked where the caller runs, so that closures may use what its
-/// actor guards. What changes while the query runs is asked as it is when it is read.
+/// Objects are read on another thread, some hundred at a time, and tested on the caller's actor, so that closures
+/// may use its state. An object that changes while the query runs is tested in its state when it is read.
 public struct AsynchronousQuery<Archive: Archivable>: QueryComposing {
     let handle: ArchiveHandle<Archive>
     /// The steps so far.
