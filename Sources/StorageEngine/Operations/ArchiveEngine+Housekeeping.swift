@@ -48,18 +48,18 @@ extension ArchiveEngine {
         // The thread would go by the real clock, and a test that moves time by hand does not expect it.
         guard Clock.hand == nil else { return }
         #endif
-        let result: Result<Void, StorageError> = housekeeping.withLock { house in
+        try housekeeping.withLock { (house) throws(StorageError) in
             houseDue.store(Clock.boot(), ordering: .relaxed)
             if let ticket = house.ticket {
-                Upkeep.shared.hasten(ticket, to: ArchiveEngine.shortestPause)
-                return .success(())
+                return Upkeep.shared.hasten(ticket, to: ArchiveEngine.shortestPause)
             }
-            return Result { () throws(StorageError) in
+            do throws(StorageError) {
                 try registerDuty(&house, after: ArchiveEngine.shortestPause)
+            } catch {
+                houseDue.store(.max, ordering: .relaxed)
+                throw error
             }
         }
-        if case .failure = result { houseDue.store(.max, ordering: .relaxed) }
-        try result.get()
     }
 
     /// Held until ``endHousekeeping()``: of an object that somebody refers to weakly every retain and release takes the

@@ -52,6 +52,10 @@ final class ArchiveEngine: Sendable {
     /// an action has is known without looking at what all have. Empty at any other time.
     let replayedMarks = Guarded<[[UInt32]]>([])
 
+    #if DEBUG
+    let holds = HoldCounter()
+    #endif
+
     /// How long a user of the archive waits for its lock before it gives up.
     static let patienceNanoseconds: Int64 = 10_000_000_000
 
@@ -89,6 +93,9 @@ final class ArchiveEngine: Sendable {
         unusableIndex = other.unusableIndex
         pid = other.pid
         syncing = other.syncing
+        // What the other's section found to be done.
+        isRoomDue.store(other.isRoomDue.load(ordering: .relaxed), ordering: .relaxed)
+        owesRoom.store(other.owesRoom.load(ordering: .relaxed), ordering: .relaxed)
     }
 
     /// Whether it has read the log into memory of its own, and shows what that was then.

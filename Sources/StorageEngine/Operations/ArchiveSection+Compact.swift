@@ -45,8 +45,9 @@ extension ArchiveSection {
         if isSparse { engine.oweRoom() }
     }
 
-    /// Makes a sparse index smaller by a chunk; `false` when it is none.
-    func compactSome() -> Bool { isSparse && vacateLastChunk() }
+    /// Makes a sparse index, or one that was emptied, smaller by as much as one hold of the lock is for; `false` when it is
+    /// none.
+    func compactSome() -> Bool { giveBackSomeSpareChunks() || isSparse && vacateLastChunk() }
 
     /// Ends every grace, removes the oldest segments that nothing lives in any more, and makes the index as small as it can
     /// be: a few hundred nanoseconds for each entry that gets another number. Needs that touches are drained.
@@ -55,6 +56,16 @@ extension ArchiveSection {
         try dropDeadSegments()
         while vacateLastChunk() {}
         giveBackSpareChunks()
+    }
+
+    /// Removes the oldest segment if nothing lives in it; `false` when it stays.
+    func dropDeadSegment() -> Bool {
+        let oldest = index.oldestSegment
+        guard index.isReady, engine.isOldestDead, !engine.isNeededToUndo(oldest),
+            let next = try? log.nextSegment(after: oldest, upTo: index.head.segment)
+        else { return false }
+        dropSegments(before: next)
+        return index.oldestSegment > oldest
     }
 
     /// Removes the oldest segments as long as nothing lives in them.
@@ -99,6 +110,7 @@ extension ArchiveSection {
         while Int(index.bucketCount) > buckets { guard index.table.mergeLast() else { return false } }
         crashPoint(.compactEmptied)
         index.entryHighWater = last
+        engine.countHandled(chunks: 1)
         index.shrink(toHold: Int(last))
         return true
     }
@@ -108,6 +120,22 @@ extension ArchiveSection {
         while mergeSpareBuckets() {}
         index.shrink(toHold: Int(index.entryHighWater))
     }
+
+    /// Gives back some of the chunks in which no entry is any more, of an index that has more than twice what it needs; `false`
+    /// when there are none.
+    func giveBackSomeSpareChunks() -> Bool {
+        guard engine.kind != .log, index.isReady, engine.isIndexWasted else { return false }
+        if mergeSpareBuckets() { return true }
+        let capacity = Int(index.entryCapacity)
+        let most = ArchiveSection.chunksAtOnce * IndexLayout.chunkEntries
+        index.shrink(toHold: max(Int(index.entryHighWater), capacity - min(capacity, most)))
+        let given = capacity - Int(index.entryCapacity)
+        engine.countHandled(chunks: given / IndexLayout.chunkEntries)
+        return given > 0
+    }
+
+    /// Chunks whose blocks are given back under one hold of the lock: 3 MiB.
+    private static let chunksAtOnce = 32
 
     /// Merges some of the buckets that are in a chunk of no entry; `false` when there are none.
     private func mergeSpareBuckets() -> Bool {

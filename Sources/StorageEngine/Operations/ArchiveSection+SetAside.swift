@@ -6,6 +6,7 @@ extension ArchiveSection {
     /// Takes an entry out of every look-up, and notes it in the line of its action. Also what a replay does.
     func setAside(_ number: UInt32, _ slot: ChangingSlot, note removal: RemovalNote, at location: Location) {
         guard index.marks.isLive(number, slot) else { return }
+        engine.countHandled(entries: 1)
         note(removal, first: location, bytes: UInt64(slot.valueBytes))
         index.residency.forget(number)
         index.marks.setAside(number, slot, by: index.undo.lineToBe(of: removal.group))
@@ -186,6 +187,7 @@ extension ArchiveSection {
     /// Gives up an entry that is set aside. A mark on one that isn't is damage.
     func forget(_ number: UInt32, _ slot: ChangingSlot) {
         guard slot.isSetAside else { return index.declareDamaged() }
+        engine.countHandled(entries: 1)
         index.beginStructureChange()
         index.table.remove(number, slot)
         index.order.unlink(number, slot)
