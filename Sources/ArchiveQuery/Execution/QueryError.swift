@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Why a query could not be carried out. Each description is one line that says what and what to do about it. What the
 /// source of the entries throws comes through as it is.
 public enum QueryError: Error, Sendable, Hashable {
@@ -21,12 +19,4 @@ extension QueryError: CustomStringConvertible {
         case .cancelled: "the query was cancelled"
         }
     }
-}
-
-/// What a person should know of a result; safe from any thread.
-final class QueryWarnings: Sendable {
-    private let lines = Mutex<[String]>([])
-
-    func add(_ line: String) { lines.withLock { $0.append(line) } }
-    var all: [String] { lines.withLock { $0 } }
 }

@@ -50,6 +50,8 @@ public struct QueryReport: Sendable, Hashable {
     public var unreadable = 0
     /// Of these, values that are damaged: their bytes fail their checksum.
     public var damaged = 0
+    /// Texts in which a regular expression took too long, and which count as texts without a match.
+    public var givenUp = 0
     /// Values that had to be made CBOR first.
     public var transcoded = 0
     /// The most memory that stages kept at a time, in bytes, about.
