@@ -365,7 +365,7 @@ _vellum_put() {
 
 _vellum_query() {
     repeating_flags=()
-    non_repeating_flags=(--json --csv --explain --version -h --help)
+    non_repeating_flags=(--json --csv --spreadsheet --explain --version -h --help)
     repeating_options=()
     non_repeating_options=(--store)
     __vellum_offer_flags_options 2
@@ -573,7 +573,7 @@ _vellum_import() {
 
 _vellum_export() {
     repeating_flags=()
-    non_repeating_flags=(--with-keys --version -h --help)
+    non_repeating_flags=(--with-keys --spreadsheet --version -h --help)
     repeating_options=()
     non_repeating_options=(--store --format)
     __vellum_offer_flags_options 2

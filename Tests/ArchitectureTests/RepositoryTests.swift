@@ -52,6 +52,8 @@ import Testing
         report(TextRules.publicSymbols(in: tree.files, libraries: libraries))
     }
 
+    @Test func whatRunsInASoakIsFoundThere() { report(SoakRules.violations(in: tree.files)) }
+
     @Test func filesAreShortFinishedAndDoNotTrap() {
         report(TextRules.violations(in: tree.files))
     }

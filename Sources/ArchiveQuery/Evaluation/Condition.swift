@@ -194,16 +194,16 @@ extension RowShape.Access {
 
 extension QueryPredicate {
     /// Compiles the predicate for rows of this shape.
-    func condition(_ shape: RowShape, warnings: QueryWarnings) throws(QueryError) -> Condition {
+    func condition(_ shape: RowShape, patience: SearchPatience) throws(QueryError) -> Condition {
         func parts(_ predicates: [QueryPredicate]) throws(QueryError) -> [Condition] {
             var parts: [Condition] = []
-            for predicate in predicates { parts.append(try predicate.condition(shape, warnings: warnings)) }
+            for predicate in predicates { parts.append(try predicate.condition(shape, patience: patience)) }
             return parts
         }
         switch self {
         case .and(let predicates): return Pair.all(try parts(predicates))
         case .or(let predicates): return Pair.any(try parts(predicates))
-        case .not(let predicate): return Negation(try predicate.condition(shape, warnings: warnings))
+        case .not(let predicate): return Negation(try predicate.condition(shape, patience: patience))
         case .compare(let property, let relation, let literal):
             return Condition.comparison(shape.access(to: property), relation, literal)
         case .between(let property, let low, let high):
@@ -229,7 +229,7 @@ extension QueryPredicate {
                 }
             }
         case .matches(let property, let pattern):
-            return try Self.matching(pattern, shape.access(to: property), warnings)
+            return try Self.matching(pattern, shape.access(to: property), patience)
         case .hasAny(let property, let literals):
             let values = LiteralSet(literals)
             return PropertyCondition(shape.access(to: property)) { (item) throws(CBORError) in
@@ -258,16 +258,14 @@ extension QueryPredicate {
     }
 
     private static func matching(
-        _ pattern: String, _ access: RowShape.Access, _ warnings: QueryWarnings
+        _ pattern: String, _ access: RowShape.Access, _ patience: SearchPatience
     ) throws(QueryError) -> Condition {
-        let compiled = TextPattern(pattern) { pattern, reason in
-            warnings.add("matches \(QueryText.quoted(pattern)): \(reason)")
-        }
+        let compiled = TextPattern(pattern)
         guard compiled.isValid else { throw .invalidPattern(pattern) }
         return PropertyCondition(access, isSearch: true) { item in
             switch item {
-            case .text(let text): compiled.matches(UTF8Text.string(text))
-            case .string(let text): compiled.matches(text)
+            case .text(let text): compiled.matches(UTF8Text.string(text), within: patience)
+            case .string(let text): compiled.matches(text, within: patience)
             default: false
             }
         }

@@ -1,5 +1,3 @@
-import Synchronization
-
 /// Why a query failed. Each description is one line that says what happened and what to do. Errors of the entries'
 /// source are thrown unchanged.
 public enum QueryError: Error, Sendable, Hashable {
@@ -21,12 +19,4 @@ extension QueryError: CustomStringConvertible {
         case .cancelled: "the query was cancelled"
         }
     }
-}
-
-/// Collects warnings about a result; safe from any thread.
-final class QueryWarnings: Sendable {
-    private let lines = Mutex<[String]>([])
-
-    func add(_ line: String) { lines.withLock { $0.append(line) } }
-    var all: [String] { lines.withLock { $0 } }
 }

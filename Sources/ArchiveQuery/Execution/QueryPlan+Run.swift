@@ -44,7 +44,7 @@ private final class QueryExecution {
     private let plan: QueryPlan
     private let cursor: any QueryCursor
     private let options: QueryOptions
-    private let warnings = QueryWarnings()
+    private let patience = SearchPatience()
     private let budget: MemoryBudget
     private let reader: RowReader
     private let output: OutputSink
@@ -99,7 +99,7 @@ private final class QueryExecution {
         }
         switch stage {
         case .find(let predicate):
-            let condition = try predicate.condition(shape, warnings: warnings)
+            let condition = try predicate.condition(shape, patience: patience)
             return FindStage(condition, name: name, isTimed: isTimed, next: next)
         case .limit(let count):
             return RangeStage(skipping: 0, limit: count, name: name, isTimed: isTimed, next: next)
@@ -200,7 +200,8 @@ private final class QueryExecution {
         report.damaged = reader.damaged
         report.transcoded = reader.transcoded
         report.memory = budget.peak
-        report.warnings = warnings.all
+        report.givenUp = patience.givenUp
+        if let warning = patience.warning { report.warnings.append(warning) }
         if reader.damaged > 0 {
             report.warnings.append(
                 "\(reader.damaged) entr\(reader.damaged == 1 ? "y is" : "ies are") damaged: what is in "

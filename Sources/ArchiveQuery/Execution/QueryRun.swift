@@ -55,6 +55,8 @@ public struct QueryReport: Sendable, Hashable {
     public var unreadable = 0
     /// Of these, values whose bytes fail their checksum.
     public var damaged = 0
+    /// Texts that a regular expression took too long for; they count as not matching.
+    public var givenUp = 0
     /// Values that had to be converted to CBOR.
     public var transcoded = 0
     /// The peak memory of the stages' rows, in bytes; approximate.

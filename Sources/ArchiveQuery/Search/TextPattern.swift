@@ -34,29 +34,48 @@ package final class TextPattern: Sendable {
     package var isValid: Bool { expression != nil }
 
     package func matches(_ text: String) -> Bool {
-        guard let expression else { return false }
+        let outcome = search(text, within: Self.patience)
+        switch outcome {
+        case .tooSlow: reportOnce("a text took too long, and was given up")
+        case .tooManyWays: reportOnce("a text has too many ways to match, and was given up")
+        case .found, .absent: break
+        }
+        return outcome == .found
+    }
+
+    /// What came of looking into one text.
+    enum Outcome {
+        case found, absent
+        /// It takes longer than allowed, or the engine keeps too much in mind.
+        case tooSlow, tooManyWays
+
+        var isGivenUp: Bool { self == .tooSlow || self == .tooManyWays }
+    }
+
+    func search(_ text: String, within allowed: Duration) -> Outcome {
+        guard let expression else { return .absent }
         let whole = NSRange(location: 0, length: text.utf16.count)
-        var isFound = false
+        var outcome = Outcome.absent
         var start: ContinuousClock.Instant?
         // Only the completion reports an internal error.
         expression.enumerateMatches(in: text, options: [.reportProgress, .reportCompletion], range: whole) {
-            [self] match, flags, stop in
+            match, flags, stop in
             if match != nil {
-                isFound = true
+                outcome = .found
                 stop.pointee = true
             } else if flags.contains(.internalError) {
-                reportOnce("a text has too many ways to match, and was given up")
+                outcome = .tooManyWays
             } else if flags.contains(.progress) {
                 // Most texts finish before the first report and so never read the clock.
                 let begun = start ?? .now
                 start = begun
-                if begun.duration(to: .now) > Self.patience {
-                    reportOnce("a text took too long, and was given up")
+                if begun.duration(to: .now) > allowed {
+                    outcome = .tooSlow
                     stop.pointee = true
                 }
             }
         }
-        return isFound
+        return outcome
     }
 
     private func reportOnce(_ reason: String) {

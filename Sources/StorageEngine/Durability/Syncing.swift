@@ -75,26 +75,20 @@ final class Syncing: Sendable {
     }
 
     private func lockFile() throws(StorageError) -> OpenFile {
-        let result: Result<OpenFile, StorageError> = file.withLock { file in
-            if let file { return .success(file) }
-            return Result { () throws(StorageError) in
-                let opened = try folder.fileMakingIfMissing(named: Syncing.lockName)
-                file = opened
-                return opened
-            }
+        try file.withLock { (file) throws(StorageError) in
+            if let file { return file }
+            let opened = try folder.fileMakingIfMissing(named: Syncing.lockName)
+            file = opened
+            return opened
         }
-        return try result.get()
     }
 
     /// Registers the duty unless it is registered, or was ended for good.
     func begin(after nanoseconds: Int64, _ body: @escaping Upkeep.Duty) throws(StorageError) {
-        let result: Result<Void, StorageError> = duty.withLock { duty in
-            guard duty.ticket == nil, !duty.isEnded else { return .success(()) }
-            return Result { () throws(StorageError) in
-                duty.ticket = try Upkeep.shared.register(after: nanoseconds, body)
-            }
+        try duty.withLock { (duty) throws(StorageError) in
+            guard duty.ticket == nil, !duty.isEnded else { return }
+            duty.ticket = try Upkeep.shared.register(after: nanoseconds, body)
         }
-        try result.get()
     }
 
     /// Called when the duty has ended by itself.

@@ -132,28 +132,22 @@ final class IndexMemory: @unchecked Sendable {
     /// Makes sure that the first `bytes` bytes are mapped, and then publishes `capacity`.
     private func map(_ bytes: Int, upTo capacity: UInt32) throws(StorageError) {
         try AddressPressure.relieved { () throws(StorageError) in
-            let result: Result<Void, StorageError> = ranges.withLock { ranges in
-                do throws(StorageError) {
-                    let present = ranges.last?.bytes ?? 0
-                    if bytes > present {
-                        guard let file else {
-                            throw .limitReached(
-                                operation: "map \(bytes) bytes for the index of", path: path,
-                                limit: .addresses(ProcessLimit.addresses))
-                        }
-                        let range = try MappedRange.withRoom(
-                            max(2 * present, IndexMemory.room(for: bytes)), file.opened(writable: writable),
-                            bytes: bytes, writable: writable)
-                        ranges.append(range)
-                        place.pointee.address.store(UInt(bitPattern: range.base), ordering: .releasing)
+            try ranges.withLock { (ranges) throws(StorageError) in
+                let present = ranges.last?.bytes ?? 0
+                if bytes > present {
+                    guard let file else {
+                        throw .limitReached(
+                            operation: "map \(bytes) bytes for the index of", path: path,
+                            limit: .addresses(ProcessLimit.addresses))
                     }
-                    place.pointee.knownCapacity.store(capacity, ordering: .releasing)
-                    return .success(())
-                } catch {
-                    return .failure(error)
+                    let range = try MappedRange.withRoom(
+                        max(2 * present, IndexMemory.room(for: bytes)), file.opened(writable: writable),
+                        bytes: bytes, writable: writable)
+                    ranges.append(range)
+                    place.pointee.address.store(UInt(bitPattern: range.base), ordering: .releasing)
                 }
+                place.pointee.knownCapacity.store(capacity, ordering: .releasing)
             }
-            try result.get()
         }
     }
 

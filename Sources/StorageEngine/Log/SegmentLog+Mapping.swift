@@ -26,18 +26,10 @@ extension SegmentLog {
         }
     }
 
-    /// (The mutex's closure can't pass on typed errors.)
     func locked<Value: Sendable>(
         _ body: (inout [UInt32: MappedSegment]) throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
-        let result: Result<Value, StorageError> = mapped.withLock { mapped in
-            do throws(StorageError) {
-                return .success(try body(&mapped))
-            } catch {
-                return .failure(error)
-            }
-        }
-        return try result.get()
+        try mapped.withLock { (mapped) throws(StorageError) -> Value in try body(&mapped) }
     }
 
     /// `bytes`: how much of the file belongs to the segment.

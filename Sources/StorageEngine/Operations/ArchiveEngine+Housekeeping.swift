@@ -48,18 +48,18 @@ extension ArchiveEngine {
         // The thread would use the real clock, while the test moves time by hand.
         guard Clock.hand == nil else { return }
         #endif
-        let result: Result<Void, StorageError> = housekeeping.withLock { house in
+        try housekeeping.withLock { (house) throws(StorageError) in
             houseDue.store(Clock.boot(), ordering: .relaxed)
             if let ticket = house.ticket {
-                Upkeep.shared.hasten(ticket, to: ArchiveEngine.shortestPause)
-                return .success(())
+                return Upkeep.shared.hasten(ticket, to: ArchiveEngine.shortestPause)
             }
-            return Result { () throws(StorageError) in
+            do throws(StorageError) {
                 try registerDuty(&house, after: ArchiveEngine.shortestPause)
+            } catch {
+                houseDue.store(.max, ordering: .relaxed)
+                throw error
             }
         }
-        if case .failure = result { houseDue.store(.max, ordering: .relaxed) }
-        try result.get()
     }
 
     /// The closure holds a strong reference until ``endHousekeeping()``. A weak one would make every retain and release

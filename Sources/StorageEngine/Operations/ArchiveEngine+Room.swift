@@ -59,7 +59,17 @@ extension ArchiveEngine {
 
     /// Whether the index has more than twice as many slots as are used. They are given back while nothing is written.
     var isIndexWasted: Bool {
-        let used = Int(index.entryHighWater)
+        let used = Int(index.entryCapacity)
         return used > 2 * (index.entryCount + Int(index.setAsideCount)) + IndexLayout.chunkEntries
+    }
+
+    /// Whether nothing lives in the oldest segment, and it isn't the only one.
+    var isOldestDead: Bool {
+        let (oldest, head) = (index.oldestSegment, index.head.segment)
+        guard oldest < head else { return false }
+        // Messages are not counted by segment.
+        guard kind == .log else { return index.liveFrames(ofSegment: oldest) == 0 }
+        let first = index.firstMessage
+        return first == .none ? index.entryCount == 0 && index.valueBytes == 0 : oldest < first.segment
     }
 }

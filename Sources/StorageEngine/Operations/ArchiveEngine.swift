@@ -52,6 +52,10 @@ final class ArchiveEngine: Sendable {
     /// So an action's entries are found without looking at all entries. Empty at other times.
     let replayedMarks = Guarded<[[UInt32]]>([])
 
+    #if DEBUG
+    let holds = HoldCounter()
+    #endif
+
     /// How long a caller waits for the archive's lock, in nanoseconds.
     static let patienceNanoseconds: Int64 = 10_000_000_000
 
@@ -89,6 +93,9 @@ final class ArchiveEngine: Sendable {
         unusableIndex = other.unusableIndex
         pid = other.pid
         syncing = other.syncing
+        // What the other's section found to be done.
+        isRoomDue.store(other.isRoomDue.load(ordering: .relaxed), ordering: .relaxed)
+        owesRoom.store(other.owesRoom.load(ordering: .relaxed), ordering: .relaxed)
     }
 
     /// Whether this handle has read the log into its own memory, and shows its state at that time.

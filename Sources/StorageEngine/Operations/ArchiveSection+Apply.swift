@@ -76,6 +76,7 @@ extension ArchiveSection {
     @inline(__always)
     func remove(_ number: UInt32) {
         guard let slot = index.entry(number), index.marks.isLive(number, slot) else { return }
+        engine.countHandled(entries: 1)
         if !slot.isPlausible { index.declareDamaged() }
         index.beginStructureChange()
         index.table.remove(number, slot)

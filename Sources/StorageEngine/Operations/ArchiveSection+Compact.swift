@@ -45,8 +45,9 @@ extension ArchiveSection {
         if isSparse { engine.oweRoom() }
     }
 
-    /// Shrinks a sparse index by a chunk; returns `false` if it isn't sparse.
-    func compactSome() -> Bool { isSparse && vacateLastChunk() }
+    /// Shrinks an index that is sparse or was emptied, by as much as one hold of the lock allows; returns `false` if it is
+    /// neither.
+    func compactSome() -> Bool { giveBackSomeSpareChunks() || isSparse && vacateLastChunk() }
 
     /// Gives up all that could be undone, removes the oldest segments without live frames, and makes the index as small
     /// as possible. Costs a few hundred nanoseconds for each renumbered entry. Requires that touches are drained.
@@ -55,6 +56,16 @@ extension ArchiveSection {
         try dropDeadSegments()
         while vacateLastChunk() {}
         giveBackSpareChunks()
+    }
+
+    /// Removes the oldest segment if it has no live frames; returns `false` if it stays.
+    func dropDeadSegment() -> Bool {
+        let oldest = index.oldestSegment
+        guard index.isReady, engine.isOldestDead, !engine.isNeededToUndo(oldest),
+            let next = try? log.nextSegment(after: oldest, upTo: index.head.segment)
+        else { return false }
+        dropSegments(before: next)
+        return index.oldestSegment > oldest
     }
 
     /// Removes the oldest segments that have no live frames.
@@ -99,6 +110,7 @@ extension ArchiveSection {
         while Int(index.bucketCount) > buckets { guard index.table.mergeLast() else { return false } }
         crashPoint(.compactEmptied)
         index.entryHighWater = last
+        engine.countHandled(chunks: 1)
         index.shrink(toHold: Int(last))
         return true
     }
@@ -108,6 +120,22 @@ extension ArchiveSection {
         while mergeSpareBuckets() {}
         index.shrink(toHold: Int(index.entryHighWater))
     }
+
+    /// Gives back some of the chunks without entries, of an index that has more than twice what it needs; returns `false` if
+    /// there are none.
+    func giveBackSomeSpareChunks() -> Bool {
+        guard engine.kind != .log, index.isReady, engine.isIndexWasted else { return false }
+        if mergeSpareBuckets() { return true }
+        let capacity = Int(index.entryCapacity)
+        let most = ArchiveSection.chunksAtOnce * IndexLayout.chunkEntries
+        index.shrink(toHold: max(Int(index.entryHighWater), capacity - min(capacity, most)))
+        let given = capacity - Int(index.entryCapacity)
+        engine.countHandled(chunks: given / IndexLayout.chunkEntries)
+        return given > 0
+    }
+
+    /// Chunks whose blocks are given back under one hold of the lock: 3 MiB.
+    private static let chunksAtOnce = 32
 
     /// Merges some buckets of chunks without entries; returns `false` if there are none.
     private func mergeSpareBuckets() -> Bool {

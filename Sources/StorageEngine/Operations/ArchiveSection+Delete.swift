@@ -10,7 +10,8 @@ extension ArchiveEngine {
         return try acquire().delete(key, tag: tag, ifSequence: sequence)
     }
 
-    /// Deletes every entry. Costs time in proportion to the index, not to the log.
+    /// Deletes every entry, in one step for everybody. The lock is held in proportion to the index, not to the log: what
+    /// takes its time with the file system is left to the end of the call (``payForRoom()``).
     func deleteAll() throws(StorageError) -> Removal { try acquire().deleteAll() }
 }
 
@@ -56,14 +57,14 @@ extension ArchiveSection {
             )
         }
         index.add(.deletes, UInt64(removal.entries))
-        dropSegments(before: index.head.segment)
-        index.shrink(toHold: 0)
+        engine.oweRoom()
         return removal
     }
 
     /// Empties the index.
     func clearEntries() {
         index.beginStructureChange()
+        engine.countHandled(entries: Int(index.usedEntries))
         for number in 0..<index.usedEntries {
             index.entry(number + 1)?.clear()
             index.residency.forget(number + 1)

@@ -119,7 +119,7 @@ extension ArchiveEngine {
     /// Evicts most of what must go, in parts, each under one hold of the lock. Stops on a full disk, where
     /// ``adopt(_:publish:)`` has another way.
     private func evictInSlices(downTo limit: UInt64) throws(StorageError) {
-        guard kind != .log else { return }
+        guard kind != .log else { return try dropMessagesInSlices(downTo: limit) }
         while true {
             let section = try acquire()
             section.drainTouches()
@@ -137,5 +137,20 @@ extension ArchiveEngine {
             letOthersIn()
             try reclaimInSlices()
         }
+    }
+
+    /// The same for the messages of a log, whose files go before the descriptor needs room.
+    private func dropMessagesInSlices(downTo limit: UInt64) throws(StorageError) {
+        do throws(StorageError) {
+            while index.valueBytes > limit {
+                let before = index.firstMessage
+                try acquire().dropMessages(downTo: limit, most: ArchiveEngine.actionBatch)
+                guard index.firstMessage != before else { break }
+                letOthersIn()
+            }
+        } catch {
+            guard case .noSpace = error else { throw error }
+        }
+        if owesRoom.load(ordering: .relaxed) { payForRoom() }
     }
 }

@@ -61,9 +61,10 @@ extension ArchiveSection {
         if dropped.count > 0 {
             crashPoint(.messagesDropped)
             index.addLocked(.evictions, UInt64(dropped.count))
-            if index.firstMessage.segment > index.oldestSegment {
-                dropSegments(before: index.firstMessage.segment)
-            }
+        }
+        // Whoever emptied or shortened the ring may have died before the files went.
+        if index.firstMessage.segment > index.oldestSegment {
+            dropSegments(before: index.firstMessage.segment)
         }
         index.note(
             .append, .request, tag: 0, bytes: message.count, location: location, pid: engine.pid, time: now)
@@ -141,20 +142,18 @@ extension ArchiveSection {
         return dropped
     }
 
-    /// Drops the oldest messages after the limit was lowered. The log records it; otherwise a rebuilt index would bring
-    /// them back if the limit is larger by then.
-    func dropMessages(downTo limit: UInt64) throws(StorageError) {
-        let dropped = try oldestMessages { Int(index.valueBytes) - $0.bytes > Int(clamping: limit) }
+    /// Drops the oldest messages, at most `most`, after the limit was lowered. The log records it; otherwise a rebuilt index
+    /// would bring them back if the limit is larger by then. Their files are removed at the end of the call.
+    func dropMessages(downTo limit: UInt64, most: Int = .max) throws(StorageError) {
+        let dropped = try oldestMessages {
+            $0.count < most && Int(index.valueBytes) - $0.bytes > Int(clamping: limit)
+        }
         guard dropped.first != index.firstMessage else { return }
         try appendBare(.evict, created: Int64(bitPattern: dropped.first.raw)) { _, _ in
             forget(dropped)
             index.addLocked(.evictions, UInt64(dropped.count))
         }
-        if index.firstMessage == .none {
-            dropSegments(before: index.head.segment)
-        } else if index.firstMessage.segment > index.oldestSegment {
-            dropSegments(before: index.firstMessage.segment)
-        }
+        engine.oweRoom()
     }
 
     /// Drops the messages before a place for lack of disk space; restores them if `removing` their segments fails.
@@ -177,6 +176,7 @@ extension ArchiveSection {
 
     private func forget(_ dropped: Dropped) {
         guard dropped.first != index.firstMessage else { return }
+        engine.countHandled(entries: dropped.count)
         count(dropped, sign: -1)
         crashPoint(.messagesShortened)
         index.firstMessage = dropped.first

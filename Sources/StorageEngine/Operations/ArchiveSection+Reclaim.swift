@@ -75,7 +75,7 @@ extension ArchiveSection {
     func giveRoomBack() -> Bool {
         guard engine.kind != .log else { return false }
         return reclaimSome { index.segmentBytes > engine.quietSegmentBytes }
-            || index.isReady && engine.isIndexWasted && vacateLastChunk()
+            || giveBackSomeSpareChunks() || index.isReady && engine.isIndexWasted && vacateLastChunk()
     }
 
     /// A frame that the cleaner examines.
@@ -197,6 +197,7 @@ extension ArchiveSection {
     private func move(_ content: FrameContent, _ number: UInt32, _ slot: ChangingSlot) -> Bool {
         guard index.isReady else { return false }
         guard let location = try? append(content) else { return false }
+        engine.countHandled(entries: 1)
         crashPoint(content.kind == .kept ? .keptWritten : .moveWritten)
         let bytes = content.frameBytes
         index.adjustLive(slot.location, by: -Int(slot.frameBytes))
@@ -300,6 +301,7 @@ extension ArchiveSection {
         do throws(StorageError) {
             let bytes = try segments.removeFile(of: segment)
             index.adjust(.segmentBytes, by: -bytes)
+            engine.countHandled(files: 1)
         } catch {
             index.oldestSegment = segment
             throw error
@@ -332,6 +334,7 @@ extension ArchiveEngine {
     @inline(never)
     func payForRoom() {
         owesRoom.store(false, ordering: .relaxed)
+        dropDeadSegments()
         if isOverbooked(index.segmentBytes) {
             // The sum of the segments' sizes may be wrong.
             guard let section = try? acquire(), (try? section.recountSegments()) != nil else { return }
@@ -343,6 +346,16 @@ extension ArchiveEngine {
             guard let section = try? acquire() else { return }
             section.drainTouches()
             guard section.compactSome() else { return }
+        }
+    }
+
+    /// Removes the oldest segments in which nothing lives, one under each hold of the lock.
+    private func dropDeadSegments() {
+        // The medium is waited for while others get at the archive.
+        if isOldestDead, index.durability != .process { try? synchronize(upTo: index.head) }
+        while isOldestDead {
+            letOthersIn()
+            guard let section = try? acquire(), section.dropDeadSegment() else { return }
         }
     }
 

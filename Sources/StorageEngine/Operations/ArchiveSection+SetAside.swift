@@ -6,6 +6,7 @@ extension ArchiveSection {
     /// Hides an entry from every look-up and counts it for its action. A replay does the same.
     func setAside(_ number: UInt32, _ slot: ChangingSlot, note removal: RemovalNote, at location: Location) {
         guard index.marks.isLive(number, slot) else { return }
+        engine.countHandled(entries: 1)
         note(removal, first: location, bytes: UInt64(slot.valueBytes))
         index.residency.forget(number)
         index.marks.setAside(number, slot, by: index.undo.lineToBe(of: removal.group))
@@ -188,6 +189,7 @@ extension ArchiveSection {
     /// Gives up an entry that is set aside. A mark on any other entry is damage.
     func forget(_ number: UInt32, _ slot: ChangingSlot) {
         guard slot.isSetAside else { return index.declareDamaged() }
+        engine.countHandled(entries: 1)
         index.beginStructureChange()
         index.table.remove(number, slot)
         index.order.unlink(number, slot)

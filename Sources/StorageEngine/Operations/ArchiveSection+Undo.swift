@@ -146,6 +146,7 @@ extension ArchiveEngine {
                     isDone = next >= index.usedEntries
                     break
                 }
+                countHandled(entries: 1)
                 if section.index.marks.unmarkIfBack(found, slot) { continue }
                 skip(withFrame(at: slot.location) { String(decoding: $0.key, as: UTF8.self) } ?? "?")
                 section.forget(found, slot)

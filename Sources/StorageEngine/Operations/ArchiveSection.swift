@@ -26,6 +26,9 @@ struct ArchiveSection: ~Copyable {
     fileprivate init(locked engine: ArchiveEngine) {
         self.engine = engine
         holdsLock = true
+        #if DEBUG
+        engine.holds.begin()
+        #endif
         index.sectionOwner = UInt64(UInt32(bitPattern: engine.pid))
     }
 

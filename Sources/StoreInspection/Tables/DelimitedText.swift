@@ -4,8 +4,12 @@ import CBOR
 /// equal. Compared by bytes, for a quote that a combining mark follows is one too.
 package struct DelimitedText: Sendable {
     let separator: UInt8
+    /// Whether texts that a spreadsheet would take for a formula, and carry out, get an apostrophe before them. They don't come
+    /// back equal then.
+    var keepsFromFormulas = false
 
     package static let commas = DelimitedText(separator: UInt8(ascii: ","))
+    package static let spreadsheet = DelimitedText(separator: UInt8(ascii: ","), keepsFromFormulas: true)
     package static let tabs = DelimitedText(separator: UInt8(ascii: "\t"))
 
     /// Why objects are not written as a table; `nil`: they are. Objects that have hardly a property in common make a table of
@@ -73,7 +77,7 @@ package struct DelimitedText: Sendable {
 
     /// In quotes where the text would be taken for something else without them.
     private func appendField(_ text: String, to output: inout [UInt8]) {
-        var text = text
+        var text = keepsFromFormulas && Self.isFormula(text) ? "'" + text : text
         text.withUTF8 { content in
             let quote = UInt8(ascii: "\"")
             guard FieldValue.needsQuotes(UnsafeRawBufferPointer(content), separator: separator) else {
@@ -85,6 +89,16 @@ package struct DelimitedText: Sendable {
                 output.append(byte)
             }
             output.append(quote)
+        }
+    }
+
+    /// By the first character, which is all that spreadsheets go by; the wide forms of East Asian keyboards are the same to
+    /// some.
+    private static func isFormula(_ text: String) -> Bool {
+        guard let first = text.unicodeScalars.first else { return false }
+        return switch first {
+        case "=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠": true
+        default: false
         }
     }
 }

@@ -14,7 +14,9 @@ struct ExportCommand: ParsableCommand {
             A file gets its name when it is whole; until then, and whenever the export fails, what was there stays.
 
             Texts and other bytes that aren't documents become JSON strings. A CSV row holds only an object; others are \
-            reported and left out, with exit code 1, as are damaged entries, with exit code 3. In CSV a nested array or object is written as JSON.
+            reported and left out, with exit code 1, as are damaged entries, with exit code 3. In CSV a nested array or object is written as JSON. \
+            Spreadsheets carry out texts that begin with =, +, - or @; for what others have stored there is --spreadsheet, \
+            whose texts don't come back equal.
             """)
 
     @OptionGroup var store: StoreArguments
@@ -34,6 +36,17 @@ struct ExportCommand: ParsableCommand {
     @Flag(help: "Wrap each value: {\"key\":…,\"value\":…}.")
     var withKeys = false
 
+    @Flag(help: "In CSV: put an apostrophe before texts that a spreadsheet would carry out as formulas.")
+    var spreadsheet = false
+
+    private var chosenFormat: ExportFormat {
+        format ?? (ImportFormat(fileName: file) == .csv ? .csv : .ndjson)
+    }
+
+    mutating func validate() throws {
+        if spreadsheet, chosenFormat != .csv { throw ValidationError("--spreadsheet is for --format csv") }
+    }
+
     private func beginFile() throws(CommandFailure) -> WholeFile {
         do throws(SourceError) {
             return try WholeFile(at: file, replaces: true)
@@ -51,9 +64,9 @@ struct ExportCommand: ParsableCommand {
         let output = whole?.output ?? OutputWriter()
         let exporter = try Exporter(archive, to: output, wrapsKeys: withKeys)
         let outcome: Exporter.Outcome
-        switch format ?? (ImportFormat(fileName: file) == .csv ? .csv : .ndjson) {
+        switch chosenFormat {
         case .ndjson: outcome = try exporter.writeLines()
-        case .csv: outcome = try exporter.writeCSV()
+        case .csv: outcome = try exporter.writeCSV(as: spreadsheet ? .spreadsheet : .commas)
         }
         try output.flush()
         try whole?.finish()

@@ -41,11 +41,15 @@ struct QueryCommand: ParsableCommand {
     @Flag(help: "Print CSV, under the names of all properties.")
     var csv = false
 
+    @Flag(help: "With --csv: put an apostrophe before texts that a spreadsheet would carry out as formulas.")
+    var spreadsheet = false
+
     @Flag(help: "Print how the query was carried out instead of its rows; with --json as one object.")
     var explain = false
 
     mutating func validate() throws {
         if csv, json || explain { throw ValidationError("--csv excludes --json and --explain") }
+        if spreadsheet, !csv { throw ValidationError("--spreadsheet is for --csv") }
     }
 
     func run() throws {
@@ -86,7 +90,8 @@ struct QueryCommand: ParsableCommand {
     ) throws -> QueryReport {
         var options = QueryOptions()
         options.progress = progress.update
-        let format: QueryFormat? = json ? .jsonLines : csv ? .delimited(.commas) : nil
+        let format: QueryFormat? =
+            json ? .jsonLines : csv ? .delimited(spreadsheet ? .spreadsheet : .commas) : nil
         var writer: any QueryWriter =
             if let format {
                 format.writer(plan, output, memoryLimit: options.memoryLimit)

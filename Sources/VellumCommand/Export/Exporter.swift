@@ -43,11 +43,11 @@ struct Exporter {
     }
 
     /// A row an object, under the names of all properties that any object has. Reads every value twice.
-    func writeCSV() throws -> Outcome {
+    func writeCSV(as text: DelimitedText) throws -> Outcome {
         let names = try propertyNames()
         var outcome = Outcome()
         guard !names.isEmpty || !entries.isEmpty else { return outcome }
-        try TerminalSafe.write(DelimitedText.commas.header(names), to: output)
+        try TerminalSafe.write(text.header(names), to: output)
         outcome.damaged = try forEachValue { key, value in
             guard let object = try object(key, value), let row = Self.row(of: object, under: names) else {
                 Narration.complain(
@@ -55,7 +55,7 @@ struct Exporter {
                 outcome.skipped += 1
                 return
             }
-            try TerminalSafe.write(DelimitedText.commas.row(row.map { $0?.encoded }), to: output)
+            try TerminalSafe.write(text.row(row.map { $0?.encoded }), to: output)
             outcome.exported += 1
         }
         return outcome
