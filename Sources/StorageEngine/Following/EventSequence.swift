@@ -39,6 +39,15 @@ public struct EventSequence: AsyncSequence, Sendable {
             return end(try await archive.follower.events(of: archive, from: first))
         }
 
+        /// As ``next()`` for who wants to know of changes of some keys only: the task sleeps through all others. What is returned
+        /// has such a change in it, or lost events; what came before it is passed over.
+        package mutating func next(concerning interest: KeyInterest?) async throws(StorageError)
+            -> EventBatch?
+        {
+            guard let first = begin() else { return nil }
+            return end(try await archive.follower.events(of: archive, from: first, concerning: interest))
+        }
+
         /// Unless it ends well, this was the last.
         private mutating func begin() -> UInt64? {
             defer { position = nil }

@@ -12,14 +12,22 @@ struct Following: Sendable {
 ///
 /// A subscriber that waits is a continuation and the number of the event that it wants next; it has no buffer, for the
 /// ring of its archive is one. So a slow subscriber holds up nobody and costs no memory: what it lets go by it is
-/// told the number of. All that wait for the same event share one reading of it.
+/// told the number of. All that wait for the same event share one reading of it. Who named the keys that it is interested in
+/// (``KeyInterest``) is passed over by the thread while others change, and its task isn't woken.
 ///
 /// The thread sleeps at the store's doorbell (``Doorbell``) and looks once a second whether all is still there, however
 /// many subscribers there are. Where it may not write, or has no doorbell, it looks twenty times a second instead. It
 /// ends within a second after the last subscriber has left.
 final class StoreFollower: Sendable {
     typealias Outcome = Result<EventBatch?, StorageError>
-    private typealias Subscriber = UnsafeContinuation<Outcome, Never>
+
+    private struct Subscriber {
+        let continuation: UnsafeContinuation<Outcome, Never>
+        /// `nil`: in everything.
+        let interest: KeyInterest?
+
+        func resume(returning outcome: Outcome) { continuation.resume(returning: outcome) }
+    }
 
     /// The subscribers of one archive that wait, by the event that they wait for and by their numbers.
     private struct Followed {
@@ -61,12 +69,17 @@ final class StoreFollower: Sendable {
 
     // MARK: Subscribers
 
-    /// The events of `archive` from `first` on, as soon as there are any; `nil` when the task is cancelled.
+    /// The events of `archive` from `first` on, as soon as there are any; `nil` when the task is cancelled. With an `interest` it
+    /// waits for the first that concern that, or were lost, and passes over those before.
     /// - Throws: `closed` when the archive or its store is closed or removed.
-    func events(of archive: Archive, from first: UInt64) async throws(StorageError) -> EventBatch? {
+    func events(
+        of archive: Archive, from first: UInt64, concerning interest: KeyInterest? = nil
+    ) async throws(StorageError) -> EventBatch? {
         let ticket = tickets.wrappingAdd(1, ordering: .relaxed).newValue
         let outcome = await withTaskCancellationHandler {
-            await withUnsafeContinuation { enter(ticket, archive, first, $0) }
+            await withUnsafeContinuation {
+                enter(ticket, archive, first, Subscriber(continuation: $0, interest: interest))
+            }
         } onCancel: {
             let subscriber = take(ticket, archive, first)
             subscriber?.resume(returning: .success(nil))
@@ -238,16 +251,20 @@ final class StoreFollower: Sendable {
     }
 
     private func deliver(_ batch: EventBatch, to number: UInt64, of id: ObjectIdentifier) {
-        let subscribers: [UInt64: Subscriber] = state.withLock { state in
-            guard let waiting = state.followed[id]?.waiting.removeValue(forKey: number) else { return [:] }
-            // The ring was begun anew, and has nothing yet: there they go on waiting.
-            if batch.events.isEmpty, batch.lost == 0 {
+        lazy var changed = ChangedKeys(batch)
+        // The ring was begun anew, and has nothing yet.
+        let isNothing = batch.events.isEmpty && batch.lost == 0
+        let concerned: [UInt64: Subscriber] = state.withLock { state in
+            guard var waiting = state.followed[id]?.waiting.removeValue(forKey: number) else { return [:] }
+            let concerned = waiting.filter { !isNothing && $1.interest.map { changed.concern($0) } ?? true }
+            for ticket in concerned.keys { waiting[ticket] = nil }
+            // The others go on waiting, for what comes next.
+            if !waiting.isEmpty {
                 state.followed[id]?.waiting[batch.next, default: [:]].merge(waiting) { $1 }
-                return [:]
             }
             if state.followed[id]?.waiting.isEmpty == true { state.followed[id] = nil }
-            return waiting
+            return concerned
         }
-        for subscriber in subscribers.values { subscriber.resume(returning: .success(batch)) }
+        for subscriber in concerned.values { subscriber.resume(returning: .success(batch)) }
     }
 }
