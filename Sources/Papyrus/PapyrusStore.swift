@@ -20,11 +20,17 @@ public struct PapyrusStore: Sendable {
     let journal = Journal()
 
     /// The store in a folder, which is made with the first object.
-    public init(url: URL) { core = StoreCore.at(url) }
+    public init(url: URL, logLevel: LogLevel = .error) { self.init(StoreCore.at(url), logLevel) }
 
     /// The store of the program: in `$VELLUM_STORE`, else in a folder with the program's name among the user's application data
     /// (`~/.local/share/PROGRAM/Papyrus`; on macOS in `~/Library/Application Support`).
-    public init() { core = StoreCore.ofProgram }
+    public init(logLevel: LogLevel = .error) { self.init(StoreCore.ofProgram, logLevel) }
+
+    private init(_ core: StoreCore, _ logLevel: LogLevel) {
+        self.core = core
+        journal.level = logLevel
+        core.report(to: journal)
+    }
 
     /// What is logged: errors, unless it is set. Copies of a store share it. Messages go through swift-log, which writes them to
     /// the standard error unless the program says otherwise.
@@ -59,7 +65,7 @@ public struct PapyrusStore: Sendable {
     }
 
     /// Saves all of these objects or, if one can't be, none. Of several with one identifier the last counts. Together they may
-    /// take 48 MB.
+    /// take 48 MB: more is logged and not saved, and ``ThrowingPapyrus/save(objects:)`` throws it.
     public nonisolated(nonsending) func save<Object: Papyrus>(objects: [Object]) async {
         await noting("save \(objects.count) objects of \(name(Object.self))") {
             try await throwing.save(objects: objects)
@@ -69,12 +75,12 @@ public struct PapyrusStore: Sendable {
     // MARK: Fetching
 
     /// The object with this identifier, to be fetched or observed.
-    public func object<Object: Papyrus, ID: LosslessStringConvertible>(
+    public func object<Object: Papyrus, ID: CustomStringConvertible>(
         id: ID, of type: Object.Type
     ) -> ObjectQuery<Object> { ObjectQuery(core: core, journal: journal, id: id) }
 
     /// The same where the type is known from what is done with it.
-    public func object<Object: Papyrus, ID: LosslessStringConvertible>(id: ID) -> ObjectQuery<Object> {
+    public func object<Object: Papyrus, ID: CustomStringConvertible>(id: ID) -> ObjectQuery<Object> {
         ObjectQuery(core: core, journal: journal, id: id)
     }
 
@@ -91,7 +97,7 @@ public struct PapyrusStore: Sendable {
     }
 
     /// Deletes the object with this identifier.
-    public nonisolated(nonsending) func delete<Object: Papyrus, ID: LosslessStringConvertible>(
+    public nonisolated(nonsending) func delete<Object: Papyrus, ID: CustomStringConvertible>(
         id: ID, of type: Object.Type
     ) async {
         await noting("delete an object of \(name(type))") { try await throwing.delete(id: id, of: type) }
@@ -130,7 +136,8 @@ public struct PapyrusStore: Sendable {
     // MARK: Merging
 
     /// Saves the objects, and deletes all others of their type: the collection is theirs from one moment to the next. Objects that
-    /// were there already keep their places in it. They and those that go may take 48 MB together.
+    /// were there already keep their places in it. They and those that go may take 48 MB together: more is logged and not merged, and
+    /// ``ThrowingPapyrus/merge(with:)`` throws it.
     ///
     /// Of two merges one comes after the other. What is saved otherwise while a merge is under way counts as saved after it.
     public nonisolated(nonsending) func merge<Object: Papyrus>(with objects: [Object]) async {

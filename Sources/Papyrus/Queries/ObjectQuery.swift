@@ -7,7 +7,7 @@ extension PapyrusStore {
         let journal: Journal
         let key: String
 
-        init<ID: LosslessStringConvertible>(core: StoreCore, journal: Journal, id: ID) {
+        init<ID: CustomStringConvertible>(core: StoreCore, journal: Journal, id: ID) {
             self.core = core
             self.journal = journal
             key = StoredType.of(Object.self).key(of: id)
@@ -26,14 +26,14 @@ extension PapyrusStore {
 
         // MARK: Observing
 
-        /// The object as it is now, and again after each change of it or of what it holds in relations, by whatever process. Changes
+        /// The object as it is now, with this call, and again after each change of it or of what it holds in relations, by whatever process. Changes
         /// that come quicker than the loop takes them are taken together.
         ///
         /// Throws `notFound` when there is no such object, at first or any more, `invalidSchema`, and what the store refuses. Ends
         /// with its task, or when nobody has it any more.
         public func stream() -> AsyncThrowingStream<Object, any Error> { observation().stream() }
 
-        /// As ``stream()``. What the store refuses is logged, and tried again.
+        /// As ``stream()``, from each subscription on. What the store refuses is logged, and tried again.
         public func publisher() -> AnyPublisher<Object, PapyrusStore.QueryError> {
             observation().publisher { error in
                 if let error = error as? PapyrusStore.QueryError { return error }
@@ -42,9 +42,24 @@ extension PapyrusStore {
             }
         }
 
-        private func observation() -> Observation<Object> { Observation(core: core) { try read($0) } }
+        /// One object is read at once: that costs less than to keep everything as it is.
+        private func observation() -> Observation<Object> {
+            Observation(core: core) { view in
+                let reading = Result {
+                    guard let view else { throw PapyrusStore.QueryError.notFound }
+                    return try read(view)
+                }
+                return { try reading.get() }
+            }
+        }
 
         // MARK: Reading
+
+        private var interest: KeyInterest {
+            var interest = KeyInterest()
+            interest.insert(key: key)
+            return interest
+        }
 
         private func read(_ view: ArchiveView) throws -> Reading<Object> {
             for _ in 0..<10 {
@@ -68,8 +83,11 @@ extension PapyrusStore {
                 let object = try loader.object(Object.self, of: entry)
                 return Reading(
                     value: object, versions: [SeenEntry(key: key, sequence: entry.sequence)] + loader.related,
-                    prefixes: loader.relatedPrefixes.union([key]))
+                    interest: loader.interest(besides: interest))
             }
         }
     }
 }
+
+/// The name that the published library has for ``PapyrusStore/ObjectQuery``.
+public typealias ObjectQuery<Object: Papyrus> = PapyrusStore.ObjectQuery<Object>
