@@ -102,6 +102,7 @@ open class Nest: @unchecked Sendable {
             if let old = locked({ table.remove(key) }) { gone.append(old) }
             noting { try stored.remove(key, isLikely: true) }
         }
+        hasFreed()
     }
 
     // MARK: Clearing
@@ -127,7 +128,7 @@ open class Nest: @unchecked Sendable {
             }
             noting { try stored.removeAll(ofOwner: owner) }
         }
-        if owner == nil { MemoryReturn.giveBack() }
+        hasFreed()
     }
 
     /// Removes what has expired, in each place by its own time: an item whose time in memory is over stays on disk. That
@@ -180,8 +181,9 @@ open class Nest: @unchecked Sendable {
         }
     }
 
-    /// What the last call that couldn't read or change what is on disk was told; `nil`: none was. One line.
-    public var lastProblem: String? { locked { failure } }
+    /// What the last call that couldn't read or change what is on disk was told, or what was found damaged when the disk's archive
+    /// was opened, of which no call can say that it is missing; `nil`: nothing. One line.
+    public var lastProblem: String? { locked { failure } ?? stored.damage }
 
     /// How many items are in memory.
     public var countInMemory: Int { locked { table.count } }
@@ -273,10 +275,13 @@ open class Nest: @unchecked Sendable {
         let now = NestClock.now()
         // Some at a time: others get at the lock in between, and what the items' owners do when they go is none of its business.
         while let gone = locked({ table.removeExpired(now, most: 1_024) }) { count += gone.count }
-        if count > 0 {
-            locked { table.shrink() }
-            sweeper.hasFreed(count)
-        }
+        if count > 0 { hasFreed() }
         return locked { table.nextMoment }
+    }
+
+    /// Items have gone.
+    private func hasFreed() {
+        locked { table.shrink() }
+        MemoryReturn.plan()
     }
 }
