@@ -21,7 +21,7 @@ enum MemoryReturn {
     private static let delay: Int64 = 500_000_000
 
     /// Does it some time after this call: once for all items that go until then. To look for free memory costs in proportion to all
-    /// that the program has, so no more than a hundredth of a core's time goes into it.
+    /// that the program has, so no more than a fiftieth of a core's time goes into it.
     static func plan() {
         guard let trim else { return }
         let wait: Int64? = state.withLock { state in
@@ -33,11 +33,18 @@ enum MemoryReturn {
         queue.asyncAfter(deadline: .now() + .nanoseconds(Int(wait))) {
             // What goes from now on may be too late for this time.
             state.withLock { $0.isPlanned = false }
-            let start = NestClock.now()
+            let start = processorTime()
             _ = trim(0)
-            let end = NestClock.now()
-            state.withLock { $0.earliest = end + 100 * (end - start) }
+            let cost = processorTime() - start
+            state.withLock { $0.earliest = NestClock.now() + 50 * cost }
         }
+    }
+
+    /// What this thread has had, in nanoseconds: on a busy machine it takes longer, and costs no more.
+    private static func processorTime() -> Int64 {
+        var time = timespec()
+        clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time)
+        return Int64(time.tv_sec) * 1_000_000_000 + Int64(time.tv_nsec)
     }
     #else
     static func plan() {}
