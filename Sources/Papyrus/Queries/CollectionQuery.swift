@@ -68,7 +68,8 @@ extension PapyrusStore {
             observation(leavingOut: false).stream()
         }
 
-        /// As ``stream()``, from each subscription on; what can't be read is left out and logged, and where nothing can be read that is tried again.
+        /// As ``stream()``, from each subscription on; what can't be read is left out and logged, and where nothing can
+        /// be read that is tried again.
         public func publisher() -> AnyPublisher<[Object], Never> {
             let observation = observation(leavingOut: true)
             return observation.publisher { error in

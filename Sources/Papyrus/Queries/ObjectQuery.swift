@@ -26,8 +26,8 @@ extension PapyrusStore {
 
         // MARK: Observing
 
-        /// The object as it is now, with this call, and again after each change of it or of what it holds in relations, by whatever process. Changes
-        /// that come quicker than the loop takes them are taken together.
+        /// The object as it is now, with this call, and again after each change of it or of what it holds in relations, by
+        /// whatever process. Changes that come quicker than the loop takes them are taken together.
         ///
         /// Throws `notFound` when there is no such object, at first or any more, `invalidSchema`, and what the store refuses. Ends
         /// with its task, or when nobody has it any more.
