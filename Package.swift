@@ -181,8 +181,8 @@ let package = Package(
         .testTarget(
             name: "VellumCommandTests",
             dependencies: [
-                "VellumCommand", "StoreInspection", "StorageEngine", "ArchiveQuery", "CBOR", "Cities",
-                "TestSupport",
+                "VellumCommand", "StoreInspection", "StorageEngine", "ArchiveQuery", "CBOR", "Nest",
+                "Papyrus", "Cities", "TestSupport",
             ],
             swiftSettings: strict),
         // The user's package of the tutorial, which the soak builds as one.

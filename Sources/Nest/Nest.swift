@@ -104,6 +104,7 @@ open class Nest: @unchecked Sendable {
             if let old = locked({ table.remove(key) }) { gone.append(old) }
             noting { try stored.remove(key, isLikely: true) }
         }
+        hasFreed()
     }
 
     // MARK: Clearing
@@ -129,7 +130,7 @@ open class Nest: @unchecked Sendable {
             }
             noting { try stored.removeAll(ofOwner: owner) }
         }
-        if owner == nil { MemoryReturn.giveBack() }
+        hasFreed()
     }
 
     /// Removes expired items, in memory and on disk each by its own time: an item whose time in memory is over
@@ -182,8 +183,9 @@ open class Nest: @unchecked Sendable {
         }
     }
 
-    /// The latest failure to read or change items on disk, in one line; `nil` if there was none.
-    public var lastProblem: String? { locked { failure } }
+    /// The latest failure to read or change items on disk, in one line; `nil` if there was none. Also damage that was found
+    /// when the archive on disk was opened: no single call can report the items that it cost.
+    public var lastProblem: String? { locked { failure } ?? stored.damage }
 
     /// The number of items in memory.
     public var countInMemory: Int { locked { table.count } }
@@ -275,10 +277,13 @@ open class Nest: @unchecked Sendable {
         let now = NestClock.now()
         // Some at a time: others get at the lock in between, and what the items' owners do when they go is none of its business.
         while let gone = locked({ table.removeExpired(now, most: 1_024) }) { count += gone.count }
-        if count > 0 {
-            locked { table.shrink() }
-            sweeper.hasFreed(count)
-        }
+        if count > 0 { hasFreed() }
         return locked { table.nextMoment }
+    }
+
+    /// Items have gone.
+    private func hasFreed() {
+        locked { table.shrink() }
+        MemoryReturn.plan()
     }
 }

@@ -20,11 +20,17 @@ public struct PapyrusStore: Sendable {
     let journal = Journal()
 
     /// The store in a folder, which is created with the first object.
-    public init(url: URL) { core = StoreCore.at(url) }
+    public init(url: URL, logLevel: LogLevel = .error) { self.init(StoreCore.at(url), logLevel) }
 
     /// The program's own store: in `$VELLUM_STORE`, otherwise in a folder with the program's name in the user's
     /// application data (`~/.local/share/PROGRAM/Papyrus`; on macOS in `~/Library/Application Support`).
-    public init() { core = StoreCore.ofProgram }
+    public init(logLevel: LogLevel = .error) { self.init(StoreCore.ofProgram, logLevel) }
+
+    private init(_ core: StoreCore, _ logLevel: LogLevel) {
+        self.core = core
+        journal.level = logLevel
+        core.report(to: journal)
+    }
 
     /// What is logged; errors by default. Copies of a store share it. Messages go to swift-log, which writes them
     /// to standard error unless the program configures it otherwise.
@@ -59,7 +65,7 @@ public struct PapyrusStore: Sendable {
     }
 
     /// Saves all of these objects, or none if one can't be saved. Of several with the same identifier the last
-    /// counts. They may take 48 MB together.
+    /// counts. They may take 48 MB together: more is logged and not saved; ``ThrowingPapyrus/save(objects:)`` throws.
     public nonisolated(nonsending) func save<Object: Papyrus>(objects: [Object]) async {
         await noting("save \(objects.count) objects of \(name(Object.self))") {
             try await throwing.save(objects: objects)
@@ -69,12 +75,12 @@ public struct PapyrusStore: Sendable {
     // MARK: Fetching
 
     /// The object with this identifier, to be fetched or observed.
-    public func object<Object: Papyrus, ID: LosslessStringConvertible>(
+    public func object<Object: Papyrus, ID: CustomStringConvertible>(
         id: ID, of type: Object.Type
     ) -> ObjectQuery<Object> { ObjectQuery(core: core, journal: journal, id: id) }
 
     /// The same, with the type inferred from the context.
-    public func object<Object: Papyrus, ID: LosslessStringConvertible>(id: ID) -> ObjectQuery<Object> {
+    public func object<Object: Papyrus, ID: CustomStringConvertible>(id: ID) -> ObjectQuery<Object> {
         ObjectQuery(core: core, journal: journal, id: id)
     }
 
@@ -91,7 +97,7 @@ public struct PapyrusStore: Sendable {
     }
 
     /// Deletes the object with this identifier.
-    public nonisolated(nonsending) func delete<Object: Papyrus, ID: LosslessStringConvertible>(
+    public nonisolated(nonsending) func delete<Object: Papyrus, ID: CustomStringConvertible>(
         id: ID, of type: Object.Type
     ) async {
         await noting("delete an object of \(name(type))") { try await throwing.delete(id: id, of: type) }
@@ -131,7 +137,8 @@ public struct PapyrusStore: Sendable {
     // MARK: Merging
 
     /// Saves the objects and deletes all others of their type, atomically. Objects that exist already keep their
-    /// places in the collection. The saved and the deleted objects may take 48 MB together.
+    /// places in the collection. The saved and the deleted objects may take 48 MB together: more is logged and not merged;
+    /// ``ThrowingPapyrus/merge(with:)`` throws.
     ///
     /// Concurrent merges run one after the other. Other saves during a merge count as made after it.
     public nonisolated(nonsending) func merge<Object: Papyrus>(with objects: [Object]) async {

@@ -33,7 +33,7 @@ public struct ThrowingPapyrus: Sendable {
     }
 
     /// As ``PapyrusStore/delete(id:of:)``.
-    public nonisolated(nonsending) func delete<Object: Papyrus, ID: LosslessStringConvertible>(
+    public nonisolated(nonsending) func delete<Object: Papyrus, ID: CustomStringConvertible>(
         id: ID, of type: Object.Type
     ) async throws { try await delete([StoredType.of(type).key(of: id)]) }
 

@@ -58,8 +58,11 @@ extension PapyrusStore {
 
         // MARK: Observing
 
-        /// The objects now, and again after each change by any process: an object, or a related one, was added,
-        /// deleted or updated. Changes that come faster than the loop runs are combined.
+        /// The objects as of this call, and again after each change by any process: an object, or a related one, was added,
+        /// deleted or updated. Changes that come faster than the loop runs are combined: after a save and a deletion it may
+        /// return only what is left.
+        ///
+        /// The call reads the store's index, some 50 ns an entry; objects are decoded later, on another thread.
         ///
         /// Throws `invalidSchema` if a value can't be decoded, and errors of the store. Ends with its task, or when
         /// it is no longer referenced.
@@ -67,8 +70,8 @@ extension PapyrusStore {
             observation(leavingOut: false).stream()
         }
 
-        /// As ``stream()``, but values that can't be decoded are left out and logged, and failed readings are
-        /// retried.
+        /// As ``stream()``, from each subscription on, but values that can't be decoded are left out and logged, and failed
+        /// readings are retried.
         public func publisher() -> AnyPublisher<[Object], Never> {
             let observation = observation(leavingOut: true)
             return observation.publisher { error in
@@ -78,10 +81,21 @@ extension PapyrusStore {
         }
 
         private func observation(leavingOut: Bool) -> Observation<[Object]> {
-            Observation(core: core) { view in try read(view.snapshot(), leavingOut: leavingOut) }
+            Observation(core: core) { view in
+                guard let entries = try view?.snapshot() else {
+                    return { Reading(value: [], versions: [], interest: interest) }
+                }
+                return { try read(entries, leavingOut: leavingOut) }
+            }
         }
 
         // MARK: Reading
+
+        private var interest: KeyInterest {
+            var interest = KeyInterest()
+            interest.insert(prefix: StoredType.of(Object.self).prefix)
+            return interest
+        }
 
         private func read(_ entries: SnapshotEntries, leavingOut: Bool) throws -> Reading<[Object]> {
             let stored = StoredType.of(Object.self)
@@ -117,7 +131,10 @@ extension PapyrusStore {
             if let order { try objects.sort(by: order) }
             return Reading(
                 value: objects, versions: versions + loader.related,
-                prefixes: loader.relatedPrefixes.union([stored.prefix]))
+                interest: loader.interest(besides: interest))
         }
     }
 }
+
+/// The name that the published library has for ``PapyrusStore/CollectionQuery``.
+public typealias CollectionQuery<Object: Papyrus> = PapyrusStore.CollectionQuery<Object>

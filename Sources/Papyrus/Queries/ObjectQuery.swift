@@ -7,7 +7,7 @@ extension PapyrusStore {
         let journal: Journal
         let key: String
 
-        init<ID: LosslessStringConvertible>(core: StoreCore, journal: Journal, id: ID) {
+        init<ID: CustomStringConvertible>(core: StoreCore, journal: Journal, id: ID) {
             self.core = core
             self.journal = journal
             key = StoredType.of(Object.self).key(of: id)
@@ -26,14 +26,14 @@ extension PapyrusStore {
 
         // MARK: Observing
 
-        /// The object now, and again after each change of it or of its related objects by any process. Changes that
-        /// come faster than the loop runs are combined.
+        /// The object as of this call, and again after each change of it or of its related objects by any process. Changes
+        /// that come faster than the loop runs are combined.
         ///
         /// Throws `notFound` if the object doesn't exist or is deleted, `invalidSchema`, and errors of the store.
         /// Ends with its task, or when it is no longer referenced.
         public func stream() -> AsyncThrowingStream<Object, any Error> { observation().stream() }
 
-        /// As ``stream()``, but errors of the store are logged, and the reading is retried.
+        /// As ``stream()``, from each subscription on, but errors of the store are logged, and the reading is retried.
         public func publisher() -> AnyPublisher<Object, PapyrusStore.QueryError> {
             observation().publisher { error in
                 if let error = error as? PapyrusStore.QueryError { return error }
@@ -42,9 +42,24 @@ extension PapyrusStore {
             }
         }
 
-        private func observation() -> Observation<Object> { Observation(core: core) { try read($0) } }
+        /// One object is read at once: that costs less than to keep everything as it is.
+        private func observation() -> Observation<Object> {
+            Observation(core: core) { view in
+                let reading = Result {
+                    guard let view else { throw PapyrusStore.QueryError.notFound }
+                    return try read(view)
+                }
+                return { try reading.get() }
+            }
+        }
 
         // MARK: Reading
+
+        private var interest: KeyInterest {
+            var interest = KeyInterest()
+            interest.insert(key: key)
+            return interest
+        }
 
         private func read(_ view: ArchiveView) throws -> Reading<Object> {
             for _ in 0..<10 {
@@ -68,8 +83,11 @@ extension PapyrusStore {
                 let object = try loader.object(Object.self, of: entry)
                 return Reading(
                     value: object, versions: [SeenEntry(key: key, sequence: entry.sequence)] + loader.related,
-                    prefixes: loader.relatedPrefixes.union([key]))
+                    interest: loader.interest(besides: interest))
             }
         }
     }
 }
+
+/// The name that the published library has for ``PapyrusStore/ObjectQuery``.
+public typealias ObjectQuery<Object: Papyrus> = PapyrusStore.ObjectQuery<Object>

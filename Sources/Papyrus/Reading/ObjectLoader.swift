@@ -30,7 +30,7 @@ final class ObjectLoader: @unchecked Sendable {
     /// What relations asked for.
     private(set) var related: [SeenEntry] = []
     /// What the keys of all related objects begin with.
-    private(set) var relatedPrefixes: Set<String> = []
+    private var relatedPrefixes: Set<String> = []
 
     private static let key = CodingUserInfoKey(rawValue: "vellum.papyrus.loader")
 
@@ -46,6 +46,11 @@ final class ObjectLoader: @unchecked Sendable {
         // The decoder holds this.
         defer { decoder.userInfo = [:] }
         return try body()
+    }
+
+    /// What was asked for depends on these keys, and on those of all types that relations lead to.
+    func interest(besides own: KeyInterest) -> KeyInterest {
+        relatedPrefixes.reduce(into: own) { $0.insert(prefix: $1) }
     }
 
     /// The object of an entry.

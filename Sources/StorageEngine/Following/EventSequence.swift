@@ -46,6 +46,15 @@ public struct EventSequence: AsyncSequence, Sendable {
             return end(try await archive.follower.events(of: archive, from: first))
         }
 
+        /// Like ``next()``, for a subscriber that is interested in some keys only: the task sleeps through all other changes.
+        /// The returned batch contains such a change, or lost events; earlier events are skipped.
+        package mutating func next(concerning interest: KeyInterest?) async throws(StorageError)
+            -> EventBatch?
+        {
+            guard let first = begin() else { return nil }
+            return end(try await archive.follower.events(of: archive, from: first, concerning: interest))
+        }
+
         /// The number to ask for. Unless ``end(_:)`` sets another one, the iteration is over.
         private mutating func begin() -> UInt64? {
             defer { position = nil }

@@ -12,14 +12,22 @@ struct Following: Sendable {
 ///
 /// A waiting subscriber is a continuation and the number of its next event. It has no buffer, because the archive's
 /// ring is one. So a slow subscriber delays no one and costs no memory; it is told how many events it lost. All
-/// subscribers that wait for the same event share one reading of it.
+/// subscribers that wait for the same event share one reading of it. A subscriber that named the keys that it is
+/// interested in (``KeyInterest``) isn't woken when others change.
 ///
 /// The thread sleeps at the store's doorbell (``Doorbell``) and checks once a second whether the archives still exist,
 /// however many subscribers there are. If it may not write, or has no doorbell, it polls twenty times a second instead.
 /// It ends within a second after the last subscriber has left.
 final class StoreFollower: Sendable {
     typealias Outcome = Result<EventBatch?, StorageError>
-    private typealias Subscriber = UnsafeContinuation<Outcome, Never>
+
+    private struct Subscriber {
+        let continuation: UnsafeContinuation<Outcome, Never>
+        /// `nil`: in everything.
+        let interest: KeyInterest?
+
+        func resume(returning outcome: Outcome) { continuation.resume(returning: outcome) }
+    }
 
     /// The waiting subscribers of one archive, by the event that they wait for and by ticket.
     private struct Followed {
@@ -61,12 +69,17 @@ final class StoreFollower: Sendable {
 
     // MARK: Subscribers
 
-    /// The events of `archive` from `first` on, as soon as there are any; `nil` if the task is cancelled.
+    /// The events of `archive` from `first` on, as soon as there are any; `nil` if the task is cancelled. With an `interest`
+    /// it waits for the first events that concern it, or were lost, and skips those before.
     /// - Throws: `closed` if the archive or its store is closed or removed.
-    func events(of archive: Archive, from first: UInt64) async throws(StorageError) -> EventBatch? {
+    func events(
+        of archive: Archive, from first: UInt64, concerning interest: KeyInterest? = nil
+    ) async throws(StorageError) -> EventBatch? {
         let ticket = tickets.wrappingAdd(1, ordering: .relaxed).newValue
         let outcome = await withTaskCancellationHandler {
-            await withUnsafeContinuation { enter(ticket, archive, first, $0) }
+            await withUnsafeContinuation {
+                enter(ticket, archive, first, Subscriber(continuation: $0, interest: interest))
+            }
         } onCancel: {
             let subscriber = take(ticket, archive, first)
             subscriber?.resume(returning: .success(nil))
@@ -238,16 +251,20 @@ final class StoreFollower: Sendable {
     }
 
     private func deliver(_ batch: EventBatch, to number: UInt64, of id: ObjectIdentifier) {
-        let subscribers: [UInt64: Subscriber] = state.withLock { state in
-            guard let waiting = state.followed[id]?.waiting.removeValue(forKey: number) else { return [:] }
-            // The ring was restarted and is still empty: they continue to wait there.
-            if batch.events.isEmpty, batch.lost == 0 {
+        lazy var changed = ChangedKeys(batch)
+        // The ring was begun anew, and has nothing yet.
+        let isNothing = batch.events.isEmpty && batch.lost == 0
+        let concerned: [UInt64: Subscriber] = state.withLock { state in
+            guard var waiting = state.followed[id]?.waiting.removeValue(forKey: number) else { return [:] }
+            let concerned = waiting.filter { !isNothing && $1.interest.map { changed.concern($0) } ?? true }
+            for ticket in concerned.keys { waiting[ticket] = nil }
+            // The others go on waiting, for what comes next.
+            if !waiting.isEmpty {
                 state.followed[id]?.waiting[batch.next, default: [:]].merge(waiting) { $1 }
-                return [:]
             }
             if state.followed[id]?.waiting.isEmpty == true { state.followed[id] = nil }
-            return waiting
+            return concerned
         }
-        for subscriber in subscribers.values { subscriber.resume(returning: .success(batch)) }
+        for subscriber in concerned.values { subscriber.resume(returning: .success(batch)) }
     }
 }
