@@ -24,7 +24,7 @@ extension Archive {
         let prepared = try PreparedBatch(batch, ifUnchanged: seen, engine)
         guard let results = try engine.applyMakingRoom(prepared) else { return nil }
         if prepared.hasDeadlines { try engine.beginHousekeeping() }
-        try engine.settle()
+        try engine.finishChange()
         return results
     }
 }

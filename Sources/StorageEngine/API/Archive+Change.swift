@@ -103,7 +103,7 @@ extension Archive {
         }
         let outcome = try result.get()
         if attributes?.lifetime != nil { try engine.beginHousekeeping() }
-        try engine.settle()
+        try engine.finishChange()
         return outcome
     }
 
@@ -122,7 +122,7 @@ extension Archive {
             }
         }
         let isStored = try result.get()
-        try engine.settle()
+        try engine.finishChange()
         return isStored
     }
 

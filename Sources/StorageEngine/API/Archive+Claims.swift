@@ -1,9 +1,9 @@
 /// An exclusive, machine-wide claim on a key, for example while computing its value. Released with its last reference
 /// or when the process ends.
 package final class KeyClaim: Sendable {
-    private let file: OpenFile
+    private let file: FileDescriptor
 
-    fileprivate init(_ file: OpenFile) { self.file = file }
+    fileprivate init(_ file: FileDescriptor) { self.file = file }
 }
 
 extension Archive {

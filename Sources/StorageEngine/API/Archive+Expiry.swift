@@ -14,7 +14,7 @@ extension Archive {
                 of: key, to: ArchiveEngine.deadline(in: lifetime), ifSequence: nil, cause: .request)
                 == .deleted
         }
-        try engine.settle()
+        try engine.finishChange()
         return isThere
     }
 
@@ -23,13 +23,13 @@ extension Archive {
     /// has passed, else a walk over the index.
     @discardableResult
     public func removeExpired() throws(StorageError) -> Removal {
-        try settled { (engine) throws(StorageError) in try engine.removeExpired() }
+        try finishingChange { (engine) throws(StorageError) in try engine.removeExpired() }
     }
 
     /// Deletes the entries whose last access was longer ago than `interval` (S6). Costs a walk over the index.
     @discardableResult
     public func deleteIdle(longerThan interval: Duration) throws(StorageError) -> Removal {
-        try settled { (engine) throws(StorageError) in try engine.removeIdle(longerThan: interval) }
+        try finishingChange { (engine) throws(StorageError) in try engine.removeIdle(longerThan: interval) }
     }
 
     /// Deletes the entries of an owner, including damaged ones. Costs a walk over the index.
@@ -37,16 +37,17 @@ extension Archive {
     @discardableResult
     public func deleteEntries(ofOwner owner: String) throws(StorageError) -> Removal {
         try EntryAttributes.checkNotEmpty(owner: owner)
-        return try settled { (engine) throws(StorageError) in try engine.removeEntries(ofOwner: owner) }
+        return try finishingChange { (engine) throws(StorageError) in try engine.removeEntries(ofOwner: owner)
+        }
     }
 
     /// Makes the change as durable as the archive's level requires, and does the housekeeping that it left over.
-    func settled<Value>(
+    func finishingChange<Value>(
         _ change: (ArchiveEngine) throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
         let engine = try engine()
         let value = try change(engine)
-        try engine.settle()
+        try engine.finishChange()
         return value
     }
 }

@@ -33,7 +33,7 @@ extension Archive {
 
     /// Like ``put(_:forKey:encoding:attributes:)`` or ``update(_:forKey:encoding:attributes:)``. Returns the version to
     /// pass to ``access(_:)`` as long as the object is kept in memory.
-    package func putToHold(
+    package func putAndHold(
         _ value: UnsafeRawBufferPointer, forKey key: HashedKey, encoding: ValueEncoding,
         attributes: EntryAttributes, keepsCreation: Bool
     ) throws(StorageError) -> HeldEntry {
@@ -43,7 +43,7 @@ extension Archive {
                 value: value, encoding: encoding, keepsCreation: keepsCreation, traits: traits)
             return try engine.putMakingRoom(request, key: key.bytes, tag: key.tag)
         }
-        try engine.settle()
+        try engine.finishChange()
         return held
     }
 
@@ -55,20 +55,20 @@ extension Archive {
         let held = try attributes.withTraits { (traits) throws(StorageError) in
             try engine.putInMemoryOnly(bytes: bytes, key: key.bytes, tag: key.tag, traits: traits)
         }
-        try engine.settle()
+        try engine.finishChange()
         return held
     }
 
     /// Counts a value that could not be stored, and publishes an event with the cause.
-    package func noteRejection(
+    package func reportRejection(
         of key: HashedKey, bytes: Int, _ cause: EventCause
     ) throws(StorageError) {
-        try engine().noteRejection(key.bytes, tag: key.tag, bytes: bytes, cause)
+        try engine().reportRejection(key.bytes, tag: key.tag, bytes: bytes, cause)
     }
 
     /// Publishes an event about a value that can't be decoded as the requested type. The value stays.
-    package func noteUndecodable(_ key: HashedKey) throws(StorageError) {
-        try engine().noteEvent(.rejection, .undecodable, key.bytes, tag: key.tag, bytes: 0)
+    package func reportUndecodable(_ key: HashedKey) throws(StorageError) {
+        try engine().publishEvent(.rejection, .undecodable, key.bytes, tag: key.tag, bytes: 0)
     }
 
     // MARK: Reading
@@ -85,7 +85,7 @@ extension Archive {
         try withExtendedLifetime(engine) { () throws(StorageError) in
             engine.processSlot?.addMiss()
             guard let entry = try engine.find(key.bytes, tag: key.tag) else { return }
-            defer { engine.letGo(entry) }
+            defer { engine.unpin(entry) }
             if engine.isExpired(entry) { engine.removeIfExpired(entry, tag: key.tag) }
         }
     }
@@ -138,7 +138,7 @@ extension Archive {
     package func hold(_ held: HeldEntry, bytes: Int) throws(StorageError) {
         let engine = try engine()
         engine.setHeld(held, true)
-        engine.notePromotion(of: held, bytes: bytes)
+        engine.publishPromotion(of: held, bytes: bytes)
     }
 
     /// Marks an entry that was just recorded as held by this process' memory.
@@ -146,7 +146,7 @@ extension Archive {
 
     /// The object left this process' memory: clears the mark. If the entry is gone, its slot may belong to another
     /// entry, whose mark must stay.
-    package func letGo(_ held: HeldEntry, forKey key: String) throws(StorageError) {
+    package func release(_ held: HeldEntry, forKey key: String) throws(StorageError) {
         let engine = try engine()
         if engine.state(of: held) == .current { return engine.setHeld(held, false) }
         try withHashed(key) { (key) throws(StorageError) in
@@ -166,13 +166,13 @@ extension Archive {
     package func setMemoryUse(bytes: UInt64) throws(StorageError) { try engine().setMemoryUse(bytes: bytes) }
 
     /// Most bytes that the values in this process' memory tier may take: the current limit of all processes.
-    package func memoryLimit() throws(StorageError) -> UInt64 { try engine().look { $0.memoryLimit } }
+    package func memoryLimit() throws(StorageError) -> UInt64 { try engine().withIndex { $0.memoryLimit } }
 
     /// Most bytes that the values on disk may take: the current limit of all processes. `nil`: no limit.
-    package func diskLimit() throws(StorageError) -> UInt64? { try engine().look { $0.diskLimit } }
+    package func diskLimit() throws(StorageError) -> UInt64? { try engine().withIndex { $0.diskLimit } }
 
     /// Sum of the sizes of all values on disk, in bytes.
-    package func diskBytes() throws(StorageError) -> UInt64 { try engine().look { $0.valueBytes } }
+    package func diskBytes() throws(StorageError) -> UInt64 { try engine().withIndex { $0.valueBytes } }
 
     /// Number of entries, including those that only a living process' memory holds, without expired ones. Reads only
     /// the header of the index, unless a process ended without closing.
@@ -181,5 +181,5 @@ extension Archive {
     }
 
     /// A counter that every change by any process increases.
-    package func changeMark() throws(StorageError) -> UInt64 { try engine().look { $0.head.raw } }
+    package func changeMark() throws(StorageError) -> UInt64 { try engine().withIndex { $0.head.raw } }
 }

@@ -19,7 +19,7 @@ extension Archive {
             throw .wrongKind(archive: name, kind: engine.kind, operation: "append")
         }
         let number = try engine.appendMessage(bytes)
-        try engine.settle()
+        try engine.finishChange()
         return number
     }
 

@@ -20,7 +20,7 @@ extension Store {
         let slash = path.utf8.lastIndex(of: UInt8(ascii: "/"))
         let folder = slash.map { String(path[...$0]) } ?? "./"
         return [folder, folder + ".."].contains { folder in
-            (try? OpenFile.folder(at: folder).hasEntry(named: StoreMarker.fileName)) ?? false
+            (try? FileDescriptor.folder(at: folder).hasEntry(named: StoreMarker.fileName)) ?? false
         }
     }
 
@@ -31,7 +31,7 @@ extension Store {
     package var isInItsPlace: Bool {
         guard isPresent else { return false }
         do throws(StorageError) {
-            return try OpenFile.folder(at: path).status().number == folder.status().number
+            return try FileDescriptor.folder(at: path).status().number == folder.status().number
         } catch {
             switch error {
             case .system(_, _, SystemCode.missing), .system(_, _, SystemCode.notAFolder): return false

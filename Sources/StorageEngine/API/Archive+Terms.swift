@@ -11,7 +11,7 @@ package struct KeptTerms: OptionSet, Sendable, Hashable {
 
 /// Updates that keep an entry's terms. The deadline is copied from the index, so repeated updates never shift it.
 extension Archive {
-    /// Like ``putToHold(_:forKey:encoding:attributes:keepsCreation:)`` for an update, but only if the entry's sequence
+    /// Like ``putAndHold(_:forKey:encoding:attributes:keepsCreation:)`` for an update, but only if the entry's sequence
     /// is `sequence`, or, with `nil`, if there is no entry. Otherwise returns `nil` and stores nothing. Terms in `kept`
     /// stay; the others come from `attributes`. With `value` nil it records `bytes` in memory only, like
     /// ``recordInMemoryOnly(_:bytes:attributes:)``.
@@ -31,7 +31,7 @@ extension Archive {
             return try engine.put(
                 request, key: key.bytes, ifSequence: sequence, keepsTraits: false, seesMemory: true)
         }
-        try engine.settle()
+        try engine.finishChange()
         return held
     }
 }

@@ -8,7 +8,7 @@ extension Archive {
     public func carryOut(
         _ action: PlannedAction, on entries: [PlannedEntry], progress: (Int) -> Bool = { _ in true }
     ) throws(StorageError) -> PlanOutcome {
-        try settled { (engine) throws(StorageError) in
+        try finishingChange { (engine) throws(StorageError) in
             try engine.carryOut(action, on: entries, progress: progress)
         }
     }
@@ -20,7 +20,7 @@ extension Archive {
     /// On a full disk the deletion can't be logged entry by entry. Then it is final like ``deleteAll()``, frees the
     /// space, and ``PlanOutcome/action`` is `nil`.
     public func deleteAllReversibly() throws(StorageError) -> PlanOutcome {
-        try settled { (engine) throws(StorageError) in
+        try finishingChange { (engine) throws(StorageError) in
             let before = Removal(entries: engine.index.entryCount, bytes: engine.index.valueBytes)
             do throws(StorageError) {
                 return try engine.deleteAllReversibly()
@@ -62,6 +62,6 @@ extension Archive {
     public func undo(
         _ action: ReversibleAction.ID? = nil, progress: (Double) -> Bool = { _ in true }
     ) throws(StorageError) -> UndoOutcome? {
-        try settled { (engine) throws(StorageError) in try engine.undo(action, progress: progress) }
+        try finishingChange { (engine) throws(StorageError) in try engine.undo(action, progress: progress) }
     }
 }

@@ -22,7 +22,7 @@ public final class Archive: Sendable {
     /// Name of the archive in its store.
     public let name: String
     let mode: AccessMode
-    private let store: OpenFile
+    private let store: FileDescriptor
     private let options: StoreOptions
     /// Waits for events on behalf of all tasks that follow an archive of this store.
     let follower: StoreFollower
@@ -38,7 +38,7 @@ public final class Archive: Sendable {
 
     /// `whenClosed` is called once, by the thread that closes the archive.
     init(
-        name: String, store: OpenFile, mode: AccessMode, options: StoreOptions, following: Following,
+        name: String, store: FileDescriptor, mode: AccessMode, options: StoreOptions, following: Following,
         whenClosed: @escaping @Sendable (Archive) -> Void = { _ in }
     ) throws(StorageError) {
         self.name = name
@@ -57,7 +57,7 @@ public final class Archive: Sendable {
     deinit { end() }
 
     private static func open(
-        name: String, store: OpenFile, mode: AccessMode, options: StoreOptions
+        name: String, store: FileDescriptor, mode: AccessMode, options: StoreOptions
     ) throws(StorageError) -> ArchiveEngine {
         let folder = try store.folder(named: ArchiveName.folder(for: name))
         let opening = try ArchiveOpening(
@@ -67,8 +67,8 @@ public final class Archive: Sendable {
             let engine = try opening.openForWriting()
             do throws(StorageError) {
                 // Does what a process that died could no longer sync, remove or reclaim.
-                engine.noteRoom()
-                try engine.settle()
+                engine.scheduleReclaimIfNeeded()
+                try engine.finishChange()
             } catch {
                 engine.detach()
                 throw error
@@ -190,7 +190,7 @@ public final class Archive: Sendable {
                     request, key: key, tag: UInt32(truncatingIfNeeded: engine.hash(key)))
             }
         }
-        try engine.settle()
+        try engine.finishChange()
     }
 
     // MARK: Reading
@@ -259,7 +259,7 @@ public final class Archive: Sendable {
         let isDeleted = try withBytes(of: key) { (key) throws(StorageError) in
             try engine.delete(key, ifSequence: nil) == .deleted
         }
-        try engine.settle()
+        try engine.finishChange()
         return isDeleted
     }
 
@@ -269,7 +269,7 @@ public final class Archive: Sendable {
         let outcome = try withBytes(of: key) { (key) throws(StorageError) in
             try engine.delete(key, ifSequence: sequence)
         }
-        try engine.settle()
+        try engine.finishChange()
         return outcome
     }
 
@@ -278,7 +278,7 @@ public final class Archive: Sendable {
     public func deleteAll() throws(StorageError) -> Removal {
         let engine = try engine()
         let removal = try engine.deleteAll()
-        try engine.settle()
+        try engine.finishChange()
         return removal
     }
 
@@ -355,7 +355,7 @@ public final class Archive: Sendable {
             $0.diskLimit = disk
             $0.memoryLimit = memory
         }
-        try engine.settle()
+        try engine.finishChange()
     }
 
     // MARK: Durability
@@ -376,7 +376,7 @@ public final class Archive: Sendable {
         let engine = try engine()
         guard mode == .readWrite else { throw .readOnly(operation: "change \"\(name)\"") }
         try ArchiveOpening.changeConfiguration(through: engine) { $0.durability = durability }
-        try engine.settleAll()
+        try engine.applyDurability()
     }
 
     /// Closes the archive for all processes, has its files removed, and ends this object. The caller sees to it that no

@@ -176,11 +176,11 @@ enum BackupMark {
         case leftBehind
     }
 
-    private static func text(of folder: OpenFile) throws(StorageError) -> [UInt8] {
+    private static func text(of folder: FileDescriptor) throws(StorageError) -> [UInt8] {
         Array("A backup is being made in folder \(try folder.status().number.inode)\n".utf8)
     }
 
-    static func make(in folder: OpenFile) throws(StorageError) {
+    static func make(in folder: FileDescriptor) throws(StorageError) {
         try folder.unlink(fileName)
         let file = try folder.newFile(named: fileName)
         try file.write(text(of: folder))
@@ -188,7 +188,7 @@ enum BackupMark {
     }
 
     /// The state that the mark gives this folder.
-    static func state(in folder: OpenFile) throws(StorageError) -> State {
+    static func state(in folder: FileDescriptor) throws(StorageError) -> State {
         guard let file = try folder.fileIfPresent(named: fileName, writable: false),
             try file.read(atMost: 100) == text(of: folder)
         else { return .none }
@@ -204,18 +204,18 @@ enum BackupMark {
 private struct BackupPlace {
     let partialPath: String
     private let name: String
-    private let parent: OpenFile
-    private let partial: OpenFile
+    private let parent: FileDescriptor
+    private let partial: FileDescriptor
     private var partialName: String { name + BackupMark.suffix }
 
-    init(_ path: String, of store: OpenFile) throws(StorageError) {
+    init(_ path: String, of store: FileDescriptor) throws(StorageError) {
         var path = Substring(path)
         while path.hasSuffix("/"), path.count > 1 { path = path.dropLast() }
         let slash = path.lastIndex(of: "/")
         name = String(slash.map { path[path.index(after: $0)...] } ?? path)
         guard !name.isEmpty, name != ".", name != ".." else { throw .backupExists(path: String(path)) }
         let folder = slash.map { $0 == path.startIndex ? "/" : String(path[..<$0]) } ?? "."
-        parent = try OpenFile.folder(at: folder)
+        parent = try FileDescriptor.folder(at: folder)
         guard try parent.isInside(store) == false else { throw .backupInsideStore(path: String(path)) }
         guard try parent.hasEntry(named: name) == false else { throw .backupExists(path: String(path)) }
         partialPath = path + BackupMark.suffix
@@ -228,7 +228,7 @@ private struct BackupPlace {
         guard try partial.status().owner == ProcessIdentity.effectiveUser else {
             throw .backupExists(path: partialPath)
         }
-        guard try partial.lock(.exclusive, within: OpenFile.startNanoseconds) else {
+        guard try partial.lock(.exclusive, within: FileDescriptor.startNanoseconds) else {
             throw .busy(archive: partialPath, process: 0, reason: "another backup to this place is under way")
         }
         // Removes only what a killed backup left, never a store that happens to have that name.

@@ -59,7 +59,7 @@ extension Store {
     }
 
     /// Removes what a killed removal left behind, as far as possible.
-    static func dropRemovedFolders(in folder: OpenFile) {
+    static func dropRemovedFolders(in folder: FileDescriptor) {
         for name in (try? folder.names()) ?? [] where RemovedFolder.isOne(name) {
             try? folder.removeTree(name)
         }

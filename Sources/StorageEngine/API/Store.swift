@@ -9,14 +9,14 @@ public final class Store: Sendable {
     public let path: String
     /// Whether the store was opened for writing or for reading only.
     public let mode: AccessMode
-    let folder: OpenFile
+    let folder: FileDescriptor
     let options: StoreOptions
     private let followingHere = PerProcess { GuardedReference<Following?>(nil) }
     let openedHere = PerProcess { OpenedArchives() }
     /// The archives that are open in this process.
     var archives: GuardedReference<[ExactText: Archive]> { openedHere.value.archives }
 
-    private init(path: String, mode: AccessMode, folder: OpenFile, options: StoreOptions) {
+    private init(path: String, mode: AccessMode, folder: FileDescriptor, options: StoreOptions) {
         self.path = path
         self.mode = mode
         self.folder = folder
@@ -92,7 +92,7 @@ public final class Store: Sendable {
     }
 
     /// What to do about a store without its marker; empty if the folder holds no archives.
-    private static func advice(_ folder: OpenFile) throws(StorageError) -> String {
+    private static func advice(_ folder: FileDescriptor) throws(StorageError) -> String {
         try archiveNames(in: folder).isEmpty
             ? "" : "; it holds archives, so check --repair rewrites the marker"
     }
@@ -126,12 +126,12 @@ public final class Store: Sendable {
 
     private static func openFolder(
         at path: String, mayCreate: Bool, isOwn: Bool, _ trust: FileTrust
-    ) throws(StorageError) -> OpenFile {
+    ) throws(StorageError) -> FileDescriptor {
         do throws(StorageError) {
-            if isOwn, try OpenFile.folder(at: path).status().owner != ProcessIdentity.effectiveUser {
+            if isOwn, try FileDescriptor.folder(at: path).status().owner != ProcessIdentity.effectiveUser {
                 throw .ownedByAnotherUser(path: path)
             }
-            return try OpenFile.folder(at: path, trust: trust)
+            return try FileDescriptor.folder(at: path, trust: trust)
         } catch {
             guard case .system(_, _, let code) = error else { throw error }
             if code == SystemCode.notAFolder {
@@ -139,8 +139,8 @@ public final class Store: Sendable {
             }
             guard code == SystemCode.missing else { throw error }
             guard mayCreate else { throw .storeNotFound(path: path) }
-            try OpenFile.makeFolders(at: path)
-            return try OpenFile.folder(at: path, trust: trust)
+            try FileDescriptor.makeFolders(at: path)
+            return try FileDescriptor.folder(at: path, trust: trust)
         }
     }
 
@@ -148,7 +148,7 @@ public final class Store: Sendable {
     /// - Throws: errors that leave the answer open, such as `limitReached`.
     public static func isStore(at path: String) throws(StorageError) -> Bool {
         do throws(StorageError) {
-            return try OpenFile.folder(at: path).hasEntry(named: StoreMarker.fileName)
+            return try FileDescriptor.folder(at: path).hasEntry(named: StoreMarker.fileName)
         } catch {
             switch error {
             case .permissionDenied, .system(_, _, SystemCode.missing), .system(_, _, SystemCode.notAFolder):
@@ -177,7 +177,7 @@ public final class Store: Sendable {
         throw .storeNotFound(path: path)
     }
 
-    private static func archiveNames(in folder: OpenFile) throws(StorageError) -> [String] {
+    private static func archiveNames(in folder: FileDescriptor) throws(StorageError) -> [String] {
         var names: [String] = []
         for name in try folder.names().compactMap(ArchiveName.name(ofFolder:)) {
             do throws(StorageError) {
@@ -203,13 +203,15 @@ public final class Store: Sendable {
         try Store.hasArchive(name, in: folder)
     }
 
-    private static func hasArchive(_ name: String, in folder: OpenFile) throws(StorageError) -> Bool {
+    private static func hasArchive(_ name: String, in folder: FileDescriptor) throws(StorageError) -> Bool {
         let path = ArchiveName.folder(for: name)
         if try folder.hasEntry(named: path + "/" + Descriptor.fileName) { return true }
         return try archiveFolder(path, in: folder) != nil
     }
 
-    private static func archiveFolder(_ path: String, in folder: OpenFile) throws(StorageError) -> OpenFile? {
+    private static func archiveFolder(_ path: String, in folder: FileDescriptor) throws(StorageError)
+        -> FileDescriptor?
+    {
         do throws(StorageError) {
             let inside = try folder.folder(named: path)
             let isArchive = try inside.names().contains {
@@ -326,7 +328,7 @@ public final class Store: Sendable {
 
     /// Identity of the folder that an archive of that name is in. It changes when the archive is removed and created
     /// again. `nil`: there is no archive.
-    func presence(of name: String) throws(StorageError) -> OpenFile.FileNumber? {
+    func presence(of name: String) throws(StorageError) -> FileDescriptor.FileNumber? {
         // Uses one open folder: between two look-ups of the name the folder may be replaced.
         try Store.archiveFolder(ArchiveName.folder(for: name), in: folder)?.status().number
     }

@@ -12,7 +12,7 @@ enum StoreMarker {
         case damaged(reason: String)
     }
 
-    static func state(in folder: OpenFile) throws(StorageError) -> State {
+    static func state(in folder: FileDescriptor) throws(StorageError) -> State {
         guard try folder.hasEntry(named: fileName) else { return .missing }
         let bytes: [UInt8]
         do throws(StorageError) {
@@ -65,7 +65,7 @@ enum StoreMarker {
     }
 
     /// Creates the marker as a complete file or not at all. Other processes may do so at the same time.
-    static func make(in folder: OpenFile) throws(StorageError) {
+    static func make(in folder: FileDescriptor) throws(StorageError) {
         let temporary = temporaryName()
         do throws(StorageError) {
             let file = try folder.newFile(named: temporary)

@@ -62,17 +62,17 @@ extension ArchiveEngine {
         // No process is changing the archive, and none has since the check began: the totals are stable.
         let isQuiet = !isChanging(since: findings.head)
         if isQuiet, (entries, bytes) != (findings.entries, findings.valueBytes), findings.clean {
-            findings.note(
+            findings.add(
                 "the index counts \(entries) entries of \(bytes) bytes, the log \(findings.entries) of "
                     + "\(findings.valueBytes)")
         }
         if index.state == .damaged {
-            findings.note(
+            findings.add(
                 "the index is inconsistent; it is rebuilt when all processes have closed the archive")
         }
         try index.catchUp()
         for violation in undisturbedViolations(since: findings.head) {
-            findings.note("the index: \(violation)")
+            findings.add("the index: \(violation)")
         }
         if !isQuiet { (findings.entries, findings.valueBytes) = (entries, bytes) }
         // Expired entries that are not removed yet are intact, but no displayed total counts them.
@@ -96,7 +96,7 @@ struct CheckFindings {
 
     var clean: Bool { found.damaged == 0 }
 
-    mutating func note(_ problem: String) { found.note(problem) }
+    mutating func add(_ problem: String) { found.add(problem) }
 
     var report: CheckReport {
         CheckReport(
@@ -206,28 +206,28 @@ private struct CheckPass {
     }
 
     /// Reports a problem of the log itself, in the first pass only.
-    private mutating func note(ofLog problem: String) {
-        if !findings.hasLog { findings.note(problem) }
+    private mutating func add(ofLog problem: String) {
+        if !findings.hasLog { findings.add(problem) }
     }
 
     // MARK: The files
 
     mutating func readLog() throws(StorageError) {
         defer { findings.hasLog = true }
-        for obstacle in try Obstacle.all(in: engine.folder) {
-            note(ofLog: obstacle.description + "; the archive can't be opened for writing")
+        for conflict in try NameConflict.all(in: engine.folder) {
+            add(ofLog: conflict.description + "; the archive can't be opened for writing")
         }
-        if let loss = engine.index.loss { note(ofLog: loss.description(in: engine.folder)) }
-        if let problem = try engine.misnaming() { note(ofLog: problem) }
+        if let loss = engine.index.loss { add(ofLog: loss.description(in: engine.folder)) }
+        if let problem = try engine.misnaming() { add(ofLog: problem) }
         for name in try engine.folder.names().sorted()
         where name.hasSuffix(".segment") && SegmentHeader.number(ofFileName: name) == nil {
-            note(ofLog: "\(engine.folder.path)/\(name): no segment has such a name, so it is not read")
+            add(ofLog: "\(engine.folder.path)/\(name): no segment has such a name, so it is not read")
         }
         let names = try engine.log.segmentNames()
-        for stray in names.strays { note(ofLog: engine.log.strayProblem(stray)) }
+        for stray in names.strays { add(ofLog: engine.log.strayProblem(stray)) }
         let numbers = names.numbers
         for number in missingSegments(numbers) {
-            note(ofLog: "\(engine.log.path(of: number)): the segment is gone")
+            add(ofLog: "\(engine.log.path(of: number)): the segment is gone")
         }
         for (place, number) in numbers.enumerated() {
             try read(number, next: place + 1 < numbers.count ? numbers[place + 1] : nil)
@@ -237,7 +237,7 @@ private struct CheckPass {
         take(counting)
         // The last batch may just be being written.
         for batch in sieve.dropped where batch.first != cut && batch.first < end {
-            note(
+            add(
                 ofLog:
                     "\(engine.log.path(of: batch.first.segment)): the batch from byte \(batch.first.offset) on never "
                     + "reached the medium completely and is left out")
@@ -249,18 +249,18 @@ private struct CheckPass {
         guard var reader = try SegmentReader(number, in: engine.folder, archive: engine.log.identity) else {
             return
         }
-        if let problem = try headerProblem(reader) { note(ofLog: problem) }
+        if let problem = try headerProblem(reader) { add(ofLog: problem) }
         guard number >= oldest else { return }
-        if let problem = reader.lengthProblem { note(ofLog: problem) }
+        if let problem = reader.lengthProblem { add(ofLog: problem) }
         let slots = SegmentLayout.slots(forBytes: reader.bytes)
         if let next, Int(next - number) < slots {
-            note(ofLog: "\(path): \(reader.bytes) bytes, more than a segment of its number may have")
+            add(ofLog: "\(path): \(reader.bytes) bytes, more than a segment of its number may have")
         }
         let result = try reader.read { (item) throws(StorageError) in
             switch item {
             case .frame(let frame):
                 if frame.location < begin, begin < frame.location.advanced(by: frame.header.bytes) {
-                    note(
+                    add(
                         ofLog:
                             "according to the index the log ends inside the entry at \(describe(frame.location))"
                     )
@@ -278,14 +278,14 @@ private struct CheckPass {
             case .damage(let range, let search):
                 try sieve.take(damage: range, search.isZero)
                 guard Location(segment: number, offset: range.lowerBound) < end else { return }
-                note(ofLog: "\(path): bytes \(range.lowerBound) to \(range.upperBound) hold no valid entry")
+                add(ofLog: "\(path): bytes \(range.lowerBound) to \(range.upperBound) hold no valid entry")
             }
         }
         try sieve.endSegment(number, reader.isZero)
         // Blank bytes before the head once held frames, which are lost.
         if !result.isBlankBehind || number == end.segment, Location(segment: number, offset: result.end) < end
         {
-            note(ofLog: "\(path): no valid entry from byte \(result.end) on")
+            add(ofLog: "\(path): no valid entry from byte \(result.end) on")
         }
     }
 
@@ -336,7 +336,7 @@ private struct CheckPass {
 
     /// Includes frames behind `end`, because the index may already contain their effect.
     private mutating func take(_ frames: [LoggedFrame]) {
-        for frame in frames { account.note(frame, isNew: frame.location >= begin) }
+        for frame in frames { account.add(frame, isNew: frame.location >= begin) }
     }
 
     private mutating func meet(_ frame: LoggedFrame) throws(StorageError) {
@@ -378,7 +378,7 @@ private struct CheckPass {
                 else {
                     return nil
                 }
-                defer { engine.letGo(entry) }
+                defer { engine.unpin(entry) }
                 return entry.location
             }
             if found == frame.location { return nil }
@@ -421,13 +421,13 @@ private struct CheckPass {
                 // The latest frame of its key may be a newer one at another place.
                 if let word = words[key], word.isNew { continue }
                 if key == 0, reference.location.segment < engine.index.oldestSegment { continue }
-                findings.note(
+                findings.add(
                     "the index names an entry at \(describe(reference.location)) that the log does not have")
                 continue
             }
             words[key]?.isMet = true
             if !word.isNew, word.valueBytes != reference.valueBytes {
-                findings.note(
+                findings.add(
                     "the index says \(reference.valueBytes) bytes for the entry at \(describe(reference.location)), the log \(word.valueBytes)"
                 )
             }
@@ -435,11 +435,11 @@ private struct CheckPass {
         // A newer frame of the key explains the difference.
         for item in astray where item.location.segment >= reclaimed {
             guard let word = words[item.key], word.location == item.location, !word.isNew else { continue }
-            findings.note(item.problem)
+            findings.add(item.problem)
         }
         for word in words.values
         where !word.isMet && !word.isRemoved && !word.isNew && word.location.segment >= reclaimed {
-            findings.note("the index does not have the entry at \(describe(word.location))")
+            findings.add("the index does not have the entry at \(describe(word.location))")
         }
     }
 

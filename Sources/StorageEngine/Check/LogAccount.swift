@@ -126,7 +126,7 @@ struct LogAccount {
     }
 
     /// Applies the next frame. `isNew`: it was appended since the check began.
-    mutating func note(_ frame: LoggedFrame, isNew: Bool) {
+    mutating func add(_ frame: LoggedFrame, isNew: Bool) {
         guard let kind = frame.header.kind, kind.isMeant(in: self.kind, hasKey: !frame.key.isEmpty) else {
             return
         }

@@ -8,7 +8,7 @@ struct SegmentReader {
     let bytes: Int
     /// What is wrong with the file's length.
     let lengthProblem: String?
-    private let file: OpenFile
+    private let file: FileDescriptor
     private let seed: UInt32
     private var search: FrameSearch
 
@@ -20,7 +20,7 @@ struct SegmentReader {
     }
 
     /// `nil` if there is no such file; it may have been reclaimed.
-    init?(_ number: UInt32, in folder: OpenFile, archive identity: [UInt8]) throws(StorageError) {
+    init?(_ number: UInt32, in folder: FileDescriptor, archive identity: [UInt8]) throws(StorageError) {
         do throws(StorageError) {
             file = try folder.file(named: SegmentHeader.fileName(number), writable: false)
         } catch {

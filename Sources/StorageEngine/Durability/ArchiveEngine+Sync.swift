@@ -20,7 +20,7 @@ extension ArchiveEngine {
     /// Every changing operation calls it after it has released the archive's lock. At the level `process` it costs four
     /// relaxed loads if nothing waits to expire.
     @inline(__always)
-    func settle() throws(StorageError) {
+    func finishChange() throws(StorageError) {
         // Both words share a cache line with the one read next.
         if index.hasDeadlines || index.setAsideCount != 0
             || isRoomDue.load(ordering: .relaxed)
@@ -28,12 +28,12 @@ extension ArchiveEngine {
             mindHouse()
         }
         if index.isEverSynced {
-            try settleSlowly()
+            try finishChangeSlowly()
         }
     }
 
     @inline(never)
-    private func settleSlowly() throws(StorageError) {
+    private func finishChangeSlowly() throws(StorageError) {
         switch index.durability {
         case .full: try synchronize(upTo: index.head)
         case .interval:
@@ -108,9 +108,9 @@ extension ArchiveEngine {
     // MARK: Changing the level
 
     /// Called after the level was changed: syncs what was acknowledged before.
-    func settleAll() throws(StorageError) {
+    func applyDurability() throws(StorageError) {
         if index.durability != .process { try synchronize(upTo: index.head) }
-        try settle()
+        try finishChange()
     }
 
     // MARK: Syncing in the background

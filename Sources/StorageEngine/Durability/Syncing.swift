@@ -17,11 +17,11 @@ import Darwin
 final class Syncing: Sendable {
     static let lockName = "syncing"
 
-    private let folder: OpenFile
+    private let folder: FileDescriptor
     /// Admits one of this process' threads at a time; entered before the file is locked.
     private let gate = Gate()
     /// Locked by the process that syncs; opened by the first sync.
-    private let file = Guarded<OpenFile?>(nil)
+    private let file = Guarded<FileDescriptor?>(nil)
     private struct Duty {
         var ticket: Upkeep.Ticket?
         var isEnded = false
@@ -34,7 +34,7 @@ final class Syncing: Sendable {
     /// Whether the latest background sync failed to run, for example for lack of descriptors.
     let isOverdue = Atomic<Bool>(false)
 
-    init(folder: OpenFile) { self.folder = folder }
+    init(folder: FileDescriptor) { self.folder = folder }
 
     /// Whether another process has been syncing for that long at every attempt of this one: it may have been stopped.
     func isBusy(since nanoseconds: Int64) -> Bool {
@@ -74,7 +74,7 @@ final class Syncing: Sendable {
                 "another process has been syncing it for \(seconds) s; if one was stopped, resume or end it")
     }
 
-    private func lockFile() throws(StorageError) -> OpenFile {
+    private func lockFile() throws(StorageError) -> FileDescriptor {
         try file.withLock { (file) throws(StorageError) in
             if let file { return file }
             let opened = try folder.fileMakingIfMissing(named: Syncing.lockName)

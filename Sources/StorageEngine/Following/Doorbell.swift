@@ -15,10 +15,10 @@ final class Doorbell: Sendable {
         var looked = Int64.min
     }
 
-    private let folder: OpenFile
+    private let folder: FileDescriptor
     private let state = Guarded(State())
 
-    init(store folder: OpenFile) { self.folder = folder }
+    init(store folder: FileDescriptor) { self.folder = folder }
 
     /// How long the last check of the file is valid: a missing file isn't looked for at each event.
     private static let beliefNanoseconds: Int64 = 1_000_000_000
@@ -73,11 +73,11 @@ final class Doorbell: Sendable {
 
     /// A bell to wait for. Safe from any thread: its one word is changed atomically.
     final class Bell: @unchecked Sendable {
-        private let file: OpenFile?
+        private let file: FileDescriptor?
         private let range: MappedRange?
         private let word: UnsafeMutableRawPointer
 
-        fileprivate init(_ file: OpenFile, _ range: MappedRange) {
+        fileprivate init(_ file: FileDescriptor, _ range: MappedRange) {
             self.file = file
             self.range = range
             word = range.base

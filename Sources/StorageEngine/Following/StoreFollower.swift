@@ -179,7 +179,7 @@ final class StoreFollower: Sendable {
             var isPending = false
             var isBusy = false
             for item in round.archives {
-                switch look(item.archive, item.numbers, isCheck: isCheck) {
+                switch readEvents(item.archive, item.numbers, isCheck: isCheck) {
                 case .failure(let error): end(item.id, error)
                 case .success(let findings):
                     isPending = isPending || findings.isPending
@@ -224,7 +224,7 @@ final class StoreFollower: Sendable {
 
     /// The events for those who wait for these numbers. Marks the archive as awaited before it reads, so that later
     /// events ring.
-    private func look(
+    private func readEvents(
         _ archive: Archive, _ numbers: [UInt64], isCheck: Bool
     ) -> Result<Findings, StorageError> {
         do throws(StorageError) {

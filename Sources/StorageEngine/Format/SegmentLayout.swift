@@ -56,7 +56,7 @@ enum SegmentLayout {
     }
 
     /// How many bytes of a file can be its segment, and so are read: all, unless the file is too long.
-    static func usableBytes(_ file: OpenFile, _ bytes: Int) throws(StorageError) -> Int {
+    static func usableBytes(_ file: FileDescriptor, _ bytes: Int) throws(StorageError) -> Int {
         guard bytes > strideBytes else { return bytes }
         let beginning = try file.read(atMost: SegmentHeader.bytes + Frame.headerBytes)
         return min(bytes, mostBytes(ofSegmentBeginning: beginning))

@@ -146,7 +146,7 @@ extension Deadlines where Right == Changing {
         var earliest = Deadline.never
         let groups = (chunks + IndexLayout.chunksInDeadlineGroup - 1) / IndexLayout.chunksInDeadlineGroup
         for place in 0..<groups {
-            if isDue(group(place), now) { look(atGroup: place, &search) }
+            if isDue(group(place), now) { searchGroup(place, &search) }
             guard !search.isFull else { return (search.found, false) }
             earliest = earlier(earliest, bound(group(place)))
         }
@@ -154,31 +154,31 @@ extension Deadlines where Right == Changing {
         return (search.found, search.found.isEmpty)
     }
 
-    private func look(atGroup place: Int, _ search: inout DeadlineSearch) {
+    private func searchGroup(_ place: Int, _ search: inout DeadlineSearch) {
         let first = place * IndexLayout.chunksInDeadlineGroup
         var earliest = Deadline.never
         for chunk in first..<min(chunks, first + IndexLayout.chunksInDeadlineGroup) {
             guard let whole = whole(chunk) else { break }
-            if isDue(whole, search.now) { look(atChunk: chunk, whole, &search) }
+            if isDue(whole, search.now) { searchChunk(chunk, whole, &search) }
             guard !search.isFull else { return }
             earliest = earlier(earliest, bound(whole))
         }
         set(group(place), earliest)
     }
 
-    private func look(atChunk chunk: Int, _ whole: UnsafeMutableRawPointer, _ search: inout DeadlineSearch) {
+    private func searchChunk(_ chunk: Int, _ whole: UnsafeMutableRawPointer, _ search: inout DeadlineSearch) {
         var earliest = Deadline.never
         for row in 0..<IndexLayout.deadlineRows {
             guard let place = self.row(row, ofChunk: chunk) else { break }
-            if isDue(place, search.now) { look(atRow: row, ofChunk: chunk, place, &search) }
+            if isDue(place, search.now) { searchRow(row, ofChunk: chunk, place, &search) }
             guard !search.isFull else { return }
             earliest = earlier(earliest, bound(place))
         }
         set(whole, earliest)
     }
 
-    private func look(
-        atRow row: Int, ofChunk chunk: Int, _ place: UnsafeMutableRawPointer, _ search: inout DeadlineSearch
+    private func searchRow(
+        _ row: Int, ofChunk chunk: Int, _ place: UnsafeMutableRawPointer, _ search: inout DeadlineSearch
     ) {
         search.rows -= 1
         var earliest = Deadline.never

@@ -171,7 +171,7 @@ extension EntryMarks where Right == Changing {
         index.table.setLocation(number, slot, slot.location)
         countOut(line, frameBytes: bytes)
         guard index.state != .building else { return true }
-        index.note(
+        index.publish(
             .restore, .undo, tag: slot.tag, bytes: Int(slot.valueBytes), location: slot.location,
             pid: Int32(bitPattern: line.undoer), time: line.undone)
         return true

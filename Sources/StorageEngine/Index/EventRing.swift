@@ -150,7 +150,7 @@ extension MappedIndex {
     /// Publishes an event. `key` may be empty if the caller doesn't have it; then readers take it from the frame at
     /// `location`.
     @inline(__always)
-    func note(
+    func publish(
         _ kind: EventKind, _ cause: EventCause, tag: UInt32, bytes: Int, location: Location, pid: Int32,
         time: Int64, key: UnsafeRawBufferPointer = UnsafeRawBufferPointer(start: nil, count: 0)
     ) {

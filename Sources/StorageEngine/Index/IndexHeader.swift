@@ -6,7 +6,7 @@ struct IndexHeader: Equatable {
     private let bytes: [UInt8]
 
     /// `nil` if the file has no complete header.
-    init?(_ file: OpenFile) throws(StorageError) {
+    init?(_ file: FileDescriptor) throws(StorageError) {
         bytes = try file.read(atMost: IndexLayout.processTableOffset)
         guard bytes.count == IndexLayout.processTableOffset else { return nil }
     }
@@ -41,7 +41,7 @@ struct IndexHeader: Equatable {
     }
 
     /// Whether the file is the one that the header names, and not a copy.
-    func isOf(_ file: OpenFile, _ status: OpenFile.Status) -> Bool {
+    func isOf(_ file: FileDescriptor, _ status: FileDescriptor.Status) -> Bool {
         word64(IndexLayout.deviceOffset) == status.number.device
             && word64(IndexLayout.inodeOffset) == status.number.inode
             // The inode number of a removed file is reused, perhaps by its own copy.

@@ -34,7 +34,7 @@ final class IndexMemory: @unchecked Sendable {
     private var base: UnsafeMutableRawPointer { door.base }
 
     /// Maps an open file, as much as its header says is used. `file` says how to reach it later.
-    init(_ opened: OpenFile, as file: IndexFile, writable: Bool) throws(StorageError) {
+    init(_ opened: FileDescriptor, as file: IndexFile, writable: Bool) throws(StorageError) {
         let bytes = try IndexMemory.usedBytes(of: opened)
         let range = try AddressPressure.relieved { () throws(StorageError) in
             try MappedRange.withRoom(IndexMemory.room(for: bytes), opened, bytes: bytes, writable: writable)
@@ -67,7 +67,7 @@ final class IndexMemory: @unchecked Sendable {
         ranges = Guarded([range])
     }
 
-    private static func usedBytes(of file: OpenFile) throws(StorageError) -> Int {
+    private static func usedBytes(of file: FileDescriptor) throws(StorageError) -> Int {
         var header = ByteReader(try file.read(atMost: IndexLayout.entryCapacityOffset + 4))
         _ = header.take(IndexLayout.entryCapacityOffset)
         let chunks = Int(header.uint32()) / IndexLayout.chunkEntries + 1
@@ -85,7 +85,7 @@ final class IndexMemory: @unchecked Sendable {
     // MARK: The file
 
     /// `nil` without a file, or if it was removed.
-    func fileStatus() throws(StorageError) -> OpenFile.Status? { try file?.status() }
+    func fileStatus() throws(StorageError) -> FileDescriptor.Status? { try file?.status() }
 
     /// Size of the index's file in bytes; 0 without a file, or if it was removed.
     func fileBytes() throws(StorageError) -> Int { try fileStatus()?.bytes ?? 0 }

@@ -7,9 +7,9 @@ import Synchronization
 /// or a different one. So each process also locks the byte of its slot in the file `attached`. A process in other
 /// namespaces tests that lock, which the kernel releases when the process ends.
 struct Liveness: Sendable {
-    let folder: OpenFile
+    let folder: FileDescriptor
     /// The writer's own, whose lock doesn't conflict with itself; `nil` for an observer.
-    let attachment: OpenFile?
+    let attachment: FileDescriptor?
     let ownLine: Int?
 
     /// If it can't be found out (no descriptor is free), the process counts as alive: treating a living one as dead

@@ -24,7 +24,7 @@ extension ChangingIndex {
     }
 
     /// Writes which file this is, so that a copy is recognised as another file (F3).
-    func identify(_ file: OpenFile) throws(StorageError) {
+    func identify(_ file: FileDescriptor) throws(StorageError) {
         let status = try file.status()
         memory.set64(IndexLayout.deviceOffset, status.number.device)
         memory.set64(IndexLayout.inodeOffset, status.number.inode)

@@ -60,7 +60,7 @@ extension MappedIndex {
     // MARK: The file
 
     /// `nil` without a file, or if it was removed.
-    func fileStatus() throws(StorageError) -> OpenFile.Status? { try memory.memory.fileStatus() }
+    func fileStatus() throws(StorageError) -> FileDescriptor.Status? { try memory.memory.fileStatus() }
 
     var hasFile: Bool { memory.memory.hasFile }
 

@@ -34,7 +34,7 @@ struct TouchRing<Right> {
 
     /// Records an access to entry `number`.
     @inline(__always)
-    func note(_ number: UInt32, tag: UInt32, time: Int64) -> Touch {
+    func record(_ number: UInt32, tag: UInt32, time: Int64) -> Touch {
         while true {
             if taken &- drained >= UInt64(IndexLayout.touchCells) { return .ringFull }
             let stamp = nextStamp()
@@ -144,7 +144,7 @@ extension TouchRing where Right == Changing {
     /// Records that entry `number` was stored again under `stamp`, to be applied later like an access, many together.
     /// So a put doesn't wait for the cache lines of the entry's two neighbours in the list.
     @inline(__always)
-    func noteStored(_ number: UInt32, tag: UInt32, stamp: UInt64, time: Int64) {
+    func recordStored(_ number: UInt32, tag: UInt32, stamp: UInt64, time: Int64) {
         let cell = cell(stamp)
         cell.fill(mark: UInt64(tag) | Touch.stored, time: time)
         cell.publish(number)

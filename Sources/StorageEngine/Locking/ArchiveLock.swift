@@ -29,7 +29,7 @@ public enum LockingMode: UInt32, Sendable {
 final class ArchiveLock: @unchecked Sendable {
     private enum Kind {
         case robust(UnsafeMutableRawPointer)
-        case file(OpenFile, ThreadGate)
+        case file(FileDescriptor, ThreadGate)
     }
 
     private let kind: Kind
@@ -37,7 +37,7 @@ final class ArchiveLock: @unchecked Sendable {
     /// A robust mutex in the mapped index.
     init(robustMutexAt memory: UnsafeMutableRawPointer) { kind = .robust(memory) }
 
-    init(file: OpenFile) { kind = .file(file, ThreadGate()) }
+    init(file: FileDescriptor) { kind = .file(file, ThreadGate()) }
 
     enum Outcome { case acquired, timedOut, failed(Int32) }
 
@@ -94,7 +94,7 @@ final class ArchiveLock: @unchecked Sendable {
         }
     }
 
-    private func acquireFile(_ file: OpenFile, _ gate: ThreadGate, nanoseconds: Int64) -> Outcome {
+    private func acquireFile(_ file: FileDescriptor, _ gate: ThreadGate, nanoseconds: Int64) -> Outcome {
         let start = cp_monotonic_time()
         guard gate.enter(nanoseconds: nanoseconds) else { return .timedOut }
         // `flock` has no timeout, so a held lock is tried again at growing intervals.

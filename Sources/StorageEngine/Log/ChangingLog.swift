@@ -80,7 +80,7 @@ struct ChangingLog {
         }
     }
 
-    private func writeHeader(_ file: OpenFile, _ number: UInt32, oldest: UInt32) throws(StorageError) {
+    private func writeHeader(_ file: FileDescriptor, _ number: UInt32, oldest: UInt32) throws(StorageError) {
         let header = SegmentHeader(
             archive: log.identity, segment: number, oldest: oldest, created: Clock.wall())
         try file.write(header.encoded)
@@ -113,7 +113,7 @@ struct ChangingLog {
     }
 
     private func beginAppending(
-        to segment: UInt32, _ file: OpenFile, _ mapped: inout [UInt32: MappedSegment]
+        to segment: UInt32, _ file: FileDescriptor, _ mapped: inout [UInt32: MappedSegment]
     ) {
         let before = log.appending.exchange(segment, ordering: .relaxed)
         if before != segment { mapped[before]?.file = nil }

@@ -4,7 +4,7 @@ enum DamagedFile {
     static let suffix = ".damaged"
 
     /// A free name: `NAME.damaged`, `NAME.2.damaged`, …
-    static func freeName(for name: String, in folder: OpenFile) throws(StorageError) -> String {
+    static func freeName(for name: String, in folder: FileDescriptor) throws(StorageError) -> String {
         var candidate = name + suffix
         var number = 2
         while try folder.hasEntry(named: candidate) {
@@ -15,7 +15,7 @@ enum DamagedFile {
     }
 
     /// Renames a file, and returns its new name.
-    static func setAside(_ name: String, in folder: OpenFile) throws(StorageError) -> String {
+    static func setAside(_ name: String, in folder: FileDescriptor) throws(StorageError) -> String {
         let kept = try freeName(for: name, in: folder)
         try folder.rename(name, to: kept)
         return kept

@@ -8,14 +8,14 @@ import Darwin
 
 /// A part of a file that is read instead of mapped, so that truncating the file does no harm. For one thread.
 struct FileWindow {
-    private let file: OpenFile
+    private let file: FileDescriptor
     private var storage: [UInt8] = []
     private var start = 0
 
     /// Most bytes that can be shown at once.
     static let bytes = 64 << 10
 
-    init(_ file: OpenFile) { self.file = file }
+    init(_ file: FileDescriptor) { self.file = file }
 
     /// Makes sure that the window holds `range`. Bytes beyond the end of the file are zero.
     mutating func show(_ range: Range<Int>) throws(StorageError) {

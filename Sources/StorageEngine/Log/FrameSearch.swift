@@ -12,8 +12,8 @@ final class FrameSearch: @unchecked Sendable {
     /// Size of the examined part of the file.
     let bytes: Int
     private let segmentSeed: UInt32
-    private let file: OpenFile
-    /// For a file that is mostly holes, the ranges that had data at the last ``settle(upTo:)``; the rest isn't read.
+    private let file: FileDescriptor
+    /// For a file that is mostly holes, the ranges that had data at the last ``trust(upTo:)``; the rest isn't read.
     private var stretches: [Range<Int>]?
     // One window for each purpose: alternating reads would evict each other's bytes from a shared one.
     private var candidates: FileWindow
@@ -30,7 +30,7 @@ final class FrameSearch: @unchecked Sendable {
     /// From this offset on no frame ends before this limit.
     private var none: (from: Int, limit: Int)?
 
-    init(_ file: OpenFile, bytes: Int, segmentSeed: UInt32) {
+    init(_ file: FileDescriptor, bytes: Int, segmentSeed: UInt32) {
         self.file = file
         self.bytes = max(bytes, 0)
         self.segmentSeed = segmentSeed
@@ -43,25 +43,25 @@ final class FrameSearch: @unchecked Sendable {
     }
 
     /// Bytes before this could no longer change when they were read.
-    private var settled = 0
+    private var trustedEnd = 0
 
     /// Bytes beyond the old limit may have changed since they were read, so drops everything cached.
-    private func settle(upTo limit: Int) {
-        guard limit > settled else { return }
-        if settled > 0 {
+    private func trust(upTo limit: Int) {
+        guard limit > trustedEnd else { return }
+        if trustedEnd > 0 {
             for window in [\FrameSearch.candidates, \.begins, \.ends, \.sums] {
                 self[keyPath: window].forget()
             }
             // Also re-reads the holes of a sparse file, which may have been filled without making it longer.
             if stretches != nil { stretches = file.data(from: 0, upTo: bytes) }
         }
-        settled = limit
+        trustedEnd = limit
     }
 
     /// The header of the intact frame at `offset` that ends at `limit` at the latest; `nil` if there is none.
     func frame(at offset: Int, before limit: Int = .max) throws(StorageError) -> FrameHeader? {
         let end = min(limit, bytes)
-        settle(upTo: end)
+        trust(upTo: end)
         guard offset >= SegmentHeader.bytes, offset <= end - Frame.headerBytes else { return nil }
         try candidates.show(offset..<offset + Frame.headerBytes)
         guard candidates.byte(offset + 12) != 0, let header = FrameHeader(candidates, at: offset),
@@ -103,7 +103,7 @@ final class FrameSearch: @unchecked Sendable {
     func next(after offset: Int, before limit: Int = .max) throws(StorageError) -> Int? {
         if let known = known[offset], known < limit { return known }
         let limit = min(limit, bytes)
-        settle(upTo: limit)
+        trust(upTo: limit)
         if let none, none.from <= offset, none.limit == limit { return nil }
         var candidate = offset + 8
         while candidate <= limit - Frame.headerBytes {

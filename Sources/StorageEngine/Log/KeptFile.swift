@@ -3,13 +3,13 @@ import Synchronization
 /// A segment's file that stays open because it will soon grow again. A process keeps only a few, however many archives
 /// it has open. Opening one again takes some microseconds, and a descriptor only for that time.
 final class KeptFile: Sendable {
-    let file: OpenFile
+    let file: FileDescriptor
 
     private static let most = 64
     private static let kept = Atomic<Int>(0)
 
     /// `nil` if this process already keeps enough of them.
-    init?(_ file: OpenFile) {
+    init?(_ file: FileDescriptor) {
         self.file = file
         guard KeptFile.kept.wrappingAdd(1, ordering: .relaxed).newValue <= KeptFile.most else { return nil }
     }

@@ -114,7 +114,7 @@ extension SegmentLog {
 
     // MARK: Identifying files
 
-    private func header(of file: OpenFile, _ segment: UInt32) throws(StorageError) -> SegmentHeader {
+    private func header(of file: FileDescriptor, _ segment: UInt32) throws(StorageError) -> SegmentHeader {
         let header = try SegmentHeader.decode(file.read(atMost: SegmentHeader.bytes), path: file.path)
         guard header.archive == identity else {
             throw .corrupted(
@@ -129,7 +129,7 @@ extension SegmentLog {
 
     /// A segment with a damaged header still belongs to this archive if it contains a frame that passes its checksum,
     /// which is seeded with identity and number. So one bad byte doesn't cost a whole segment.
-    func checkBelonging(_ file: OpenFile, _ segment: UInt32) throws(StorageError) {
+    func checkBelonging(_ file: FileDescriptor, _ segment: UInt32) throws(StorageError) {
         do throws(StorageError) {
             _ = try header(of: file, segment)
         } catch {
@@ -178,7 +178,7 @@ extension SegmentLog {
     }
 
     /// The file of a pinned segment.
-    func openedFile(of pin: Pin) throws(StorageError) -> OpenFile {
+    func openedFile(of pin: Pin) throws(StorageError) -> FileDescriptor {
         let present = mapped.withLock { $0[pin.segment] }
         if let kept = present?.file { return kept.file }
         let file = try folder.file(named: SegmentHeader.fileName(pin.segment), writable: writable)
@@ -190,7 +190,7 @@ extension SegmentLog {
 
     /// The file of a pinned segment for a sync; `nil` if it was reclaimed in the meantime, in which case its live
     /// frames were synced before.
-    func fileToSynchronize(_ pin: Pin) throws(StorageError) -> OpenFile? {
+    func fileToSynchronize(_ pin: Pin) throws(StorageError) -> FileDescriptor? {
         do throws(StorageError) {
             return try openedFile(of: pin)
         } catch {

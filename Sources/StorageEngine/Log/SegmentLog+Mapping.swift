@@ -6,7 +6,7 @@ struct MappedSegment {
     /// The latest is last. Earlier ones were outgrown, but readers may still use them.
     var ranges: [MappedRange]
     /// Identifies the file: another one under the same name is not this segment.
-    let status: OpenFile.Status
+    let status: FileDescriptor.Status
     var file: KeptFile?
 }
 
@@ -34,7 +34,7 @@ extension SegmentLog {
 
     /// `bytes`: how much of the file belongs to the segment.
     func publish(
-        _ segment: UInt32, _ file: OpenFile, bytes: Int, room: Int,
+        _ segment: UInt32, _ file: FileDescriptor, bytes: Int, room: Int,
         _ mapped: inout [UInt32: MappedSegment]
     ) throws(StorageError) {
         let slot = table[segment]
@@ -64,13 +64,13 @@ extension SegmentLog {
     /// `known`: the file, if it is open.
     @discardableResult
     func learnSize(
-        _ segment: UInt32, _ known: OpenFile?, _ mapped: inout [UInt32: MappedSegment]
+        _ segment: UInt32, _ known: FileDescriptor?, _ mapped: inout [UInt32: MappedSegment]
     ) throws(StorageError) -> Bool {
         guard let present = mapped[segment], let range = present.ranges.last else { return false }
         let name = SegmentHeader.fileName(segment)
         let slot = table[segment]
         let before = slot.pointee.bytes.load(ordering: .relaxed)
-        let found: OpenFile.Status?
+        let found: FileDescriptor.Status?
         if let known { found = try known.status() } else { found = try folder.status(ofEntry: name) }
         guard let status = found, status.number == present.status.number else { return false }
         guard status.bytes != before else { return true }

@@ -7,7 +7,7 @@ import Synchronization
 ///
 /// Mapping is in `SegmentLog+Mapping.swift`, the files are in `SegmentLog+Files.swift`.
 final class SegmentLog: Sendable {
-    let folder: OpenFile
+    let folder: FileDescriptor
     let identity: [UInt8]
     let writable: Bool
     let table: SegmentTable
@@ -27,7 +27,7 @@ final class SegmentLog: Sendable {
     /// The damaged segment that was searched last, so that the next search can continue.
     private let searched = Guarded<(segment: UInt32, search: FrameSearch)?>(nil)
 
-    init(folder: OpenFile, identity: [UInt8], writable: Bool) throws(StorageError) {
+    init(folder: FileDescriptor, identity: [UInt8], writable: Bool) throws(StorageError) {
         self.folder = folder
         self.identity = identity
         self.writable = writable

@@ -2,7 +2,7 @@
 enum SegmentSearch {
     /// Whether the file contains a frame that passes its checksum as one of segment `number` of the archive `identity`.
     /// Costs reading the file up to the first such frame, and at most as far as a segment can reach.
-    static func holdsFrame(_ file: OpenFile, _ identity: [UInt8], _ number: UInt32) throws(StorageError)
+    static func holdsFrame(_ file: FileDescriptor, _ identity: [UInt8], _ number: UInt32) throws(StorageError)
         -> Bool
     {
         let seed = SegmentHeader.seed(archive: identity, segment: number)

@@ -18,7 +18,7 @@ extension ArchiveEngine {
         _ key: UnsafeRawBufferPointer, tag: UInt32, _ body: (FoundEntry) -> Void
     ) throws(StorageError) {
         guard let entry = try find(key, tag: tag) else { return }
-        defer { letGo(entry) }
+        defer { unpin(entry) }
         try verify(entry)
         switch entry.standing {
         case nil, .valid: body(entry)
@@ -43,14 +43,14 @@ extension ArchiveEngine {
             processSlot.addMiss()
             return
         }
-        defer { letGo(entry) }
+        defer { unpin(entry) }
         try verify(entry)
         if let standing = entry.standing, standing != .valid {
             processSlot.addMiss()
             if standing == .expired { removeIfExpired(entry, tag: tag) }
             return
         }
-        noteUse(entry.number, tag: tag, processSlot)
+        countUse(entry.number, tag: tag, processSlot)
         body(entry)
     }
 
@@ -64,21 +64,21 @@ extension ArchiveEngine {
             processSlot.addMiss()
             return false
         }
-        defer { letGo(entry) }
+        defer { unpin(entry) }
         guard !isExpired(entry) else {
             processSlot.addMiss()
             removeIfExpired(entry, tag: tag)
             return false
         }
-        noteUse(entry.number, tag: tag, processSlot)
+        countUse(entry.number, tag: tag, processSlot)
         return true
     }
 
     /// Counts a hit of this process and makes the entry the most recent.
     @inline(__always)
-    func noteUse(_ number: UInt32, tag: UInt32, _ processSlot: ProcessSlot) {
+    func countUse(_ number: UInt32, tag: UInt32, _ processSlot: ProcessSlot) {
         processSlot.addHit()
-        let touch = index.touches.note(number, tag: tag, time: Clock.wall())
+        let touch = index.touches.record(number, tag: tag, time: Clock.wall())
         if touch != .published { touchSlowly(touch, number, tag: tag) }
     }
 
@@ -97,7 +97,7 @@ extension ArchiveEngine {
                 stuckAt.store(drained, ordering: .relaxed)
             }
             drainIfFree()
-            if index.touches.note(number, tag: tag, time: Clock.wall()) != .ringFull { return }
+            if index.touches.record(number, tag: tag, time: Clock.wall()) != .ringFull { return }
             if stuckAt.load(ordering: .relaxed) == index.touches.drained { break }
         }
         index.add(.lostTouches)

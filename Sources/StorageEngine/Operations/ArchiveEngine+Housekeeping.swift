@@ -31,7 +31,7 @@ extension ArchiveEngine {
         var owesReclaiming = false
     }
 
-    /// Called after each change (``ArchiveEngine/settle()``): starts the duty, or wakes it for a nearer deadline.
+    /// Called after each change (``ArchiveEngine/finishChange()``): starts the duty, or wakes it for a nearer deadline.
     @inline(never)
     func mindHouse() {
         if owesRoom.load(ordering: .relaxed) { payForRoom() }
@@ -80,7 +80,7 @@ extension ArchiveEngine {
 
     /// Runs the duty. Returns the nanoseconds until it is due again; `nil`: it ends.
     private func keepHouse() -> Int64? {
-        lookForFiles()
+        checkFiles()
         var pause = keepHouseOnce()
         // Unmaps little at a time, because all archives of the process share this thread.
         log.unmapReleased(most: 1)
@@ -104,7 +104,7 @@ extension ArchiveEngine {
     }
 
     /// Checks every five seconds whether the archive's files exist, even if there is nothing else to do.
-    private func lookForFiles() {
+    private func checkFiles() {
         let isDue = housekeeping.withLock { house in
             let now = cp_monotonic_time()
             guard now &- house.lookedForFiles >= ArchiveEngine.longestPause / 2 else { return false }
@@ -132,7 +132,7 @@ extension ArchiveEngine {
     }
 
     private func keepHouseOnce() -> Int64? {
-        let isQuiet = lookAtWriting()
+        let isQuiet = sampleWriting()
         guard index.nextDeadline != Deadline.never || index.setAsideCount > 0 || isRoomWasted else {
             endRoomDuty()
             return nil
@@ -158,7 +158,7 @@ extension ArchiveEngine {
         let pause = isBusy ? ArchiveEngine.shortestPause : section.untilNext(failed: expired == nil)
         // Releases the lock before waiting for the medium.
         _ = consume section
-        if hasWritten { try? settle() }
+        if hasWritten { try? finishChange() }
         return pause
     }
 
@@ -181,7 +181,7 @@ extension ArchiveEngine {
     }
 
     /// Whether other processes wrote little in the second before this one.
-    private func lookAtWriting() -> Bool {
+    private func sampleWriting() -> Bool {
         let appended = index.appendedBytes
         return housekeeping.withLock { house in
             let now = cp_monotonic_time()

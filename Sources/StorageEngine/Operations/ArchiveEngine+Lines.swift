@@ -93,12 +93,12 @@ extension ArchiveEngine {
     ) throws(StorageError) {
         for _ in 0..<ArchiveEngine.batchPatience {
             guard let entry = try find(key, tag: tag) else { return }
-            letGo(entry)
+            unpin(entry)
             // It may have been stored again since, or be gone.
             guard let line = try line(entry.number, entry.slot, settled: index.head, uses: pending),
                 let present = try self.entry(on: line)
             else { continue }
-            defer { letGo(present) }
+            defer { unpin(present) }
             guard present.frame.key.elementsEqual(key) else { continue }
             try verify(present)
             return body(present, line)

@@ -8,7 +8,7 @@ import Musl
 import Darwin
 #endif
 
-/// A found entry. Its frame stays pinned until ``ArchiveEngine/letGo(_:)``.
+/// A found entry. Its frame stays pinned until ``ArchiveEngine/unpin(_:)``.
 struct FoundEntry {
     var number: UInt32
     var slot: SlotView
@@ -56,7 +56,7 @@ extension ArchiveEngine {
     }
 
     @inline(__always)
-    func letGo(_ entry: FoundEntry) { log.unpin(entry.pin) }
+    func unpin(_ entry: FoundEntry) { log.unpin(entry.pin) }
 
     @inline(__always)
     private func walk(_ key: UnsafeRawBufferPointer, tag: UInt32, forChange: Bool = false) -> Walk {
@@ -259,7 +259,7 @@ extension ArchiveSection {
             }
             return entry
         }
-        engine.letGo(entry)
+        engine.unpin(entry)
         throw index.contradiction(at: 0, "a bucket leads to another entry")
     }
 }

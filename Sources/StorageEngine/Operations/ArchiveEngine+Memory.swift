@@ -48,7 +48,7 @@ extension ArchiveEngine {
     @inline(never)
     func follow(_ held: HeldEntry, key: UnsafeRawBufferPointer) throws(StorageError) -> HeldEntry? {
         guard let entry = try find(key, tag: held.tag) else { return nil }
-        defer { letGo(entry) }
+        defer { unpin(entry) }
         if entry.slot.isMemoryOnly { return try followMemoryOnly(held, key: key) }
         try verify(entry)
         guard entry.frame.sequence == held.sequence, !isExpired(entry) else { return nil }
@@ -58,7 +58,7 @@ extension ArchiveEngine {
     /// Like an access to the entry: counts a hit and makes it the most recent, also on disk (S5).
     func access(_ held: HeldEntry) -> HeldState {
         guard let processSlot, state(of: held) == .current else { return .gone }
-        noteUse(held.number, tag: held.tag, processSlot)
+        countUse(held.number, tag: held.tag, processSlot)
         return .current
     }
 
@@ -75,8 +75,8 @@ extension ArchiveEngine {
         }
     }
 
-    func notePromotion(of held: HeldEntry, bytes: Int) {
-        index.note(
+    func publishPromotion(of held: HeldEntry, bytes: Int) {
+        index.publish(
             .promotion, .request, tag: held.tag, bytes: bytes, location: held.location, pid: pid,
             time: Clock.wall())
     }

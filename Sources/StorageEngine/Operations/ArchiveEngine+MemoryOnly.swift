@@ -69,7 +69,7 @@ extension ArchiveEngine {
         guard let number = own ?? numbers.first, let slot = index.entry(number),
             let line = try line(number, slot, settled: .none, uses: pending), let entry = try entry(on: line)
         else { return }
-        defer { letGo(entry) }
+        defer { unpin(entry) }
         body(entry, line)
     }
 

@@ -21,11 +21,11 @@ extension ArchiveEngine {
             do throws(StorageError) {
                 resolution = try self.resolution(of: entry)
             } catch {
-                letGo(entry)
+                unpin(entry)
                 throw error
             }
             if case .found(let found) = resolution { return found }
-            letGo(entry)
+            unpin(entry)
             if case .absent = resolution { return nil }
             guard let next = try again() else { return nil }
             guard next.frame.isInBatch else { return next }
@@ -57,7 +57,7 @@ extension ArchiveEngine {
         let before = FoundEntry(
             number: entry.number, slot: entry.slot, location: part.previous, frame: frame, pin: pin,
             standing: standing(of: entry.number, until: deadline, isMemoryOnly: isMemoryOnly))
-        letGo(entry)
+        unpin(entry)
         return .found(before)
     }
 

@@ -53,7 +53,7 @@ extension ArchiveEngine {
 
     /// Asks the background duty to check, if too much space is dead.
     @inline(__always)
-    func noteRoom() {
+    func scheduleReclaimIfNeeded() {
         if isRoomWasted, !isRoomDue.load(ordering: .relaxed) { isRoomDue.store(true, ordering: .relaxed) }
     }
 

@@ -15,7 +15,7 @@ import Darwin
 /// The operations are in the other files of this folder; `Recovery` creates the handles.
 final class ArchiveEngine: Sendable {
     let name: String
-    let folder: OpenFile
+    let folder: FileDescriptor
     let hash: KeyHash
     /// Owns the memory of ``index``, which is only a view. Keep the engine alive while using the view.
     private let memory: IndexMemory
@@ -29,11 +29,11 @@ final class ArchiveEngine: Sendable {
     let processSlot: ProcessSlot?
     /// Locked shared while the archive is open for writing, so that no process rebuilds the index. Locked exclusively
     /// where this process alone has the index.
-    let attachment: OpenFile?
+    let attachment: FileDescriptor?
     let pid: Int32
     let kind: ArchiveKind
     /// For a copy of the log: the index file that could not be used.
-    private let unusableIndex: OpenFile.FileNumber?
+    private let unusableIndex: FileDescriptor.FileNumber?
     /// When this handle was made, on the monotonic clock.
     private let made = cp_monotonic_time()
     /// How many touches had been applied when a look-up last waited for the lock in vain.
@@ -102,7 +102,7 @@ final class ArchiveEngine: Sendable {
     var isCopy: Bool { attachment == nil && !index.hasFile }
 
     /// Calls `body` with the index and keeps the engine alive meanwhile, which a view doesn't do.
-    func look<Result>(_ body: (IndexView) -> Result) -> Result {
+    func withIndex<Result>(_ body: (IndexView) -> Result) -> Result {
         withExtendedLifetime(self) { body(index) }
     }
 

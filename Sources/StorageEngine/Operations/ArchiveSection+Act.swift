@@ -87,7 +87,7 @@ extension ArchiveEngine {
             guard !key.isEmpty, key.count <= Frame.maximumKeyBytes,
                 let entry = try find(key, tag: UInt32(truncatingIfNeeded: hash(key)))
             else { return .skipped(.absent) }
-            defer { letGo(entry) }
+            defer { unpin(entry) }
             var number = entry.number
             if entry.slot.isMemoryOnly {
                 let held = memoryOnlyNumbers(of: key, tag: entry.slot.tag).filter(isHeld)

@@ -122,7 +122,7 @@ extension ArchiveSection {
         index.setLiveFrames(ofSegment: number, 0)
         index.adjust(.segmentBytes, by: size)
         if index.oldestSegment == 0 { index.oldestSegment = number }
-        engine.noteRoom()
+        engine.scheduleReclaimIfNeeded()
         return pin
     }
 

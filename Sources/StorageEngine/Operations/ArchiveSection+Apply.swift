@@ -30,7 +30,7 @@ extension ArchiveSection {
             index.table.setCell(of: number, slot, location, replacing: before)
             index.residency.forget(number)
             if isTouchPending {
-                index.touches.noteStored(number, tag: tag, stamp: content.recency, time: content.time)
+                index.touches.recordStored(number, tag: tag, stamp: content.recency, time: content.time)
             } else if isUse {
                 index.order.unlink(number, slot)
                 crashPoint(.recencyUnlinked)

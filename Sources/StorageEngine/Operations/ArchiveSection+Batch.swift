@@ -34,7 +34,7 @@ extension ArchiveSection {
             guard try isMet(condition, bytes) else { return nil }
         }
         if let limit = index.diskLimit, batch.valueBytes > limit {
-            engine.noteRejection(
+            engine.reportRejection(
                 UnsafeRawBufferPointer(start: nil, count: 0), tag: 0, bytes: batch.valueBytes, .tooLarge)
             throw .batchTooLarge(bytes: batch.valueBytes, limit: limit, archive: engine.name)
         }
@@ -56,7 +56,7 @@ extension ArchiveSection {
         guard let present = try findToChange(key, tag: condition.tag) else {
             return condition.sequence == nil
         }
-        defer { engine.letGo(present) }
+        defer { engine.unpin(present) }
         return try condition.sequence == engine.presentSequence(of: present, key, tag: condition.tag)
     }
 
@@ -68,7 +68,7 @@ extension ArchiveSection {
         for place in changes.indices {
             let key = UnsafeRawBufferPointer(rebasing: bytes[changes[place].key])
             guard let present = try findToChange(key, tag: changes[place].tag) else { continue }
-            defer { engine.letGo(present) }
+            defer { engine.unpin(present) }
             changes[place].number = present.number
             changes[place].previous = present.location
             changes[place].isExpired = engine.isExpired(present)
@@ -132,14 +132,14 @@ extension ArchiveSection {
         let deleted = plan.changes.map { Int(index.entry($0.number)?.shownBytes ?? 0) }
         publish(BatchPublication(first: first, bytes: total, steps: steps, victims: plan.victims), pin)
         for place in plan.victims.indices {
-            index.note(
+            index.publish(
                 .eviction, .limit, tag: tags[place], bytes: sizes[place], location: places[place],
                 pid: engine.pid,
                 time: plan.time)
         }
         for (place, change) in plan.changes.enumerated() {
             let kind: EventKind = change.value == nil ? .delete : change.keepsCreation ? .update : .record
-            index.note(
+            index.publish(
                 kind, .request, tag: change.tag, bytes: change.value?.count ?? deleted[place],
                 location: steps[place].location, pid: engine.pid, time: plan.time,
                 key: UnsafeRawBufferPointer(rebasing: bytes[change.key]))

@@ -36,7 +36,7 @@ extension ArchiveSection {
     ) throws(StorageError) -> HeldEntry? {
         var request = request
         let present = try findToChange(key, tag: tag)
-        defer { if let present { engine.letGo(present) } }
+        defer { if let present { engine.unpin(present) } }
         let found = try present.map { (present) throws(StorageError) in
             let isPassedOver = present.slot.isMemoryOnly && !seesMemory
             return isPassedOver ? nil : try engine.presentSequence(of: present, key, tag: tag)

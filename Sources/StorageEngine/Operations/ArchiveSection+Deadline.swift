@@ -9,7 +9,7 @@ extension ArchiveSection {
         guard let entry = try findToChange(key, tag: tag) else { return .absent }
         var isSame = sequence == nil || entry.frame.sequence == sequence
         let isExpired = engine.isExpired(entry)
-        engine.letGo(entry)
+        engine.unpin(entry)
         var numbers = [entry.number]
         if entry.slot.isMemoryOnly {
             // Each process may have one of this key; without a sequence all of them are changed.
@@ -34,13 +34,13 @@ extension ArchiveSection {
                         if let slot = index.entry(number) { setDeadline(of: number, slot, to: deadline) }
                     }
                     if group != 0 {
-                        note(
+                        countRemoval(
                             RemovalNote(group: group, cause: cause, kind: .deadline, time: now.wall),
                             first: location,
                             bytes: UInt64(entry.slot.valueBytes))
                     }
                     crashPoint(.deadlineSet)
-                    index.note(
+                    index.publish(
                         .deadline, cause, tag: tag, bytes: Int(entry.slot.shownBytes), location: location,
                         pid: engine.pid, time: time, key: key)
                 }

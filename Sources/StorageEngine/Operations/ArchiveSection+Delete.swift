@@ -23,7 +23,7 @@ extension ArchiveSection {
         guard let entry = try findToChange(key, tag: tag) else { return .absent }
         let isSame = sequence == nil || entry.frame.sequence == sequence
         let isExpired = engine.isExpired(entry)
-        engine.letGo(entry)
+        engine.unpin(entry)
         if entry.slot.isMemoryOnly { return try deleteMemoryOnly(key, tag: tag, ifSequence: sequence) }
         if isExpired {
             _ = try expire([entry.number])
@@ -33,14 +33,14 @@ extension ArchiveSection {
         try appendBare(.delete, key: key) { location, time in
             let bytes = Int(entry.slot.shownBytes)
             remove(entry.number)
-            index.note(
+            index.publish(
                 .delete, .request, tag: tag, bytes: bytes, location: location, pid: engine.pid, time: time,
                 key: key)
         }
         index.add(.deletes)
         reclaim(forAppended: Frame.bytes(key: key.count, extension: 0, value: 0))
         compactIfSparse()
-        engine.noteRoom()
+        engine.scheduleReclaimIfNeeded()
         return .deleted
     }
 
@@ -51,7 +51,7 @@ extension ArchiveSection {
         // In a new segment, so that all older ones can be removed at once.
         try appendBare(.deleteAll, inNewSegment: true) { location, time in
             clearEntries()
-            index.note(
+            index.publish(
                 .delete, .request, tag: 0, bytes: Int(removal.bytes), location: location, pid: engine.pid,
                 time: time
             )

@@ -135,7 +135,7 @@ extension ArchiveSection {
         guard let slot = index.entry(number) else { return }
         let (tag, bytes, location) = (slot.tag, Int(slot.valueBytes), slot.location)
         remove(number)
-        index.note(
+        index.publish(
             .eviction, .noSpace, tag: tag, bytes: bytes, location: location, pid: engine.pid,
             time: Clock.wall(), key: key)
         index.addLocked(.evictions)
@@ -149,7 +149,7 @@ extension ArchiveSection {
             before: Location(segment: segment, offset: SegmentHeader.bytes), removing: removing)
         guard count > 0 else { return }
         index.addLocked(.evictions, UInt64(count))
-        index.note(
+        index.publish(
             .eviction, .noSpace, tag: 0, bytes: bytes, location: .none, pid: engine.pid, time: Clock.wall())
     }
 }

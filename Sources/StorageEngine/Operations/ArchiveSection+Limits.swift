@@ -105,7 +105,7 @@ extension ArchiveEngine {
         section.index.setConfiguration(configuration)
         crashPoint(.limitsSet)
         if hasOtherLimits {
-            index.note(
+            index.publish(
                 .resize, .request, tag: 0, bytes: Int(clamping: configuration.diskLimit ?? 0),
                 location: .none,
                 pid: pid, time: Clock.wall())
@@ -113,7 +113,7 @@ extension ArchiveEngine {
         section.leaveLongSegment()
         section.reclaim(forAppended: 0)
         section.compactIfSparse()
-        noteRoom()
+        scheduleReclaimIfNeeded()
     }
 
     /// Evicts most of what must go, in parts, each under one hold of the lock. Stops on a full disk, where

@@ -31,7 +31,7 @@ extension ArchiveSection {
         let now = Clock.wall()
         guard message.count <= min(limit, UInt64(Frame.maximumValueBytes)) else {
             index.add(.rejections)
-            index.note(
+            index.publish(
                 .rejection, .tooLarge, tag: 0, bytes: message.count, location: .none, pid: engine.pid,
                 time: now)
             throw .valueTooLarge(bytes: message.count, limit: limit, archive: engine.name)
@@ -66,7 +66,7 @@ extension ArchiveSection {
         if index.firstMessage.segment > index.oldestSegment {
             dropSegments(before: index.firstMessage.segment)
         }
-        index.note(
+        index.publish(
             .append, .request, tag: 0, bytes: message.count, location: location, pid: engine.pid, time: now)
         return content.sequence
     }

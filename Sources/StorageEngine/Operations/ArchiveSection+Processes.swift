@@ -18,7 +18,7 @@ extension ArchiveSection {
                 else { continue }
                 let (tag, bytes, location) = (entry.tag, Int(entry.shownBytes), entry.location)
                 remove(number)
-                index.note(
+                index.publish(
                     .expiry, .processEnded, tag: tag, bytes: bytes, location: location, pid: engine.pid,
                     time: Clock.wall())
             }

@@ -40,20 +40,20 @@ extension ArchiveEngine {
     func reject(_ key: UnsafeRawBufferPointer, tag: UInt32, bytes: Int, limit: UInt64)
         -> StorageError
     {
-        noteRejection(key, tag: tag, bytes: bytes, .tooLarge)
+        reportRejection(key, tag: tag, bytes: bytes, .tooLarge)
         return .valueTooLarge(bytes: bytes, limit: limit, archive: name)
     }
 
-    func noteRejection(_ key: UnsafeRawBufferPointer, tag: UInt32, bytes: Int, _ cause: EventCause) {
+    func reportRejection(_ key: UnsafeRawBufferPointer, tag: UInt32, bytes: Int, _ cause: EventCause) {
         index.add(.rejections)
-        noteEvent(.rejection, cause, key, tag: tag, bytes: bytes)
+        publishEvent(.rejection, cause, key, tag: tag, bytes: bytes)
     }
 
     /// Publishes an event that belongs to no frame.
-    func noteEvent(
+    func publishEvent(
         _ kind: EventKind, _ cause: EventCause, _ key: UnsafeRawBufferPointer, tag: UInt32, bytes: Int
     ) {
-        index.note(
+        index.publish(
             kind, cause, tag: tag, bytes: bytes, location: .none, pid: pid, time: Clock.wall(), key: key)
     }
 
@@ -90,7 +90,7 @@ extension ArchiveSection {
             replaced = index.changing(existing.slot)
             replacedNumber = existing.number
             if request.keepsCreation, !engine.isExpired(existing) { content.created = existing.frame.created }
-            engine.letGo(existing)
+            engine.unpin(existing)
             // Of a key that only memories hold, each process has its own entry (S11).
             if existing.slot.isMemoryOnly, request.traits.residentBytes != 0 {
                 replacedNumber = engine.ownMemoryOnlyNumber(of: key, tag: tag) ?? 0

@@ -227,7 +227,7 @@ extension ArchiveSection {
             }
             let tag = UInt32(truncatingIfNeeded: engine.hash(frame.key))
             if let other = try engine.find(frame.key, tag: tag) {
-                engine.letGo(other)
+                engine.unpin(other)
                 // Each process may have its own entry of a key that only memories hold.
                 if other.number != number, !(slot.isMemoryOnly && other.slot.isMemoryOnly) { return .gone }
             }
@@ -256,7 +256,7 @@ extension ArchiveSection {
                 case .gone:
                     let (tag, bytes, location) = (slot.tag, Int(slot.valueBytes), slot.location)
                     remove(number + 1)
-                    index.note(
+                    index.publish(
                         .eviction, .damage, tag: tag, bytes: bytes, location: location, pid: engine.pid,
                         time: Clock.wall())
                 }

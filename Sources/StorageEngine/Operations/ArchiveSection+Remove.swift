@@ -39,7 +39,7 @@ extension ArchiveSection {
                             } else {
                                 remove(number)
                             }
-                            index.note(
+                            index.publish(
                                 kind, cause, tag: tag, bytes: bytes, location: place, pid: engine.pid,
                                 time: time)
                         }
@@ -49,7 +49,7 @@ extension ArchiveSection {
             keepWithinBudget(group)
         }
         index.add(kind == .expiry ? .expirations : .deletes, UInt64(removal.entries))
-        engine.noteRoom()
+        engine.scheduleReclaimIfNeeded()
         return removal
     }
 

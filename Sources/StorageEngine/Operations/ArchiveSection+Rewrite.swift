@@ -23,7 +23,7 @@ extension ArchiveSection {
     ) throws(StorageError) -> Bool {
         drainTouches()
         guard let present = try findToChange(key, tag: tag) else { return false }
-        defer { engine.letGo(present) }
+        defer { engine.unpin(present) }
         guard !present.slot.isMemoryOnly, try engine.presentSequence(of: present, key, tag: tag) == sequence
         else { return false }
         let slot = index.changing(present.slot)

@@ -7,7 +7,7 @@ extension ArchiveSection {
     func setAside(_ number: UInt32, _ slot: ChangingSlot, note removal: RemovalNote, at location: Location) {
         guard index.marks.isLive(number, slot) else { return }
         engine.countHandled(entries: 1)
-        note(removal, first: location, bytes: UInt64(slot.valueBytes))
+        countRemoval(removal, first: location, bytes: UInt64(slot.valueBytes))
         index.residency.forget(number)
         index.marks.setAside(number, slot, by: index.undo.lineToBe(of: removal.group))
         index.adjust(.valueBytes, by: -Int(slot.valueBytes))
@@ -16,7 +16,7 @@ extension ArchiveSection {
     }
 
     /// Counts an entry for its action, and begins the action's line with the first entry.
-    func note(_ removal: RemovalNote, first: Location, bytes: UInt64) {
+    func countRemoval(_ removal: RemovalNote, first: Location, bytes: UInt64) {
         let line = index.undo.lineToBe(of: removal.group)
         // Frames of an action after its `restore` come only from damage or forgery: they begin it again.
         if line.group != removal.group || line.state == .undone {
@@ -123,7 +123,7 @@ extension ArchiveSection {
     func hidden(_ key: UnsafeRawBufferPointer, tag: UInt32) -> [(UInt32, ChangingSlot)] {
         guard let bucket = index.table.bucket(of: tag) else { return [] }
         var found: [(UInt32, ChangingSlot)] = []
-        func look(_ number: UInt32) {
+        func examine(_ number: UInt32) {
             guard let slot = index.entry(number), slot.tag == tag, index.marks.isHidden(number, slot) else {
                 return
             }
@@ -132,10 +132,10 @@ extension ArchiveSection {
             }
         }
         for place in 0..<Bucket.cells where bucket.cell(place) & Bucket.look != 0 {
-            look(bucket.number(place))
+            examine(bucket.number(place))
         }
         var chain = index.table.chain(of: bucket)
-        while chain.next() != nil { look(chain.number) }
+        while chain.next() != nil { examine(chain.number) }
         return found
     }
 

@@ -118,7 +118,7 @@ extension ArchiveEngine {
         guard let frame = try log.frameIfPresent(pin, at: slot.location.offset) else { return false }
         do throws(StorageError) {
             guard let present = try find(frame.key, tag: slot.tag) else { return true }
-            letGo(present)
+            unpin(present)
             return false
         } catch {
             guard case .corrupted = error else { throw error }
@@ -280,7 +280,7 @@ extension ArchiveSection {
                 for (number, slot) in victims {
                     let (tag, bytes, location) = (slot.tag, Int(slot.valueBytes), slot.location)
                     defer {
-                        index.note(
+                        index.publish(
                             .eviction, .limit, tag: tag, bytes: bytes, location: location, pid: engine.pid,
                             time: time)
                     }

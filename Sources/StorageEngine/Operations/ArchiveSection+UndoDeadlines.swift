@@ -182,7 +182,7 @@ extension ArchiveSection {
             // The deadline alone is not enough: an entry recorded later may have the same one.
             let isSame = entry.slot.deadline == change.new && entry.frame.sequence < change.sequence
             let bytes = UInt64(entry.slot.valueBytes)
-            engine.letGo(entry)
+            engine.unpin(entry)
             guard isSame,
                 try changeDeadline(
                     of: key, to: change.old, ifSequence: nil, cause: .undo, evenExpired: true)
@@ -215,7 +215,7 @@ extension ArchiveSection {
                     else {
                         return 0
                     }
-                    defer { engine.letGo(entry) }
+                    defer { engine.unpin(entry) }
                     return UInt64(entry.slot.valueBytes)
                 }
                 line.bytes &+= bytes

@@ -11,7 +11,7 @@ extension ArchiveOpening {
     /// stays in this process' memory. So a process that opens the archive in order to make room always can. When
     /// opening for reading no entry is evicted. OnDiskFormat, "A full disk".
     func buildIndex(
-        attachment: OpenFile, witness: IndexWitness?
+        attachment: FileDescriptor, witness: IndexWitness?
     ) throws(StorageError) -> (IndexMemory, isShared: Bool) {
         try forgetUnwrittenBytes()
         do throws(StorageError) {
@@ -27,7 +27,7 @@ extension ArchiveOpening {
     }
 
     private func buildIndexFile(
-        attachment: OpenFile, witness: IndexWitness?, isRoomy: Bool
+        attachment: FileDescriptor, witness: IndexWitness?, isRoomy: Bool
     ) throws(StorageError) -> IndexMemory {
         try folder.unlink(ArchiveOpening.newIndexName)
         let file = try folder.newFile(named: ArchiveOpening.newIndexName)
@@ -55,7 +55,7 @@ extension ArchiveOpening {
     /// Removes the untrusted index and builds in the space that this frees; `nil` if it isn't enough. Observers that
     /// still have it mapped release it at their next access.
     private func buildIndexInPlaceOfTheOld(
-        attachment: OpenFile, witness: IndexWitness?
+        attachment: FileDescriptor, witness: IndexWitness?
     ) throws(StorageError) -> IndexMemory? {
         guard try folder.hasEntry(named: ArchiveOpening.indexName) else { return nil }
         try folder.unlink(ArchiveOpening.indexName)
@@ -77,7 +77,7 @@ extension ArchiveOpening {
     /// Builds in this process' memory, makes room for a file from there, and builds the file if there is enough. Throws
     /// `refusal` if the archive is empty, because then there is nothing to give up.
     private func buildIndexInMemory(
-        attachment: OpenFile, witness: IndexWitness?, refusal: StorageError
+        attachment: FileDescriptor, witness: IndexWitness?, refusal: StorageError
     ) throws(StorageError) -> (IndexMemory, isShared: Bool) {
         let memory = try memoryForIndex(mayGrow: true)
         let engine = try fill(
@@ -107,7 +107,7 @@ extension ArchiveOpening {
 
     /// Fills an empty index from the log. Its state stays `building`.
     func fill(
-        _ memory: IndexMemory, file: OpenFile?, as role: ArchiveRole, witness: IndexWitness?,
+        _ memory: IndexMemory, file: FileDescriptor?, as role: ArchiveRole, witness: IndexWitness?,
         isRoomy: Bool = true
     ) throws(StorageError) -> ArchiveEngine {
         try initialize(ChangingIndex(unshared: memory), file: file)
@@ -137,7 +137,7 @@ extension ArchiveOpening {
         return try IndexHeader(index)?.state == .syncFailed
     }
 
-    private func initialize(_ index: ChangingIndex, file: OpenFile?) throws(StorageError) {
+    private func initialize(_ index: ChangingIndex, file: FileDescriptor?) throws(StorageError) {
         // A lock that no other process sees needs no namespace.
         let mode = file == nil ? LockingMode.automatic.resolved : lockingForNewIndex
         var salt = ByteReader(try RandomSource.bytes(8, for: folder.path))

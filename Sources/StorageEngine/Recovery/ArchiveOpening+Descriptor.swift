@@ -2,13 +2,13 @@
 extension ArchiveOpening {
     /// The line about a descriptor that names another archive than its folder, because the folder was renamed or
     /// copied.
-    static func nameProblem(_ other: String, in folder: OpenFile) -> String {
+    static func nameProblem(_ other: String, in folder: FileDescriptor) -> String {
         "\(folder.path)/\(Descriptor.fileName): names the archive \"\(other.unicodeScalars.map { $0.escaped(asASCII: false) }.joined())\", "
             + "but its folder has another name"
     }
 
     /// `nil` if the descriptor is missing or damaged. If it can't be read at the moment, that is an error.
-    static func ifDescribed(_ folder: OpenFile, _ options: StoreOptions) throws(StorageError)
+    static func ifDescribed(_ folder: FileDescriptor, _ options: StoreOptions) throws(StorageError)
         -> ArchiveOpening?
     {
         do throws(StorageError) {
@@ -19,7 +19,7 @@ extension ArchiveOpening {
         }
     }
 
-    static func replaceDescriptor(_ descriptor: Descriptor, in folder: OpenFile) throws(StorageError) {
+    static func replaceDescriptor(_ descriptor: Descriptor, in folder: FileDescriptor) throws(StorageError) {
         let next = try NextDescriptor(descriptor, in: folder)
         do throws(StorageError) {
             try next.publish()
@@ -58,7 +58,7 @@ extension ArchiveOpening {
 
 extension Descriptor {
     /// The descriptor of the archive in that folder.
-    static func read(in folder: OpenFile) throws(StorageError) -> Descriptor {
+    static func read(in folder: FileDescriptor) throws(StorageError) -> Descriptor {
         guard try folder.hasEntry(named: fileName) else {
             // When an archive is removed its folder is renamed, and then its files go one by one.
             guard try folder.isInItsPlace else {
@@ -77,13 +77,13 @@ extension Descriptor {
 private struct NextDescriptor {
     private static let newName = Descriptor.fileName + ".new"
 
-    private let folder: OpenFile
+    private let folder: FileDescriptor
     private let bytes: [UInt8]
     /// Its temporary name.
     private let name: String
 
     /// Writes it; on a full disk into the spare file's blocks, so that a limit can be lowered even then.
-    init(_ descriptor: Descriptor, in folder: OpenFile) throws(StorageError) {
+    init(_ descriptor: Descriptor, in folder: FileDescriptor) throws(StorageError) {
         self.folder = folder
         bytes = descriptor.encoded
         do throws(StorageError) {
@@ -125,7 +125,7 @@ private struct NextDescriptor {
         }
     }
 
-    private static func write(_ bytes: [UInt8], in folder: OpenFile) throws(StorageError) {
+    private static func write(_ bytes: [UInt8], in folder: FileDescriptor) throws(StorageError) {
         try folder.unlink(newName)
         let file = try folder.newFile(named: newName)
         do throws(StorageError) {
@@ -139,7 +139,7 @@ private struct NextDescriptor {
     }
 
     /// Overwrites the spare file, which needs no new blocks. Returns `false` if there is none of the right size.
-    private static func useSpare(for bytes: [UInt8], in folder: OpenFile) throws(StorageError) -> Bool {
+    private static func useSpare(for bytes: [UInt8], in folder: FileDescriptor) throws(StorageError) -> Bool {
         guard let file = try folder.fileIfPresent(named: Descriptor.spareName, writable: true),
             try file.status().bytes == bytes.count
         else { return false }

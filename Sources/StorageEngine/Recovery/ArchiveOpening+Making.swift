@@ -11,7 +11,7 @@ extension ArchiveOpening {
 
     /// Creates an archive's folder with its descriptor; the first opening creates the index. If this throws, there is
     /// no archive, or one that another process created, and what was begun has been removed as far as possible.
-    static func create(in store: OpenFile, name: String, configuration: ArchiveConfiguration)
+    static func create(in store: FileDescriptor, name: String, configuration: ArchiveConfiguration)
         throws(StorageError) -> Creation
     {
         var attempts = 0
@@ -31,7 +31,7 @@ extension ArchiveOpening {
     }
 
     private static func createOnce(
-        in store: OpenFile, name: String, configuration: ArchiveConfiguration
+        in store: FileDescriptor, name: String, configuration: ArchiveConfiguration
     ) throws(StorageError) -> Creation {
         let folderName = ArchiveName.folder(for: name)
         var isNew = try store.makeFolder(named: folderName)
@@ -58,7 +58,7 @@ extension ArchiveOpening {
     }
 
     private static func describe(
-        _ folder: OpenFile, _ name: String, _ configuration: ArchiveConfiguration
+        _ folder: FileDescriptor, _ name: String, _ configuration: ArchiveConfiguration
     ) throws(StorageError) {
         let descriptor = Descriptor(
             identity: try RandomSource.bytes(16, for: folder.path),
@@ -71,7 +71,7 @@ extension ArchiveOpening {
 
     /// Reverts the creation of an archive that could not be opened afterwards (on a full disk), unless it is in use.
     /// What can't be removed now stays: an empty archive, or a folder without a descriptor, which is no archive.
-    static func undo(_ creation: Creation, in store: OpenFile, name: String) {
+    static func undo(_ creation: Creation, in store: FileDescriptor, name: String) {
         guard case .made(let isNewFolder) = creation else { return }
         do throws(StorageError) {
             let folderName = ArchiveName.folder(for: name)
@@ -81,20 +81,21 @@ extension ArchiveOpening {
         } catch {}
     }
 
-    private static func removeUnlessUsed(_ folder: OpenFile, _ name: String) throws(StorageError) {
-        let turn = try OpeningTurn.take(in: folder, archive: name, nanoseconds: OpenFile.startNanoseconds)
+    private static func removeUnlessUsed(_ folder: FileDescriptor, _ name: String) throws(StorageError) {
+        let turn = try OpeningTurn.take(
+            in: folder, archive: name, nanoseconds: FileDescriptor.startNanoseconds)
         defer { turn.pass() }
         guard let attachment = try folder.fileIfPresent(named: attachedName, writable: true) else {
             return removeUnused(folder)
         }
-        guard try attachment.lock(.exclusive, within: OpenFile.startNanoseconds) else { return }
+        guard try attachment.lock(.exclusive, within: FileDescriptor.startNanoseconds) else { return }
         defer { attachment.unlock() }
         removeUnused(folder)
     }
 
     /// Removes the files of an archive that is empty and not in use. The descriptor goes first: without it there is no
     /// archive. Requires the turn to open, whose file goes last.
-    private static func removeUnused(_ folder: OpenFile) {
+    private static func removeUnused(_ folder: FileDescriptor) {
         do throws(StorageError) {
             let names = try folder.names()
             guard !names.contains(where: { SegmentHeader.number(ofFileName: $0) != nil }) else { return }
@@ -108,12 +109,12 @@ extension ArchiveOpening {
     }
 
     /// Returns when the names of an archive's files, its folder and its store would survive a power loss.
-    static func synchronizeNames(of folder: OpenFile) throws(StorageError) {
+    static func synchronizeNames(of folder: FileDescriptor) throws(StorageError) {
         for above in try foldersToFind(folder) { try above.synchronizeNames() }
     }
 
     /// The folders whose names lead to an archive's files: its own, its store's, and the one that contains the store.
-    static func foldersToFind(_ folder: OpenFile) throws(StorageError) -> [OpenFile] {
+    static func foldersToFind(_ folder: FileDescriptor) throws(StorageError) -> [FileDescriptor] {
         let store = try folder.parentFolder()
         do throws(StorageError) {
             return try [folder, store, store.parentFolder()]

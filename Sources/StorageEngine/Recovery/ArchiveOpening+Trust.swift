@@ -7,7 +7,7 @@ extension ArchiveOpening {
     ///
     /// Processes that have it open may change it during the check, remove the segment that the header named, or shrink
     /// the file. So it is rejected only if its header is still the same afterwards.
-    func trustedIndex(writable: Bool) throws(StorageError) -> OpenFile? {
+    func trustedIndex(writable: Bool) throws(StorageError) -> FileDescriptor? {
         for _ in 0..<ArchiveOpening.mostLooksAtIndex {
             guard let file = try openIfPresent(ArchiveOpening.indexName, writable: writable),
                 let header = try IndexHeader(file)
@@ -38,7 +38,7 @@ extension ArchiveOpening {
             .identity.pid
     }
 
-    private func ownIndex() throws(StorageError) -> (OpenFile, IndexHeader)? {
+    private func ownIndex() throws(StorageError) -> (FileDescriptor, IndexHeader)? {
         guard let file = try openIfPresent(ArchiveOpening.indexName, writable: false) else { return nil }
         guard let header = try IndexHeader(file), isOwn(header, of: file, try file.status()) else {
             return nil
@@ -46,7 +46,9 @@ extension ArchiveOpening {
         return (file, header)
     }
 
-    private func isOwn(_ header: IndexHeader, of file: OpenFile, _ status: OpenFile.Status) -> Bool {
+    private func isOwn(_ header: IndexHeader, of file: FileDescriptor, _ status: FileDescriptor.Status)
+        -> Bool
+    {
         header.isOf(descriptor.identity) && header.state == .ready && header.isOfThisBoot
             && header.isOf(file, status) && header.fits(fileOf: status.bytes)
     }
@@ -68,7 +70,7 @@ extension ArchiveOpening {
 
     /// `nil` if there is no such file, or it may not be used. If it can't be opened now (no descriptor is free), that
     /// is an error, which says nothing about the file.
-    func openIfPresent(_ name: String, writable: Bool) throws(StorageError) -> OpenFile? {
+    func openIfPresent(_ name: String, writable: Bool) throws(StorageError) -> FileDescriptor? {
         do throws(StorageError) {
             return try folder.file(named: name, writable: writable)
         } catch {
@@ -85,7 +87,7 @@ extension ArchiveOpening {
     /// Without this check, a changed limit or segment count in a closed index would make the next operation evict or
     /// remove intact entries.
     func isSound(
-        _ memory: IndexMemory, _ log: SegmentLog, mark: MarkStanding, attachment: OpenFile
+        _ memory: IndexMemory, _ log: SegmentLog, mark: MarkStanding, attachment: FileDescriptor
     ) throws(StorageError) -> Bool {
         let index = ChangingIndex(unshared: memory)
         index.cleanMark.remove()

@@ -10,7 +10,7 @@ struct ArchiveOpening {
     static let attachedName = "attached"
     static let lockName = "lock"
 
-    let folder: OpenFile
+    let folder: FileDescriptor
     /// With the name of its folder, by which the archive is found.
     let descriptor: Descriptor
     /// The name in the descriptor, if it differs.
@@ -28,7 +28,7 @@ struct ArchiveOpening {
     }
 
     init(
-        folder: OpenFile, options: StoreOptions, for purpose: Purpose = .writing
+        folder: FileDescriptor, options: StoreOptions, for purpose: Purpose = .writing
     ) throws(StorageError) {
         self.folder = folder
         self.options = options
@@ -111,7 +111,7 @@ struct ArchiveOpening {
     /// The existing index if it can be trusted and is sound, else a new one; its log, if that was searched for this;
     /// and whether other processes see the index.
     private func rightIndex(
-        _ attachment: OpenFile, isAlone wasAlone: Bool
+        _ attachment: FileDescriptor, isAlone wasAlone: Bool
     ) throws(StorageError) -> (IndexMemory, log: SegmentLog?, isShared: Bool) {
         var isAlone = wasAlone
         var mark: MarkStanding?
@@ -140,14 +140,14 @@ struct ArchiveOpening {
     }
 
     /// Maps the index that other processes find. The file isn't kept open.
-    func mapForWriting(_ file: OpenFile) throws(StorageError) -> IndexMemory {
+    func mapForWriting(_ file: FileDescriptor) throws(StorageError) -> IndexMemory {
         try IndexMemory(
             file, as: .named(ArchiveOpening.indexName, in: folder, file.status()), writable: true)
     }
 
     /// Locks the attachment exclusively if no process has the archive open.
-    private func isUnattached(_ attachment: OpenFile) throws(StorageError) -> Bool {
-        try attachment.lock(.exclusive, within: min(purpose.nanoseconds, OpenFile.startNanoseconds))
+    private func isUnattached(_ attachment: FileDescriptor) throws(StorageError) -> Bool {
+        try attachment.lock(.exclusive, within: min(purpose.nanoseconds, FileDescriptor.startNanoseconds))
     }
 
     // MARK: Observers and copies
@@ -227,20 +227,20 @@ struct ArchiveOpening {
 enum ArchiveRole {
     /// Changes the archive. `attachment` is locked as long as it is open; `slot` is its slot in the process table, if
     /// it has one.
-    case writer(attachment: OpenFile, slot: ProcessSlot?)
+    case writer(attachment: FileDescriptor, slot: ProcessSlot?)
     /// Reads the index that the writers share, and leaves no trace.
     case observer
     /// Has read the log into its own memory, because there was no usable index, and shows its state at that time.
     /// `beside` identifies the unusable index.
-    case copy(beside: OpenFile.FileNumber?)
+    case copy(beside: FileDescriptor.FileNumber?)
 
-    var attachment: OpenFile? {
+    var attachment: FileDescriptor? {
         if case .writer(let attachment, _) = self { attachment } else { nil }
     }
     var slot: ProcessSlot? {
         if case .writer(_, let slot) = self { slot } else { nil }
     }
-    var unusableIndex: OpenFile.FileNumber? {
+    var unusableIndex: FileDescriptor.FileNumber? {
         if case .copy(let index) = self { index } else { nil }
     }
 }

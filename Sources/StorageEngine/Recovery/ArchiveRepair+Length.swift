@@ -28,6 +28,6 @@ extension ArchiveRepair {
         try folder.rename(new, to: name)
         // The mappings still show the old file.
         log.releaseUnused()
-        note("\(problem); it now has a file of the right length, and the old one is kept as \(kept)")
+        report("\(problem); it now has a file of the right length, and the old one is kept as \(kept)")
     }
 }

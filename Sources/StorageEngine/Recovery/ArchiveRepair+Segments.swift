@@ -108,7 +108,7 @@ extension ArchiveRepair {
     private mutating func setAside(_ file: String, _ reason: String) throws(StorageError) {
         let bytes = try folder.status(ofEntry: file)?.bytes ?? 0
         let kept = try DamagedFile.setAside(file, in: folder)
-        note(
+        report(
             "\(folder.path)/\(file): \(ArchiveRepair.whole(bytes))not part of the log (\(reason)); renamed to \(kept)"
         )
     }
@@ -123,7 +123,7 @@ extension ArchiveRepair {
         try file.write(header.encoded)
         try file.synchronize()
         salvagedFrom[number] = 0
-        note(
+        report(
             "\(file.path): bytes 0 to \(SegmentHeader.bytes): header rewritten (\(reason)); "
                 + "the old bytes are kept in \(keeper)")
     }
@@ -157,7 +157,7 @@ extension ArchiveRepair {
             }
         }
         for batch in dropped {
-            note(
+            report(
                 "\(log.path(of: number)): the batch from byte \(batch.first.offset) on is incomplete and never counted"
             )
         }
@@ -188,11 +188,11 @@ extension ArchiveRepair {
             let done =
                 isCovered
                 ? "covered; the old bytes are kept in \(kept)" : "too short for a frame; left as it is"
-            note("\(log.path(of: number)): bytes \(stretch.lowerBound) to \(stretch.upperBound): \(done)")
+            report("\(log.path(of: number)): bytes \(stretch.lowerBound) to \(stretch.upperBound): \(done)")
         }
         if let tail {
             segments.view(pin).blank(from: tail.lowerBound)
-            note(
+            report(
                 "\(log.path(of: number)): bytes \(tail.lowerBound) to \(tail.upperBound): no entry follows; cleared, "
                     + "the old bytes are kept in \(kept)")
         }

@@ -5,7 +5,7 @@ import CPlatform
 /// The index is removed first and built last, and after each step in between the log can be opened, so a crash during a
 /// repair is an ordinary crash. `ArchiveRepair+Segments.swift` repairs the segments.
 struct ArchiveRepair {
-    let folder: OpenFile
+    let folder: FileDescriptor
     let name: String
     let identity: [UInt8]
     let kind: ArchiveKind
@@ -19,20 +19,20 @@ struct ArchiveRepair {
     var salvagedFrom: [UInt32: Int] = [:]
 
     static func run(
-        on folder: OpenFile, name: String, options: StoreOptions
+        on folder: FileDescriptor, name: String, options: StoreOptions
     ) throws(StorageError) -> RepairReport {
         // First, because the locks are such files. No process can hold a lock on something that isn't a file.
-        var obstacles: [String] = []
-        for obstacle in try Obstacle.all(in: folder) {
-            if let refusal = obstacle.refusal { throw refusal }
-            let kept = try DamagedFile.setAside(obstacle.name, in: folder)
-            obstacles.append(obstacle.description + "; renamed to \(kept)")
+        var conflicts: [String] = []
+        for conflict in try NameConflict.all(in: folder) {
+            if let refusal = conflict.refusal { throw refusal }
+            let kept = try DamagedFile.setAside(conflict.name, in: folder)
+            conflicts.append(conflict.description + "; renamed to \(kept)")
         }
         let turn = try OpeningTurn.take(in: folder, archive: name)
         defer { turn.pass() }
         let attachment = try folder.fileMakingIfMissing(named: ArchiveOpening.attachedName)
         let known = try ArchiveOpening.ifDescribed(folder, options)
-        guard try attachment.lock(.exclusive, within: OpenFile.startNanoseconds) else {
+        guard try attachment.lock(.exclusive, within: FileDescriptor.startNanoseconds) else {
             throw .busy(
                 archive: name, process: known?.firstUser ?? 0,
                 reason: "a repair needs exclusive access; close it there, then try again")
@@ -44,13 +44,13 @@ struct ArchiveRepair {
             kind: descriptor.configuration.kind,
             knownHead: loss == nil ? try known?.claimedHead : nil,
             witness: try IndexWitness(folder, descriptor, keepsIndex: true))
-        for obstacle in obstacles { repair.note(obstacle) }
+        for conflict in conflicts { repair.report(conflict) }
         for name in [ArchiveOpening.indexName, ArchiveOpening.newIndexName] { try folder.unlink(name) }
         if let loss {
             try repair.replaceDescriptor(descriptor, loss)
         } else if let other = known?.otherName {
             try ArchiveOpening.replaceDescriptor(descriptor, in: folder)
-            repair.note(ArchiveOpening.nameProblem(other, in: folder) + "; it has the folder's name now")
+            repair.report(ArchiveOpening.nameProblem(other, in: folder) + "; it has the folder's name now")
         }
         try repair.mendSegments()
         return try repair.finish(
@@ -58,7 +58,7 @@ struct ArchiveRepair {
     }
 
     private init(
-        folder: OpenFile, name: String, identity: [UInt8], kind: ArchiveKind, knownHead: Location?,
+        folder: FileDescriptor, name: String, identity: [UInt8], kind: ArchiveKind, knownHead: Location?,
         witness: IndexWitness?
     ) {
         self.folder = folder
@@ -69,7 +69,7 @@ struct ArchiveRepair {
         self.witness = witness
     }
 
-    mutating func note(_ problem: String) {
+    mutating func report(_ problem: String) {
         damaged += 1
         remark(problem)
     }
@@ -87,7 +87,7 @@ struct ArchiveRepair {
     /// The archive's descriptor, or a new one and the reason. Segments determine the identity, the folder determines
     /// the name. The secret may change because the index is rebuilt.
     private static func descriptor(
-        of folder: OpenFile, name: String, options: StoreOptions
+        of folder: FileDescriptor, name: String, options: StoreOptions
     ) throws(StorageError) -> (Descriptor, loss: String?) {
         var loss: String
         var present: Descriptor?
@@ -123,7 +123,7 @@ struct ArchiveRepair {
             kept = "; the old file is kept as \(try DamagedFile.setAside(file, in: folder))"
         }
         try ArchiveOpening.replaceDescriptor(descriptor, in: folder)
-        note(
+        report(
             "\(folder.path)/\(file): \(ArchiveRepair.whole(bytes))recreated (\(loss))\(kept). "
                 + LogContent.description(of: descriptor.configuration))
     }
@@ -131,7 +131,7 @@ struct ArchiveRepair {
     // MARK: The new index
 
     private mutating func finish(
-        _ opening: ArchiveOpening, attachment: OpenFile
+        _ opening: ArchiveOpening, attachment: FileDescriptor
     ) throws(StorageError) -> RepairReport {
         // Without the witness: what it knows is reported here, and from then on the log counts as complete.
         let (memory, _) = try opening.buildIndex(attachment: attachment, witness: nil)
@@ -141,7 +141,7 @@ struct ArchiveRepair {
         let entries = index.entryCount
         let end = index.head
         if let loss = witness?.loss(logEndsAt: end, messages: entries) {
-            note(loss.description(in: folder) + "; from now on the log counts as complete without it")
+            report(loss.description(in: folder) + "; from now on the log counts as complete without it")
         }
         var salvaged = 0
         if !salvagedFrom.isEmpty {
@@ -167,7 +167,7 @@ struct ArchiveIdentities {
     /// another one. Without a descriptor the identity that most segments have. `nil` if there is none.
     let best: [UInt8]?
 
-    init(_ folder: OpenFile, descriptor: Descriptor?) throws(StorageError) {
+    init(_ folder: FileDescriptor, descriptor: Descriptor?) throws(StorageError) {
         var votes: [[UInt8]: Int] = [:]
         var unsure: [UInt32] = []
         var guesses: Set<[UInt8]> = []

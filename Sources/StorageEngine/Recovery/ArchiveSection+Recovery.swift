@@ -224,14 +224,14 @@ extension ArchiveSection {
         while offset < end, let frame = log.frame(pin, at: offset) {
             let location = Location(segment: first.segment, offset: offset)
             offset += frame.bytes
-            noteReplayed(frame)
+            countReplayed(frame)
             for evicted in FrameExtension.evictions(of: frame) {
                 if let number = try number(at: evicted) { batch.victims.append(number) }
             }
             guard let kind = engine.meaning(of: frame), kind == .put || kind == .delete else { continue }
             let tag = UInt32(truncatingIfNeeded: engine.hash(frame.key))
             let present = try engine.find(frame.key, tag: tag)
-            if let present { engine.letGo(present) }
+            if let present { engine.unpin(present) }
             batch.steps.append(
                 BatchStep(
                     isPut: frame.kind == .put, tag: tag, number: present?.number ?? 0, location: location))

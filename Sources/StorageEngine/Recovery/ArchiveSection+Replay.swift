@@ -9,17 +9,17 @@ extension ArchiveEngine {
         /// its beginning don't count: nothing acknowledged is missing there.
         private var atEnd: [(place: Location, problem: String)] = []
 
-        mutating func note(_ problem: String) {
+        mutating func add(_ problem: String) {
             damaged += 1
             if problems.count < CheckReport.maximumProblems { problems.append(problem) }
         }
 
-        mutating func note(_ problem: String, at place: Location, isNewest: Bool) {
-            if isNewest { atEnd.append((place, problem)) } else { note(problem) }
+        mutating func add(_ problem: String, at place: Location, isNewest: Bool) {
+            if isNewest { atEnd.append((place, problem)) } else { add(problem) }
         }
 
         mutating func endLog(cut: Location?) {
-            for (place, problem) in atEnd where cut.map({ place < $0 }) ?? true { note(problem) }
+            for (place, problem) in atEnd where cut.map({ place < $0 }) ?? true { add(problem) }
             atEnd = []
         }
     }
@@ -50,7 +50,7 @@ extension ArchiveSection {
                 // There is no value on disk any more. The entry in memory is known to its process, if that is alive.
                 // Other processes' entries of this key, and one whose frame was only moved, stay.
                 if let present = try engine.find(frame.key, tag: tag) {
-                    engine.letGo(present)
+                    engine.unpin(present)
                     if !present.slot.isMemoryOnly { remove(present.number) }
                 }
                 // The process that recorded it died before it was marked as held.
@@ -66,12 +66,12 @@ extension ArchiveSection {
                 content.take(traits, ownerTag: engine.ownerTag(traits.owner))
             }
             let present = try engine.find(frame.key, tag: tag)
-            if let present { engine.letGo(present) } else { try index.numbers.reserve() }
+            if let present { engine.unpin(present) } else { try index.numbers.reserve() }
             let number = applyPut(content, tag: tag, number: present?.number ?? 0, at: location)
             if let hits = frame.hits { index.entry(number)?.hits = hits }
         case .delete:
             if let present = try engine.find(frame.key, tag: tag) {
-                engine.letGo(present)
+                engine.unpin(present)
                 if present.slot.isMemoryOnly {
                     removeMemoryOnly(of: frame.key, tag: tag, sparing: present.number)
                 }
@@ -97,11 +97,11 @@ extension ArchiveSection {
         case .batch, .void, nil:
             break
         }
-        noteReplayed(frame)
+        countReplayed(frame)
     }
 
     /// What every frame tells in addition to its effect.
-    func noteReplayed(_ frame: Frame) {
+    func countReplayed(_ frame: Frame) {
         if frame.kind == .deadline || frame.kind == .evict, let note = RemovalNote(of: frame),
             let line = index.undo.line(of: note.group)
         {
@@ -155,14 +155,14 @@ extension ArchiveSection {
         let note = RemovalNote(of: frame)
         guard let present = try engine.find(frame.key, tag: tag) else {
             // The entry's frame was copied and comes later in the log. The change can be undone all the same.
-            if let note, note.group != 0 { self.note(note, first: location, bytes: 0) }
+            if let note, note.group != 0 { countRemoval(note, first: location, bytes: 0) }
             return
         }
-        defer { engine.letGo(present) }
+        defer { engine.unpin(present) }
         let deadline = FrameExtension.deadline(.deadline, of: frame)?.resolved(now: Clock.read())
         setDeadline(of: present.number, index.changing(present.slot), to: deadline ?? Deadline.never)
         if let note, note.group != 0 {
-            self.note(note, first: location, bytes: UInt64(present.slot.valueBytes))
+            countRemoval(note, first: location, bytes: UInt64(present.slot.valueBytes))
         }
     }
 
@@ -174,7 +174,7 @@ extension ArchiveSection {
         // An existing entry of the key is newer.
         var isOlder = false
         if let present = try engine.find(frame.key, tag: tag) {
-            engine.letGo(present)
+            engine.unpin(present)
             isOlder = true
         }
         // The action's totals already include it if the frame that removed it is still in the log.
@@ -261,7 +261,7 @@ extension ArchiveSection {
                 throw .system(operation: "open", path: log.path(of: number), code: SystemCode.missing)
             }
             defer { log.unpin(pin) }
-            if let problem = try log.lengthProblem(of: number) { findings.note(problem) }
+            if let problem = try log.lengthProblem(of: number) { findings.add(problem) }
             try log.learnSize(pin)
             segmentBytes += log.view(pin).bytes
             if index.oldestSegment == 0 { index.oldestSegment = number }
@@ -269,7 +269,7 @@ extension ArchiveSection {
             index.head = Location(segment: number, offset: SegmentHeader.bytes)
             let result = try log.scan(pin, from: SegmentHeader.bytes) { (item) throws(StorageError) in
                 if case .damage(let from, let to) = item {
-                    findings.note(
+                    findings.add(
                         "\(log.path(of: number)): bytes \(from) to \(to) hold no valid entry",
                         at: Location(segment: number, offset: from), isNewest: number == numbers.last)
                 }
@@ -281,7 +281,7 @@ extension ArchiveSection {
             let end = damagedEnd ?? result.end
             if !result.isBlankBehind {
                 if number != numbers.last || damagedEnd != nil {
-                    findings.note("\(log.path(of: number)): no valid entry from byte \(result.end) on")
+                    findings.add("\(log.path(of: number)): no valid entry from byte \(result.end) on")
                 }
                 if number == numbers.last, engine.attachment != nil {
                     // Leftovers of an operation that was not acknowledged.
@@ -294,7 +294,7 @@ extension ArchiveSection {
         let cut = try sieve.endLog(replaySoon)
         findings.endLog(cut: cut)
         try replayWaiting()
-        try noteDropped(sieve.dropped, cut: cut, &findings)
+        try reportDropped(sieve.dropped, cut: cut, &findings)
         index.segmentBytes = segmentBytes
         index.order.sort(entries: index.entryCount + Int(index.setAsideCount))
         judgeGraces()
@@ -305,11 +305,11 @@ extension ArchiveSection {
 
     /// An incomplete batch at the end of the log, like a torn frame there, is a leftover of an operation that was not
     /// acknowledged. An incomplete one before that was partly lost, and is left out.
-    private func noteDropped(
+    private func reportDropped(
         _ dropped: [BatchSieve<Frame>.Dropped], cut: Location?, _ findings: inout ArchiveEngine.ReplayFindings
     ) throws(StorageError) {
         for batch in dropped where batch.first != cut {
-            findings.note(
+            findings.add(
                 "\(log.path(of: batch.first.segment)): the batch from byte \(batch.first.offset) on never reached the "
                     + "medium completely and is left out")
         }
@@ -354,7 +354,7 @@ extension ArchiveSection {
     {
         let names = try log.segmentNames()
         let numbers = try names.files(of: log)
-        for stray in names.strays { findings.note(log.strayProblem(stray)) }
+        for stray in names.strays { findings.add(log.strayProblem(stray)) }
         var oldest: UInt32 = 0
         var readable: [UInt32] = []
         var foreign = 0
@@ -370,7 +370,7 @@ extension ArchiveSection {
                 guard case .corrupted(_, let offset, _) = error else { throw error }
                 // Its first page may have been lost together with the batch that began it.
                 let isLost = isLast ? try log.beginsBlank(number) : false
-                findings.note(
+                findings.add(
                     error.description,
                     at: Location(segment: number, offset: SegmentHeader.bytes), isNewest: isLost)
                 if try log.holdsFrames(number) {

@@ -19,10 +19,10 @@ struct IndexWitness {
     /// `nil` if there is no readable index of this archive. `mark`: its clean mark, if that was already read and
     /// removed. `keepsIndex`: needed for ``takeUnknown(of:)``.
     init?(
-        _ folder: OpenFile, _ descriptor: Descriptor, mark knownMark: MarkStanding? = nil,
+        _ folder: FileDescriptor, _ descriptor: Descriptor, mark knownMark: MarkStanding? = nil,
         keepsIndex: Bool = false
     ) throws(StorageError) {
-        let found: OpenFile?
+        let found: FileDescriptor?
         do throws(StorageError) {
             found = try folder.fileIfPresent(named: ArchiveOpening.indexName, writable: false)
         } catch {

@@ -6,7 +6,7 @@ struct LogContent {
     /// Sum of the sizes of all values, including replaced ones.
     private var valueBytes: UInt64 = 0
 
-    init(_ folder: OpenFile, identity: [UInt8]) throws(StorageError) {
+    init(_ folder: FileDescriptor, identity: [UInt8]) throws(StorageError) {
         let log = try SegmentLog(folder: folder, identity: identity, writable: false)
         for number in try log.segmentNames().numbers {
             guard let pin = try log.pinIfPresent(number) else { continue }

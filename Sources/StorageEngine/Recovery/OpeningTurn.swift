@@ -9,13 +9,13 @@ struct OpeningTurn {
     static let fileName = "opening"
     private static let digits = 11
 
-    private let file: OpenFile
+    private let file: FileDescriptor
 
     /// Takes the turn; waits at most `nanoseconds` on the monotonic clock. While it is held the archive isn't removed.
     /// - Throws: `busy`, which names the holder; `closed` if the archive was removed in the meantime, because what is
     ///   stored in its folder would be lost.
     static func take(
-        in folder: OpenFile, archive: String, nanoseconds: Int64 = ArchiveEngine.patienceNanoseconds
+        in folder: FileDescriptor, archive: String, nanoseconds: Int64 = ArchiveEngine.patienceNanoseconds
     ) throws(StorageError) -> OpeningTurn {
         while true {
             let file = try folder.fileMakingIfMissing(named: fileName)
@@ -39,7 +39,7 @@ struct OpeningTurn {
     func pass() { file.unlock() }
 
     /// The process that holds the turn: 0 if that can't be found out, `nil` if there is none.
-    static func holder(in folder: OpenFile) throws(StorageError) -> Int32? {
+    static func holder(in folder: FileDescriptor) throws(StorageError) -> Int32? {
         guard try folder.hasEntry(named: fileName) else { return nil }
         let file = try folder.file(named: fileName, writable: false)
         if try file.lock(.shared, wait: false) {
@@ -57,7 +57,7 @@ struct OpeningTurn {
             Array((text + String(repeating: " ", count: OpeningTurn.digits - text.count) + "\n").utf8))
     }
 
-    private static func pid(in file: OpenFile) -> Int32? {
+    private static func pid(in file: FileDescriptor) -> Int32? {
         guard let bytes = try? file.read(atMost: digits),
             let pid = Int32(String(decoding: bytes.prefix { $0 != UInt8(ascii: " ") }, as: UTF8.self)),
             ProcessIdentity(pid: pid, start: cp_process_start(pid)).isAlive
@@ -66,7 +66,7 @@ struct OpeningTurn {
     }
 }
 
-extension OpenFile {
+extension FileDescriptor {
     /// A new process shares its parent's descriptors, and with them its locks, until it executes its own program. If
     /// the parent was killed, a lock may seem to be held for this long.
     static let startNanoseconds: Int64 = 200_000_000

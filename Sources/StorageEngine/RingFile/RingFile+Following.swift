@@ -51,7 +51,7 @@ extension RingFile {
     ///   `ringFileInUse`, `system`.
     public static func settings(ofFileAt path: String) throws(StorageError) -> RingFileSettings? {
         let ring = try RingFile(path: path, maximumBytes: 0, overwritesOldMessages: false, mode: .readOnly)
-        return try ring.looked { () throws(StorageError) in
+        return try ring.reading { () throws(StorageError) in
             try ring.readHeader()?.header.settings
         }
     }

@@ -22,7 +22,7 @@ public final class RingFile: Sendable {
     /// Whether the oldest messages make room for new ones; otherwise nothing is appended when the file is full.
     public let overwritesOldMessages: Bool
 
-    let file: OpenFile
+    let file: FileDescriptor
     private let isReadOnly: Bool
     private let forks = cp_watch_forks()
     /// Admits one thread of this process at a time to the file.
@@ -43,7 +43,7 @@ public final class RingFile: Sendable {
         self.path = path
         self.maximumBytes = maximumBytes
         self.overwritesOldMessages = overwritesOldMessages
-        file = try OpenFile.file(at: path, writable: mode == .readWrite)
+        file = try FileDescriptor.file(at: path, writable: mode == .readWrite)
         isReadOnly = mode == .readOnly
     }
 
@@ -81,13 +81,13 @@ public final class RingFile: Sendable {
     /// Whether there are no messages. Costs one read.
     /// - Throws: like ``messages()``.
     public func isEmpty() throws(StorageError) -> Bool {
-        try looked { () throws(StorageError) in try readHeader()?.header.isEmpty ?? true }
+        try reading { () throws(StorageError) in try readHeader()?.header.isEmpty ?? true }
     }
 
     /// Whether messages can be appended: the file is empty, or was created with these settings.
     /// - Throws: like ``messages()``.
     public func isWritable() throws(StorageError) -> Bool {
-        try looked { () throws(StorageError) in
+        try reading { () throws(StorageError) in
             guard !isReadOnly else { return false }
             return try readHeader().map { isOurs($0.header) } ?? true
         }
@@ -207,7 +207,7 @@ public final class RingFile: Sendable {
             if header.isWrapped {
                 // All messages behind the newest must go, because the file will end there.
                 header.oldest = first
-                try letGo(header)
+                try release(header)
             }
             isBeginning = true
         }
@@ -236,10 +236,10 @@ public final class RingFile: Sendable {
             // It needs all the room: the ring becomes empty before the first message is overwritten.
             header.oldest = start
             header.end = start
-            try letGo(header)
+            try release(header)
         } else if let oldest, oldest != header.oldest {
             header.oldest = oldest
-            try letGo(header)
+            try release(header)
         }
         guard isBeginning, !header.isEmpty else { return }
         // The file ends after the newest remaining message; readers continue at the beginning from there.
@@ -252,7 +252,7 @@ public final class RingFile: Sendable {
     }
 
     /// Publishes that messages are dropped. When this returns, their bytes may be overwritten or truncated.
-    private func letGo(_ header: RingFileHeader) throws(StorageError) {
+    private func release(_ header: RingFileHeader) throws(StorageError) {
         try writePlaces(header)
         try synchronizeIfDurable()
     }
@@ -301,7 +301,7 @@ public final class RingFile: Sendable {
             // For readers that could not get a short view, and for other programs.
             try patience.wait { () throws(StorageError) in try file.lock(.exclusive, wait: false) }
             defer { file.unlock() }
-            if OpenFile.hasByteLocks {
+            if FileDescriptor.hasByteLocks {
                 // Readers still at it began earlier; what they see later is discarded.
                 let looks = Patience(RingFile.lookNanoseconds * 2, path)
                 try? looks.wait { () throws(StorageError) in !file.isByteLocked(RingFile.lookingByte) }
@@ -312,11 +312,11 @@ public final class RingFile: Sendable {
 
     /// Returns what `body` sees while no one appends. It may be called several times, so it must change nothing, and
     /// should be short.
-    func looked<Value: Sendable>(
+    func reading<Value: Sendable>(
         _ body: () throws(StorageError) -> Value
     ) throws(StorageError) -> Value {
         try inTurn { (patience) throws(StorageError) in
-            for _ in 0..<(OpenFile.hasByteLocks ? 4 : 0) {
+            for _ in 0..<(FileDescriptor.hasByteLocks ? 4 : 0) {
                 var start: Int64 = 0
                 try patience.wait { () throws(StorageError) in
                     start = cp_monotonic_time()
@@ -333,7 +333,7 @@ public final class RingFile: Sendable {
             }
             // It takes longer, for example for a message of gigabytes: now it takes the lock.
             try patience.wait { () throws(StorageError) in
-                if OpenFile.hasByteLocks, file.isByteLocked(RingFile.appendingByte) { return false }
+                if FileDescriptor.hasByteLocks, file.isByteLocked(RingFile.appendingByte) { return false }
                 return try file.lock(.shared, wait: false)
             }
             defer { file.unlock() }

@@ -178,7 +178,7 @@ struct RingFileReader {
         }
         let last = last
         let ring = ring
-        let view = try ring.looked { () throws(StorageError) in try View(ring, behind: last, wanted) }
+        let view = try ring.reading { () throws(StorageError) in try View(ring, behind: last, wanted) }
         (header, fileBytes) = (view.header, view.fileBytes)
         (stretches, position) = (view.stretches, view.position)
         (buffer, bufferStart) = (view.bytes, view.position ?? 0)
@@ -222,7 +222,7 @@ struct RingFileReader {
 }
 
 extension RingFileMark {
-    fileprivate func isThere(in file: OpenFile) throws(StorageError) -> Bool {
+    fileprivate func isThere(in file: FileDescriptor) throws(StorageError) -> Bool {
         let count = RingFileHeader.lengthBytes + min(length, RingFileMark.mostBytes)
         let bytes = try file.read(atMost: count, from: place)
         guard bytes.count == count else { return false }

@@ -82,7 +82,7 @@ package final class EntryScan {
                 guard key.count > 0, key.count <= Frame.maximumKeyBytes else { return }
                 let tag = UInt32(truncatingIfNeeded: engine.hash(key))
                 guard let entry = try engine.find(key, tag: tag) else { return }
-                defer { engine.letGo(entry) }
+                defer { engine.unpin(entry) }
                 let item = ScanItem(location: entry.location, number: entry.number, tag: tag)
                 guard !items.contains(where: { $0.number == item.number }) else { return }
                 items.append(item)
@@ -101,33 +101,34 @@ package final class EntryScan {
         let index = engine.index
         for _ in 0..<patience {
             let returns = index.returns
-            let items = try look(at: engine, order)
+            let items = try collect(at: engine, order)
             if returns & 1 == 0, index.returns == returns { return items }
             sched_yield()
         }
-        return try look(at: engine, order)
+        return try collect(at: engine, order)
     }
 
     /// How often to repeat a walk that was disturbed.
     private static let patience = 200
 
-    private static func look(at engine: ArchiveEngine, _ order: ScanOrder) throws(StorageError) -> [ScanItem]
+    private static func collect(at engine: ArchiveEngine, _ order: ScanOrder) throws(StorageError)
+        -> [ScanItem]
     {
         let index = engine.index
         let renumberings = index.renumberings
         let isChanging = index.structureVersion & 1 != 0
         if order == .location, !isChanging {
             // Mostly the order of the log.
-            let items = try look(at: engine, order, ascending: true)
+            let items = try collect(at: engine, order, ascending: true)
             if index.renumberings == renumberings { return items }
         }
-        let items = try look(at: engine, order, ascending: false)
+        let items = try collect(at: engine, order, ascending: false)
         guard isChanging || index.renumberings != renumberings else { return items }
         var seen: Set<Location> = []
         return items.filter { seen.insert($0.location).inserted }
     }
 
-    private static func look(
+    private static func collect(
         at engine: ArchiveEngine, _ order: ScanOrder, ascending: Bool
     ) throws(StorageError) -> [ScanItem] {
         // Two thousand cells to read, which only this order needs.

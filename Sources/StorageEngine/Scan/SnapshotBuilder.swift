@@ -81,7 +81,7 @@ struct SnapshotBuilder {
         let begin = engine.index.head
         guard try pin(segments, upTo: begin) else { return nil }
         if engine.kind == .log { return try messages(segments, from: first, upTo: begin) }
-        let found = try look()
+        let found = try readLines()
         // Frames in older segments were either moved, which the log shows, or given up on a full disk, which it
         // doesn't.
         let oldest = engine.index.oldestSegment
@@ -130,7 +130,7 @@ struct SnapshotBuilder {
     }
 
     /// The content of all slots, and the furthest location that one of them names.
-    private func look() throws(StorageError) -> (items: [SnapshotItem], last: Location) {
+    private func readLines() throws(StorageError) -> (items: [SnapshotItem], last: Location) {
         try index.catchUp()
         var items: [SnapshotItem] = []
         items.reserveCapacity(min(engine.index.entryCount, Int(index.usedEntries)))
@@ -310,14 +310,14 @@ private struct SnapshotOverlay {
             }
         }
         for (frame, location) in frames {
-            guard note(frame, at: location) else { return false }
+            guard apply(frame, at: location) else { return false }
         }
         return true
     }
 
     private func tag(of frame: Frame) -> UInt32 { UInt32(truncatingIfNeeded: engine.hash(frame.key)) }
 
-    private mutating func note(_ frame: Frame, at location: Location) -> Bool {
+    private mutating func apply(_ frame: Frame, at location: Location) -> Bool {
         // A frame that can't be understood can't be applied.
         guard let kind = engine.meaning(of: frame) else { return frame.kind != nil }
         for evicted in FrameExtension.evictions(of: frame) { remove(at: evicted) }

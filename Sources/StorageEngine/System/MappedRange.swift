@@ -20,7 +20,7 @@ final class MappedRange: @unchecked Sendable {
 
     /// Maps at least one page.
     /// - Throws: `limitReached` if this process may not map so many more bytes, or no more ranges.
-    init(_ file: OpenFile, bytes: Int, writable: Bool) throws(StorageError) {
+    init(_ file: FileDescriptor, bytes: Int, writable: Bool) throws(StorageError) {
         self.bytes = MappedRange.wholePages(bytes)
         base = try MappedRange.map(
             self.bytes, writable ? PROT_READ | PROT_WRITE : PROT_READ, MAP_SHARED, file.descriptor, file.path)
@@ -36,7 +36,7 @@ final class MappedRange: @unchecked Sendable {
     deinit { munmap(base, bytes) }
 
     /// Like ``init(_:bytes:writable:)``, with `room` bytes for the file to grow if that much can be mapped.
-    static func withRoom(_ room: Int, _ file: OpenFile, bytes: Int, writable: Bool) throws(StorageError)
+    static func withRoom(_ room: Int, _ file: FileDescriptor, bytes: Int, writable: Bool) throws(StorageError)
         -> MappedRange
     {
         if room > bytes, let range = try? MappedRange(file, bytes: room, writable: writable) { return range }

@@ -39,7 +39,7 @@ extension ArchiveCore {
             let isNew = unread[keyPath: kind].note(name)
             return (isNew, isNew && unread[keyPath: kind].count == 1)
         }
-        if isNew { try? withHashed(name) { try archive.noteUndecodable($0) } }
+        if isNew { try? withHashed(name) { try archive.reportUndecodable($0) } }
         guard isFirst else { return }
         shared.failures.withLock { $0.logged += 1 }
         let advice =

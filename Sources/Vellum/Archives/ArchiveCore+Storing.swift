@@ -43,7 +43,7 @@ extension ArchiveCore {
             encoded = try coder.encode(object)
         } catch {
             shared.failures.withLock { $0.unencodable += 1 }
-            try archive.noteRejection(of: key, bytes: 0, .unencodable)
+            try archive.reportRejection(of: key, bytes: 0, .unencodable)
             throw ArchiveError.unencodable(
                 type: readableName(of: Object.self), key: name, underlying: error)
         }
@@ -57,7 +57,7 @@ extension ArchiveCore {
         let terms = terms.completed(shared.standardLifetime)
         noteWithin(prepared.name)
         guard terms.isUpdate else {
-            _ = try keep(prepared, key, terms, put: putToHold)
+            _ = try keep(prepared, key, terms, put: putAndHold)
             return
         }
         // If another process stored the key first, this becomes an update of its value.
@@ -95,7 +95,7 @@ extension ArchiveCore {
         return true
     }
 
-    private func putToHold(
+    private func putAndHold(
         _ prepared: PreparedObject, _ key: HashedKey, _ terms: Terms, isOnlyHere: Bool
     ) throws -> HeldEntry? {
         let encoded = prepared.encoded
@@ -104,7 +104,7 @@ extension ArchiveCore {
                 key, bytes: UInt64(encoded.bytes.count), attributes: terms.attributes)
         }
         return try encoded.bytes.withUnsafeBytes {
-            try archive.putToHold(
+            try archive.putAndHold(
                 $0, forKey: key, encoding: encoded.encoding, attributes: terms.attributes,
                 keepsCreation: false)
         }

@@ -84,7 +84,7 @@ extension MemoryShelf.State {
     }
 
     func leave(_ held: HeldEntry, _ name: String, isOnlyHere: Bool) throws(StorageError) {
-        try archive.letGo(held, forKey: name)
+        try archive.release(held, forKey: name)
         if isOnlyHere { try archive.remove(held, forKey: name) }
     }
 }

@@ -10,7 +10,7 @@ import Darwin
 #endif
 
 /// Locks on a file or on one byte of it, which the kernel releases when their holder dies.
-extension OpenFile {
+extension FileDescriptor {
     enum LockKind { case shared, exclusive }
 
     /// Returns `false` if another open file holds it and `wait` is false.

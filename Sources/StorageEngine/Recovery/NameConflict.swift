@@ -1,6 +1,6 @@
 /// Something that prevents opening an archive for writing: a folder or symbolic link in the place of a file that the
 /// engine needs (never followed or removed), or a file that other users may change (F9).
-struct Obstacle {
+struct NameConflict {
     let name: String
     /// What is wrong with it, with its path.
     let description: String
@@ -14,9 +14,9 @@ struct Obstacle {
         ArchiveOpening.newIndexName, ArchiveOpening.lockName, Syncing.lockName, Descriptor.fileName + ".new",
     ]
 
-    /// The obstacles in an archive's folder.
-    static func all(in folder: OpenFile) throws(StorageError) -> [Obstacle] {
-        var found: [Obstacle] = []
+    /// The conflicts in an archive's folder.
+    static func all(in folder: FileDescriptor) throws(StorageError) -> [NameConflict] {
+        var found: [NameConflict] = []
         for name in names where try folder.hasEntry(named: name) {
             do throws(StorageError) {
                 _ = try folder.file(named: name, writable: false)
@@ -24,9 +24,9 @@ struct Obstacle {
                 switch error {
                 case .corrupted:
                     let description = "\(folder.path)/\(name): not a regular file"
-                    found.append(Obstacle(name: name, description: description, refusal: nil))
+                    found.append(NameConflict(name: name, description: description, refusal: nil))
                 case .notPrivate:
-                    found.append(Obstacle(name: name, description: error.description, refusal: error))
+                    found.append(NameConflict(name: name, description: error.description, refusal: error))
                 // Gone in the meantime, or of unknown kind.
                 default: break
                 }

@@ -21,7 +21,7 @@ enum SystemCode {
 ///
 /// This type is the engine's only access to the file system: every call that can fail in the kernel is in this file,
 /// which opens and examines, or in the extensions beside it.
-final class OpenFile: Sendable {
+final class FileDescriptor: Sendable {
     let descriptor: Int32
     let path: String
     /// The trust rules for files opened inside this folder.
@@ -77,22 +77,22 @@ final class OpenFile: Sendable {
 
     // MARK: Opening
 
-    static func folder(at path: String, trust: FileTrust = .anyone) throws(StorageError) -> OpenFile {
+    static func folder(at path: String, trust: FileTrust = .anyone) throws(StorageError) -> FileDescriptor {
         let opened = SystemDoor.perform(.open, path: path) {
             Int(cp_openat(AT_FDCWD, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC, 0))
         }
         guard opened.code == 0 else { throw .fromErrno(opened.code, operation: "open", path: path) }
-        let folder = OpenFile(descriptor: Int32(opened.value), path: path, trust: trust)
+        let folder = FileDescriptor(descriptor: Int32(opened.value), path: path, trust: trust)
         try folder.requireTrust(trust)
         return folder
     }
 
     /// A folder inside this one. Symbolic links are refused (F9).
-    func folder(named name: String) throws(StorageError) -> OpenFile {
+    func folder(named name: String) throws(StorageError) -> FileDescriptor {
         try open(name, flags: O_RDONLY | O_DIRECTORY)
     }
 
-    func file(named name: String, writable: Bool) throws(StorageError) -> OpenFile {
+    func file(named name: String, writable: Bool) throws(StorageError) -> FileDescriptor {
         let file = try open(name, flags: (writable ? O_RDWR : O_RDONLY) | O_NONBLOCK)
         guard try file.status().isRegular else {
             throw .corrupted(path: file.path, offset: 0, reason: "not a regular file")
@@ -101,7 +101,7 @@ final class OpenFile: Sendable {
     }
 
     /// `nil` only if there is no regular file of that name. If it can't be opened now, that is an error.
-    func fileIfPresent(named name: String, writable: Bool) throws(StorageError) -> OpenFile? {
+    func fileIfPresent(named name: String, writable: Bool) throws(StorageError) -> FileDescriptor? {
         do throws(StorageError) {
             return try file(named: name, writable: writable)
         } catch {
@@ -113,12 +113,12 @@ final class OpenFile: Sendable {
     }
 
     /// An existing file at any path. Anything but a regular file is refused.
-    static func file(at path: String, writable: Bool) throws(StorageError) -> OpenFile {
+    static func file(at path: String, writable: Bool) throws(StorageError) -> FileDescriptor {
         let opened = SystemDoor.perform(.open, path: path) {
             Int(cp_openat(AT_FDCWD, path, (writable ? O_RDWR : O_RDONLY) | O_NONBLOCK | O_CLOEXEC, 0))
         }
         guard opened.code == 0 else { throw .fromErrno(opened.code, operation: "open", path: path) }
-        let file = OpenFile(descriptor: Int32(opened.value), path: path)
+        let file = FileDescriptor(descriptor: Int32(opened.value), path: path)
         guard try file.status().isRegular else {
             throw .corrupted(path: path, offset: 0, reason: "not a regular file")
         }
@@ -126,7 +126,7 @@ final class OpenFile: Sendable {
     }
 
     /// Creates the file with mode 0600 if it is missing.
-    func fileMakingIfMissing(named name: String) throws(StorageError) -> OpenFile {
+    func fileMakingIfMissing(named name: String) throws(StorageError) -> FileDescriptor {
         if try hasEntry(named: name) { return try open(name, flags: O_RDWR | O_CREAT) }
         do throws(StorageError) {
             return try newFile(named: name)
@@ -138,20 +138,20 @@ final class OpenFile: Sendable {
     }
 
     /// Creates the file; fails if the name is taken.
-    func newFile(named name: String) throws(StorageError) -> OpenFile {
+    func newFile(named name: String) throws(StorageError) -> FileDescriptor {
         let file = try open(name, flags: O_RDWR | O_CREAT | O_EXCL)
         SystemFaults.tell(.created(path: file.path))
         return file
     }
 
     /// The folder that contains this one, wherever it has been moved.
-    func parentFolder() throws(StorageError) -> OpenFile {
-        let name = OpenFile.parent(of: path) ?? path + "/.."
+    func parentFolder() throws(StorageError) -> FileDescriptor {
+        let name = FileDescriptor.parent(of: path) ?? path + "/.."
         return try openUntrusted("..", flags: O_RDONLY | O_DIRECTORY, path: name)
     }
 
     /// - Throws: also `notPrivate`, if other users could change it.
-    private func open(_ name: String, flags: Int32) throws(StorageError) -> OpenFile {
+    private func open(_ name: String, flags: Int32) throws(StorageError) -> FileDescriptor {
         let file = try openUntrusted(name, flags: flags, trust: trust)
         try file.requireTrust(trust)
         return file
@@ -166,7 +166,7 @@ final class OpenFile: Sendable {
 
     private func openUntrusted(
         _ name: String, flags: Int32, path known: String? = nil, trust: FileTrust = .anyone
-    ) throws(StorageError) -> OpenFile {
+    ) throws(StorageError) -> FileDescriptor {
         let full = known ?? path + "/" + name
         let opened = SystemDoor.perform(.open, path: full) {
             Int(cp_openat(descriptor, name, flags | O_NOFOLLOW | O_CLOEXEC, 0o600))
@@ -177,7 +177,7 @@ final class OpenFile: Sendable {
             }
             throw .fromErrno(opened.code, operation: "open", path: full)
         }
-        return OpenFile(descriptor: Int32(opened.value), path: full, trust: trust)
+        return FileDescriptor(descriptor: Int32(opened.value), path: full, trust: trust)
     }
 
     // MARK: Status

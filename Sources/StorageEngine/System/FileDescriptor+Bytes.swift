@@ -9,7 +9,7 @@ import Darwin
 #endif
 
 /// The bytes of a file: reading, writing, reserving space, and syncing.
-extension OpenFile {
+extension FileDescriptor {
     /// The bytes from `start` on, at most `limit`; fewer at the end of the file.
     func read(atMost limit: Int, from start: Int = 0) throws(StorageError) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: limit)
@@ -72,8 +72,8 @@ extension OpenFile {
         try reserveBlocks(end)
         var offset = start
         while offset < end {
-            let count = min(end - offset, OpenFile.zeros.count)
-            try write(OpenFile.zeros, count: count, at: offset)
+            let count = min(end - offset, FileDescriptor.zeros.count)
+            try write(FileDescriptor.zeros, count: count, at: offset)
             offset += count
         }
     }

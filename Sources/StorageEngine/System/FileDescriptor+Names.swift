@@ -9,7 +9,7 @@ import Darwin
 #endif
 
 /// Names in folders: listing, creating, renaming and removing them.
-extension OpenFile {
+extension FileDescriptor {
     /// Names in this folder without `.` and `..`, in no particular order.
     func names() throws(StorageError) -> [String] {
         var names: [String] = []
@@ -100,7 +100,7 @@ extension OpenFile {
     }
 
     /// Whether this folder is the other one or below it.
-    func isInside(_ other: OpenFile) throws(StorageError) -> Bool {
+    func isInside(_ other: FileDescriptor) throws(StorageError) -> Bool {
         let number = try other.status().number
         var (place, present) = (".", try status().number)
         while present != number {
@@ -165,7 +165,8 @@ extension OpenFile {
             try makeFolders(at: parent)
             do throws(StorageError) {
                 try folder(
-                    at: OpenFile.parent(of: parent) ?? (parent.utf8.first == UInt8(ascii: "/") ? "/" : ".")
+                    at: FileDescriptor.parent(of: parent)
+                        ?? (parent.utf8.first == UInt8(ascii: "/") ? "/" : ".")
                 )
                 .synchronizeNames()
             } catch {
