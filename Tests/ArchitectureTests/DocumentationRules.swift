@@ -38,6 +38,7 @@ enum DocumentationRules {
     }
 
     /// Attributes, of one line or several, and other comments may come between the comment and the declaration.
+    /// For what is unavailable the attribute's message is enough: the compiler shows it where it is used.
     private static func hasDocumentation(_ above: ArraySlice<Substring>) -> Bool {
         var isInAttribute = false
         for line in above.reversed() {
@@ -45,6 +46,7 @@ enum DocumentationRules {
             if text.hasPrefix("///") { return true }
             if text == ")" { isInAttribute = true }
             guard isInAttribute || text.hasPrefix("@") || text.hasPrefix("//") else { return false }
+            if text.has("unavailable"), !text.hasPrefix("//") { return true }
             if text.hasPrefix("@") { isInAttribute = false }
         }
         return false

@@ -19,8 +19,8 @@ import Testing
 
     @Test(arguments: [
         "/// a\npublic func a() {}", "/// a\n@inlinable\n@b(c)\npublic func a() {}", "package func a() {}",
-        "/// a\n@available(\n    *, unavailable, message: \"b\"\n)\n// c\npublic struct A {}",
-        "public static func _a() {}",
+        "/// a\n@available(\n    macOS 15, *\n)\n// c\npublic struct A {}",
+        "public static func _a() {}", "@available(*, unavailable, message: \"b\")\npublic var a: Int { 1 }",
         "func a() {}", "public import A", "// public func a() {}", "let a = \"public func a() {}\"",
         "open override func a() {}", "public static func == (a: A, b: A) -> Bool { true }",
         "public func hash(into a: inout Hasher) {}", "public var description: String { \"\" }",
