@@ -51,6 +51,7 @@ public struct StoreService: Service {
     message: "add traits: [\"ServiceLifecycle\"] to the package Vellum in Package.swift"
 )
 public struct StoreService {
+    /// Needs the package's trait `ServiceLifecycle`.
     public init(_ factory: ArchivesFactory) {}
 }
 #endif

@@ -1,4 +1,4 @@
-import Synchronization
+import StorageEngine
 
 /// Why a query could not be carried out. Each description is one line that says what and what to do about it. What the
 /// source of the entries throws comes through as it is.
@@ -25,7 +25,7 @@ extension QueryError: CustomStringConvertible {
 
 /// What a person should know of a result; safe from any thread.
 final class QueryWarnings: Sendable {
-    private let lines = Mutex<[String]>([])
+    private let lines = Guarded<[String]>([])
 
     func add(_ line: String) { lines.withLock { $0.append(line) } }
     var all: [String] { lines.withLock { $0 } }

@@ -30,6 +30,11 @@ public struct KeyedValue<Value: Codable>: Archivable {
     /// The value as it is stored.
     public func archive() throws -> Data { Data(try KeyedValueCoder<Value>().encode(self).bytes) }
 
+    /// The value of these bytes with the key.
+    public static func deArchive(fromData data: Data, forKey key: String) throws -> Archivable {
+        try data.withUnsafeBytes { try KeyedValueCoder<Value>().decode($0, key: key).object }
+    }
+
     /// The key isn't among the bytes, so they make no object by themselves.
     public static func deArchive(fromData data: Data) throws -> Archivable {
         throw ArchiveError.noCoding(type: readableName(of: Self.self))

@@ -133,12 +133,18 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     /// An object that was looked at, and how to make an access of that afterwards.
     package struct Seen {
         package var object: Object
-        var name: String
+        package var name: String
         /// Of the operation that stored it; 0 where nobody asks.
-        var sequence: UInt64 = 0
+        package var sequence: UInt64 = 0
     }
 
-    func accessAll(limit: Int) throws -> [Object] { try count(latest(limit).objects) }
+    func accessAll(limit: Int) throws -> [Object] {
+        try count(
+            atOneMoment({ try latest(limit).objects }) { snapshot in
+                let all = try places(in: snapshot, meeting: nil)
+                return Array(objects(at: all, of: snapshot).prefix(max(0, limit)))
+            })
+    }
 
     /// The most recent objects, at most `limit`, without any trace, and how many entries were looked at for their keys.
     package func latest(_ limit: Int) throws -> (objects: [Seen], looked: Int) {

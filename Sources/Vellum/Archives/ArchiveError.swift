@@ -7,7 +7,7 @@ public enum ArchiveError: Error {
     case unencodable(type: String, key: String, underlying: any Error)
     /// What is stored under the key is not a value of this type (any more). It stays on disk.
     case undecodable(type: String, key: String, underlying: any Error)
-    /// `deArchive(fromData:)` returned an object of another type.
+    /// `deArchive(fromData:)` or its neighbours returned an object of another type.
     case otherType(wanted: String, found: String)
     /// The type is not `Codable` and has neither `archive()` nor `archiveData()`, or not the way back.
     case noCoding(type: String)

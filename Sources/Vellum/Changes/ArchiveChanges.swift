@@ -44,6 +44,7 @@ public struct ArchiveChange: Sendable, Hashable {
 /// happens they cost nothing. One that is slower than the archive's writers is told how many changes it lost, and holds up
 /// nobody. It ends when its task is cancelled or the archive is closed.
 public struct ArchiveChanges: AsyncSequence, Sendable {
+    /// What a loop gets.
     public typealias Element = ArchiveChange
 
     /// Begins to follow the archive as it is open now.

@@ -120,15 +120,18 @@ extension ArchiveHandle {
                 log: { self.log("follow", subject, $0) }))
     }
 
-    func values(forKey name: String) -> FollowedValues<Object?> {
+    /// `part`: what of the object is followed.
+    func values<Part>(
+        forKey name: String, _ part: @escaping @Sendable (Object) -> Part
+    ) -> FollowedValues<Part?> {
         followed(name, isNews: { $0.changesObjects && $0.isAbout(name) }) { core in
             let seen = try core.objects(named: [name]).first
-            return Standing(value: seen?.object, versions: [SeenEntry(key: name, sequence: seen?.sequence)])
+            return Standing(value: seen.map { part($0.object) }, versions: [SeenEntry(key: name, sequence: seen?.sequence)])
         }
     }
 
     func values(of queries: [Query<Object>]) -> FollowedValues<[Object]> {
-        let queries = FollowedQueries(queries: queries)
+        let queries = CarriedQueries(queries: queries)
         return followed(nil, isNews: \.changesObjects) { core in
             let seen = try core.seen(by: queries.queries)
             return Standing(
@@ -138,14 +141,10 @@ extension ArchiveHandle {
     }
 }
 
-/// Conditions of a query are asked by one thread at a time.
-private struct FollowedQueries<Object>: @unchecked Sendable {
-    let queries: [Query<Object>]
-}
-
 extension ArchiveManager {
     /// The object of a key as it stands now, and after each change by whatever process; `nil` while there is none.
-    public func values(forKey key: String) -> FollowedValues<Archive?> { handle.values(forKey: key) }
+    @_disfavoredOverload
+    public func values(forKey key: String) -> FollowedValues<Archive?> { handle.values(forKey: key) { $0 } }
 
     /// What the queries leave, as things stand now and after each change of the archive that may change that. Each reading costs
     /// what ``countResults(of:)`` does. Conditions that are closures are called on another thread.

@@ -19,9 +19,6 @@ extension ArchiveManager {
         attempt("delete all keys", else: ()) { try $0.delete(all: keys) }
     }
 
-    /// Deletes the objects of keys that are written out, all together.
-    public func delete(keys: String...) { delete(keys: keys) }
-
     /// Changes several objects as one, depending on what they are: what `body` records, updates and deletes counts together
     /// when it returns, or not at all if it throws. Nothing that others do comes between its reading and its changes.
     ///
@@ -46,11 +43,19 @@ extension ArchiveManager {
     public func transaction<Value>(
         _ body: (inout ArchiveTransaction<Archive>) throws -> Value
     ) throws -> Value {
-        try handle.perform { try $0.transact(nil, body) }
+        try throwing.transaction(body)
     }
 }
 
 extension ThrowingArchives {
+    /// As ``ArchiveManager/transaction(_:)``.
+    @discardableResult
+    public func transaction<Value>(
+        _ body: (inout ArchiveTransaction<Archive>) throws -> Value
+    ) throws -> Value {
+        try handle.perform { try $0.transact(nil, body) }
+    }
+
     /// As ``ArchiveManager/record(all:expiresIn:inMemory:owner:)``.
     public func record(
         all objects: [Archive], expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,

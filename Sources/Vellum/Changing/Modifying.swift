@@ -23,8 +23,8 @@ extension ArchiveManager {
         inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
         _ change: (inout Archive) throws -> Void
     ) throws -> Archive? {
-        let terms = Terms.updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
-        return try handle.perform { try $0.modify(key, terms, change) }
+        try throwing.modify(
+            archiveWithKey: key, expiresIn: lifetime, inMemory: memoryLifetime, owner: owner, change)
     }
 
     /// As ``modify(archiveWithKey:expiresIn:inMemory:owner:_:)``, with an object to begin with where there is none; that gets the
@@ -36,13 +36,47 @@ extension ArchiveManager {
         expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
         _ change: (inout Archive) throws -> Void
     ) throws -> Archive {
-        let terms = Terms.updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
-        return try handle.perform { try $0.modify(key, default: initial, terms, change) }
+        try throwing.modify(
+            archiveWithKey: key, default: initial(), expiresIn: lifetime, inMemory: memoryLifetime,
+            owner: owner, change)
     }
 
     /// Stores the object if the one of its key is still `expected`, or if there still is none where that is `nil`; otherwise does
     /// nothing and returns `false`. Its lifetimes and its owner stay where nothing else is said, as in an
     /// ``ArchiveManager/update(_:expiresIn:inMemory:owner:dropping:)``.
+    public func record(
+        _ object: Archive, replacing expected: Archive?, expiresIn lifetime: Duration? = nil,
+        inMemory memoryLifetime: Duration? = nil, owner: String? = nil
+    ) throws -> Bool where Archive: Equatable {
+        try throwing.record(
+            object, replacing: expected, expiresIn: lifetime, inMemory: memoryLifetime, owner: owner)
+    }
+}
+
+extension ThrowingArchives {
+    /// As ``ArchiveManager/modify(archiveWithKey:expiresIn:inMemory:owner:_:)``.
+    @discardableResult
+    public func modify(
+        archiveWithKey key: String, expiresIn lifetime: Duration? = nil,
+        inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
+        _ change: (inout Archive) throws -> Void
+    ) throws -> Archive? {
+        let terms = Terms.updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
+        return try handle.perform { try $0.modify(key, terms, change) }
+    }
+
+    /// As ``ArchiveManager/modify(archiveWithKey:default:expiresIn:inMemory:owner:_:)``.
+    @discardableResult
+    public func modify(
+        archiveWithKey key: String, default initial: @autoclosure () throws -> Archive,
+        expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
+        _ change: (inout Archive) throws -> Void
+    ) throws -> Archive {
+        let terms = Terms.updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
+        return try handle.perform { try $0.modify(key, default: initial, terms, change) }
+    }
+
+    /// As ``ArchiveManager/record(_:replacing:expiresIn:inMemory:owner:)``.
     public func record(
         _ object: Archive, replacing expected: Archive?, expiresIn lifetime: Duration? = nil,
         inMemory memoryLifetime: Duration? = nil, owner: String? = nil

@@ -33,6 +33,12 @@ extension ArchiveManager {
     /// - Returns: what became of the values; what could not be migrated is logged as well.
     /// - Throws: ``StorageError`` when the archive can't be used; what was migrated by then is.
     @discardableResult
+    public func migrateAll() throws -> ArchiveMigration { try throwing.migrateAll() }
+}
+
+extension ThrowingArchives {
+    /// As ``ArchiveManager/migrateAll()``.
+    @discardableResult
     public func migrateAll() throws -> ArchiveMigration {
         try handle.perform { core in
             var (names, outcome) = try core.beginMigration()
