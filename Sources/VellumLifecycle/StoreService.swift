@@ -19,6 +19,7 @@ public struct StoreService: Service {
     private let metrics: ArchiveMetrics?
     private let interval: Duration
 
+    /// The service of a factory's store.
     /// - Parameters:
     ///   - factory: what is closed at the end (``Vellum/ArchivesFactory/close()``).
     ///   - metrics: reported while the program runs, and once more before the store is closed.

@@ -126,7 +126,9 @@ extension ArchiveHandle {
     ) -> FollowedValues<Part?> {
         followed(name, isNews: { $0.changesObjects && $0.isAbout(name) }) { core in
             let seen = try core.objects(named: [name]).first
-            return Standing(value: seen.map { part($0.object) }, versions: [SeenEntry(key: name, sequence: seen?.sequence)])
+            return Standing(
+                value: seen.map { part($0.object) },
+                versions: [SeenEntry(key: name, sequence: seen?.sequence)])
         }
     }
 

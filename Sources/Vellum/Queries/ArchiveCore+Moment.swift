@@ -49,7 +49,8 @@ extension ArchiveCore {
         guard memory.hasObjectsOnlyHere else { return places }
         let list = try archive.entries()
         // The least recent first: what is put in moves none of those before it.
-        for index in list.indices.reversed() where list[index].tier == .memory && list.isReachable(at: index) {
+        for index in list.indices.reversed() where list[index].tier == .memory && list.isReachable(at: index)
+        {
             guard let name = try presentName(in: list, at: index) else { continue }
             let next = (0..<snapshot.count).first {
                 (try? snapshot.metadata(at: $0).recency < list[index].recency) ?? false

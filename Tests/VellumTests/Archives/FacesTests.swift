@@ -53,7 +53,8 @@ import Vellum
 
     private func calls(of type: String) throws -> [Call] {
         let page = try String(
-            contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            contentsOf: URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+                .deletingLastPathComponent()
                 .deletingLastPathComponent().deletingLastPathComponent()
                 .appending(path: "Sources/Vellum/Vellum.docc/Interface.md"), encoding: .utf8)
         let section = try #require(page.firstRange(of: "\n## \(type)\n"))
@@ -77,7 +78,8 @@ import Vellum
         let present = try calls(of: other)
         #expect(wanted.count > 3 && present.count > 3)
         for call in wanted {
-            #expect(present.contains { $0.stands(for: call) }, "\(other) has no \(call.name)(\(call.required))")
+            #expect(
+                present.contains { $0.stands(for: call) }, "\(other) has no \(call.name)(\(call.required))")
         }
     }
 

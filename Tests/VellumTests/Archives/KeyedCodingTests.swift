@@ -25,7 +25,9 @@ import Vellum
         var words: Int
 
         static func deArchive(fromData data: Data, forKey key: String) throws -> Archivable {
-            guard var page = try deArchive(fromData: data) as? Page else { throw CocoaError(.coderInvalidValue) }
+            guard var page = try deArchive(fromData: data) as? Page else {
+                throw CocoaError(.coderInvalidValue)
+            }
             page.primaryKey = key
             return page
         }

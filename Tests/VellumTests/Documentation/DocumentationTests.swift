@@ -52,9 +52,11 @@ import Vellum
 
     /// `import Vellum` alone was not enough for `Data` and `Logger`, and, with the compiler's feature for which members have to be
     /// imported, neither for values of former versions nor for what an error says.
-    @Test(.enabled(if: Compiler.shared != nil, "needs the compiler and the built module"), arguments: [
-        [], ["-enable-upcoming-feature", "MemberImportVisibility"],
-    ])
+    @Test(
+        .enabled(if: Compiler.shared != nil, "needs the compiler and the built module"),
+        arguments: [
+            [], ["-enable-upcoming-feature", "MemberImportVisibility"],
+        ])
     func theArticlesNeedTheLibraryAlone(options: [String]) throws {
         let articles = try read("Tests/VellumTests/Documentation/ArticleExamples.swift")
         #expect(articles.split(separator: "\n").filter { $0.hasPrefix("import ") } == ["import Vellum"])

@@ -38,7 +38,7 @@ struct InterfacePage {
                 let conditions = (swiftExtension?.constraints ?? []).map {
                     $0.lhs + ($0.kind == "sameType" ? " == " : ": ") + $0.rhs
                 }
-                return text + (isSetElsewhere ? " { get }" : "")
+                return text + (isSetElsewhere && !text.contains("{ get") ? " { get }" : "")
                     + (conditions.isEmpty ? "" : ", where " + conditions.joined(separator: ", "))
             }
             /// Whether only the library sets it, which the graph doesn't say.
@@ -159,20 +159,23 @@ struct InterfacePage {
 
     /// What is built only for who asks for it by a trait has no graph here: its public lines, and what is said of each.
     private func serviceLifecycle() throws -> String {
-        let file = Self.page.deletingLastPathComponent().deletingLastPathComponent().deletingLastPathComponent()
+        let file = Self.page.deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
             .appending(path: "VellumLifecycle/StoreService.swift")
         let source = try String(contentsOf: file, encoding: .utf8)
         let lines = source.prefix(upTo: try #require(source.firstRange(of: "#else")).lowerBound)
             .split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) }
         var (comment, text) = ("", "")
         for (place, line) in lines.enumerated() {
-            if line.hasPrefix("/// "), comment.isEmpty { comment = String(line.dropFirst(4).prefix { $0 != "." }) }
+            if line.hasPrefix("/// ") { comment += line.dropFirst(4) + " " }
             guard line.hasPrefix("public ") else { continue }
+            comment = String(comment.prefix { $0 != "." })
             let end = lines[place...].firstIndex { $0.hasSuffix("{") } ?? place
             let declaration = lines[place...end].joined(separator: " ").dropFirst(7).dropLast(2)
                 .replacingOccurrences(of: "( ", with: "(").replacingOccurrences(of: " )", with: ")")
             let isMember = declaration.hasPrefix("init") || declaration.hasPrefix("func")
-            text += isMember
+            text +=
+                isMember
                 ? "| `\(declaration)` | \(comment) |\n"
                 : "### StoreService\n\n`\(declaration)`: \(comment).\n\n| | |\n|---|---|\n"
             comment = ""
@@ -184,8 +187,10 @@ struct InterfacePage {
     @Test(.enabled(if: isLinux, "elsewhere the compiler writes some declarations differently"))
     func thePageIsTheInterface() throws {
         let own = try interface(of: "Vellum")
-        let page = own.with(["ArchiveKind", "Durability", "StorageError"], of: try interface(of: "StorageEngine"))
-            .with(["CBORValue"], of: try interface(of: "CBOR"))
+        let page = own.with(
+            ["ArchiveKind", "Durability", "StorageError"], of: try interface(of: "StorageEngine")
+        )
+        .with(["CBORValue"], of: try interface(of: "CBOR"))
         let others = try ["VellumTesting", "VellumMetrics"].map { (name: $0, page: try interface(of: $0)) }
         #expect(([own] + others.map(\.page)).flatMap(\.undocumented) == [])
         let text =

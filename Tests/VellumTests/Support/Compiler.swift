@@ -27,11 +27,12 @@ struct Compiler {
         defer { try? FileManager.default.removeItem(at: folder) }
         let file = folder.appending(path: "Snippet.swift")
         try code.write(to: file, atomically: true, encoding: .utf8)
-        return try Self.run([
-            "-typecheck", "-parse-as-library", "-swift-version", "6", "-I", modules.path,
-            "-Xcc", "-fmodule-map-file=\(moduleMap.path)", "-module-cache-path", folder.path,
-            "-diagnostic-style", "llvm", file.path,
-        ] + options)
+        return try Self.run(
+            [
+                "-typecheck", "-parse-as-library", "-swift-version", "6", "-I", modules.path,
+                "-Xcc", "-fmodule-map-file=\(moduleMap.path)", "-module-cache-path", folder.path,
+                "-diagnostic-style", "llvm", file.path,
+            ] + options)
     }
 
     private static func run(_ arguments: [String]) throws -> String {

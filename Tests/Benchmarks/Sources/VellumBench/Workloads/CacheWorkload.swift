@@ -123,7 +123,8 @@ struct CacheWorkload {
         }
         let (values, others) = (try archives(), try archives())
         return System(
-            name: "Vellum", put: { values.record($1, forKey: $0) }, getFromMemory: { values.value(forKey: $0) },
+            name: "Vellum", put: { values.record($1, forKey: $0) },
+            getFromMemory: { values.value(forKey: $0) },
             getFromDisk: { others.value(forKey: $0) })
     }
 
@@ -144,7 +145,8 @@ struct CacheWorkload {
         let path = try plan.scratch.fresh("cache-grdb") + "/database"
         let queue = try DatabaseQueue(path: path, configuration: configuration)
         try queue.write {
-            try $0.execute(sql: "CREATE TABLE entry (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID")
+            try $0.execute(
+                sql: "CREATE TABLE entry (key TEXT PRIMARY KEY, value BLOB NOT NULL) WITHOUT ROWID")
         }
         return System(
             name: "GRDB",
@@ -192,7 +194,8 @@ struct CacheWorkload {
     private func dictionary<Value: Sendable>() -> System<Value> {
         let shelf = Shelf<Value>()
         return System(
-            name: "dictionary behind a mutex", put: { key, value in shelf.values.withLock { $0[key] = value } },
+            name: "dictionary behind a mutex",
+            put: { key, value in shelf.values.withLock { $0[key] = value } },
             getFromMemory: { key in shelf.values.withLock { $0[key] } }, getFromDisk: nil)
     }
 }
