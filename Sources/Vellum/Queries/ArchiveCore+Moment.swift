@@ -16,7 +16,8 @@ extension ArchiveCore {
     /// Whether no change has become visible since the mark was taken. Waits for nobody.
     func isUnchanged(since mark: UInt64) throws -> Bool {
         // In this order: who is through has moved the mark before.
-        try !archive.isBeingChanged() && archive.changeMark() == mark
+        guard try archive.isBeingChanged() == false else { return false }
+        return try archive.changeMark() == mark
     }
 
     // MARK: What there was

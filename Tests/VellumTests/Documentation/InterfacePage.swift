@@ -38,7 +38,8 @@ struct InterfacePage {
                 let conditions = (swiftExtension?.constraints ?? []).map {
                     $0.lhs + ($0.kind == "sameType" ? " == " : ": ") + $0.rhs
                 }
-                return text + (isSetElsewhere && !text.contains("{ get") ? " { get }" : "")
+                let plain = text.components(separatedBy: " { get")[0]
+                return (isSetElsewhere ? plain + " { get }" : text)
                     + (conditions.isEmpty ? "" : ", where " + conditions.joined(separator: ", "))
             }
             /// Whether only the library sets it, which the graph doesn't say.
