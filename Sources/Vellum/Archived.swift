@@ -60,8 +60,8 @@ public final class Archived<Archive: Archivable> {
         if key == nil, let fallback { assign(fallback) }
     }
 
-    /// A property that is `nil` at first, stored in the shared factory's archive.
     // In an extension the compiler doesn't find it for a property without arguments.
+    /// A property that is `nil` at first, stored in the shared factory's archive.
     public convenience init() {
         self.init(key: nil, value: nil, .shared)
     }

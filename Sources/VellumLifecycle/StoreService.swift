@@ -19,6 +19,7 @@ public struct StoreService: Service {
     private let metrics: ArchiveMetrics?
     private let interval: Duration
 
+    /// The service of a factory's store.
     /// - Parameters:
     ///   - factory: closed at the end (``Vellum/ArchivesFactory/close()``).
     ///   - metrics: reported while the program runs, and once more before the store is closed.
@@ -51,7 +52,7 @@ public struct StoreService: Service {
     message: "add traits: [\"ServiceLifecycle\"] to the package Vellum in Package.swift"
 )
 public struct StoreService {
-    /// Unavailable without the trait.
+    /// Needs the package's trait `ServiceLifecycle`.
     public init(_ factory: ArchivesFactory) {}
 }
 #endif

@@ -30,7 +30,12 @@ public struct KeyedValue<Value: Codable>: Archivable {
     /// Encodes the value.
     public func archive() throws -> Data { Data(try KeyedValueCoder<Value>().encode(self).bytes) }
 
-    /// Always throws: the bytes don't contain the key, so they are not enough for an object.
+    /// The value of these bytes with the key.
+    public static func deArchive(fromData data: Data, forKey key: String) throws -> Archivable {
+        try data.withUnsafeBytes { try KeyedValueCoder<Value>().decode($0, key: key).object }
+    }
+
+    /// The key isn't among the bytes, so they make no object by themselves.
     public static func deArchive(fromData data: Data) throws -> Archivable {
         throw ArchiveError.noCoding(type: readableName(of: Self.self))
     }

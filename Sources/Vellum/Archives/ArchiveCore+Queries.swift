@@ -85,11 +85,13 @@ extension ArchiveCore {
 
     // MARK: Results
 
-    /// The results of the queries. Doesn't count as an access.
-    func seen(by queries: [Query<Object>]) throws -> [Seen] {
+    /// What the queries leave, without any trace.
+    package func seen(by queries: [Query<Object>]) throws -> [Seen] {
         try shared.times.measure(.query) {
-            if let predicate = try encodedPredicate(of: queries) { return try ask(predicate, queries) }
-            return try Query.run(queries, over: allObjects()) { $0.object }
+            try atOneMoment({
+                if let predicate = try encodedPredicate(of: queries) { return try ask(predicate, queries) }
+                return try Query.run(queries, over: allObjects()) { $0.object }
+            }) { try seen(by: queries, in: $0) }
         }
     }
 
@@ -119,7 +121,7 @@ extension ArchiveCore {
         var description: String { "\(count) damaged and left out; `vellum check` says which" }
     }
 
-    private func noteDamage(_ report: QueryReport) {
+    func noteDamage(_ report: QueryReport) {
         guard report.damaged > 0 else { return }
         log("ask all entries", nil, DamagedEntries(count: report.damaged))
     }
@@ -158,19 +160,18 @@ extension ArchiveCore {
 
     /// Deletes the results of the queries, except objects that were stored again in the meantime.
     func deleteResults(of queries: [Query<Object>]) throws -> Int {
-        let versions: [Version]
-        if let predicate = try encodedPredicate(of: queries) {
-            versions = try ask(predicate, queries).map { Version(name: $0.name, sequence: $0.sequence) }
-        } else {
-            var sequences: [ExactText: UInt64] = [:]
-            let found = try Query.run(queries, over: names(meeting: nil)) { name -> Object? in
-                guard let seen = try objects(named: [name]).first else { return nil }
-                sequences[ExactText(name)] = seen.sequence
-                return seen.object
+        let results = try atOneMoment({
+            if let predicate = try encodedPredicate(of: queries) { return try ask(predicate, queries) }
+            let all = try names(meeting: nil).lazy.compactMap { [self] name -> Result<Seen, any Error>? in
+                do {
+                    return try objects(named: [name]).first.map { .success($0) }
+                } catch {
+                    return .failure(error)
+                }
             }
-            versions = found.map { Version(name: $0, sequence: sequences[ExactText($0)] ?? 0) }
-        }
-        return try delete(versions)
+            return try Query.run(queries, over: all) { try $0.get().object }.map { try $0.get() }
+        }) { try seen(by: queries, in: $0) }
+        return try delete(results.map { Version(name: $0.name, sequence: $0.sequence) })
     }
 
     /// Deletes these versions, and returns how many still existed.

@@ -135,12 +135,18 @@ package final class ArchiveCore<Object: Archivable>: @unchecked Sendable {
     /// An object that was read, with what is needed to count the access later.
     package struct Seen {
         package var object: Object
-        var name: String
-        /// Number of the operation that stored it; 0 where it isn't needed.
-        var sequence: UInt64 = 0
+        package var name: String
+        /// Of the operation that stored it; 0 where nobody asks.
+        package var sequence: UInt64 = 0
     }
 
-    func accessAll(limit: Int) throws -> [Object] { try count(latest(limit).objects) }
+    func accessAll(limit: Int) throws -> [Object] {
+        try count(
+            atOneMoment({ try latest(limit).objects }) { snapshot in
+                let all = try places(in: snapshot, meeting: nil)
+                return Array(objects(at: all, of: snapshot).prefix(max(0, limit)))
+            })
+    }
 
     /// The most recent objects, at most `limit`, and how many entries were visited for their keys. Doesn't count as
     /// an access.

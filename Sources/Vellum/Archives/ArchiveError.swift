@@ -7,7 +7,7 @@ public enum ArchiveError: Error {
     case unencodable(type: String, key: String, underlying: any Error)
     /// The value stored under the key can't be decoded as this type. It stays on disk.
     case undecodable(type: String, key: String, underlying: any Error)
-    /// `deArchive(fromData:)` returned an object of another type.
+    /// `deArchive(fromData:)` or its neighbours returned an object of another type.
     case otherType(wanted: String, found: String)
     /// The type isn't `Codable` and implements neither `archive()` nor `archiveData()`, or neither of their
     /// counterparts for decoding.

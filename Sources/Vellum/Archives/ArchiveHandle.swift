@@ -1,4 +1,3 @@
-import Dispatch
 import Logging
 import StorageEngine
 import Synchronization
@@ -79,20 +78,7 @@ package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
     nonisolated(nonsending) func elsewhere<Value>(
         _ body: @escaping @Sendable (ArchiveCore<Object>) throws -> Value
     ) async throws -> Value {
-        #if DEBUG
-        let hand = Clock.hand
-        #endif
-        let result: Carried<Result<Value, any Error>> = await withCheckedContinuation { continuation in
-            DispatchQueue.global(qos: .userInitiated).async { [self] in
-                #if DEBUG
-                let result = Clock.$hand.withValue(hand) { Result { try perform(body) } }
-                #else
-                let result = Result { try perform(body) }
-                #endif
-                continuation.resume(returning: Carried(value: result))
-            }
-        }
-        return try result.value.get()
+        try await Elsewhere.run { try self.perform(body) }
     }
 
     // MARK: Looking up
@@ -165,9 +151,4 @@ package final class ArchiveHandle<Object: Archivable>: @unchecked Sendable {
             return core
         }
     }
-}
-
-/// Carries a value to another thread and back. Nothing else can access it while it is there.
-private struct Carried<Value>: @unchecked Sendable {
-    let value: Value
 }

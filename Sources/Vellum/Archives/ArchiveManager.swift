@@ -107,6 +107,14 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
         for object in objects { store("record", object, terms) }
     }
 
+    /// Records objects that are written out, as ``insert(all:expiresIn:inMemory:owner:)`` does.
+    public func insert(
+        _ objects: Archive..., expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,
+        owner: String? = nil
+    ) {
+        insert(all: objects, expiresIn: lifetime, inMemory: memoryLifetime, owner: owner)
+    }
+
     private func store(_ operation: StaticString, _ object: Archive, _ terms: Terms) {
         attempt(operation, object.primaryKey, else: ()) { try $0.store(object, terms) }
     }
@@ -135,9 +143,9 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
         attempt("peek", key, else: nil) { try $0.peekIfKnown(key) }
     }
 
-    /// The most recent objects, at most `limit` (none if it isn't positive), the most recent first. Counts as an
-    /// access of each, but keeps their order, and moves none into memory. Costs a list of the archive's keys, and
-    /// reading each object.
+    /// The most recent objects, at most `limit`, the most recent first; 0 and less: none. Counts as an access of each, keeps
+    /// their order, and brings none into memory that is not there. Costs a list of the archive's keys, and the reading of each. All are
+    /// as they were at one moment.
     public func accessAll(limitedBy limit: Int) -> [Archive] {
         attempt("access all", else: []) { try $0.accessAll(limit: limit) }
     }
@@ -145,9 +153,12 @@ public final class ArchiveManager<Archive: Archivable>: Archivist, @unchecked Se
     /// As ``accessAll(limitedBy:)`` without a limit. The result holds all objects in memory at once.
     public func accessAll() -> [Archive] { accessAll(limitedBy: .max) }
 
-    /// Applies the queries to all objects, one after the other, and returns the results, the most recent first
-    /// unless sorted. Counts as an access of the results only. Costs the decoding of every object that a query
-    /// tests.
+    /// What the queries leave of all objects, one query after the other; most recent first unless sorted. Counts as an access of
+    /// each result only. Costs the decoding of every object that a query looks at.
+    ///
+    /// The results are those of one moment: no query finds one object as it was before a transaction and another as it is after.
+    /// If somebody changes the archive while the queries look at it, they look once more, at a snapshot, so closures may be called
+    /// twice for an object.
     public func process(queries: [Query<Archive>]) -> [Archive] {
         attempt("process queries", else: []) { try $0.process(queries) }
     }

@@ -20,6 +20,7 @@ public protocol ArchiveAccess<Archive> {
 }
 
 extension ArchiveAccess {
+    /// Stores the object as ``record(_:)`` does.
     public func update(_ object: Archive) { record(object) }
 }
 
@@ -40,8 +41,10 @@ public protocol Archivist<Archive>: ArchiveAccess {
     func accessAll() -> [Archive]
     /// Deletes all objects.
     func deleteAll()
-    /// Applies the queries to all objects, one after the other, and returns the results. Counts as an access of
-    /// these.
+    /// Deletes the objects of these keys, all together where the archive can, as ``ArchiveManager`` does. Where nothing else is
+    /// said, one after the other.
+    func delete(keys: [String])
+    /// What the queries leave of all objects, one query after the other. Counts as an access of what it returns.
     func process(queries: [Query<Archive>]) -> [Archive]
     /// The number of the queries' results. The default implementation counts what ``process(queries:)`` returns.
     func countResults(of queries: [Query<Archive>]) -> Int
@@ -51,8 +54,13 @@ public protocol Archivist<Archive>: ArchiveAccess {
 }
 
 extension Archivist {
+    /// Deletes the objects of these keys, one after the other.
+    public func delete(keys: [String]) { delete(allKeys: keys) }
+
+    /// As many as ``process(queries:)`` returns.
     public func countResults(of queries: [Query<Archive>]) -> Int { process(queries: queries).count }
 
+    /// Deletes what ``process(queries:)`` returns, one after the other.
     public func deleteResults(of queries: [Query<Archive>]) -> Int {
         let results = process(queries: queries)
         delete(all: results)
@@ -83,8 +91,8 @@ extension Archivist {
         for object in objects { delete(archiveWithKey: object.primaryKey) }
     }
 
-    /// Deletes the objects of these keys, one after the other.
-    public func delete(keys: String...) { delete(allKeys: keys) }
+    /// Deletes the objects of keys that are written out, as the others of that name are.
+    public func delete(keys: String...) { delete(keys: keys) }
 
     /// Deletes the objects of these keys, one after the other.
     public func delete(allKeys keys: [String]) {

@@ -3,10 +3,12 @@ import Foundation
 /// Throwing versions of the calls of an ``ArchiveManager``: `try users.throwing.record(user)`. Each does the same
 /// as the call of that name there, at the same cost.
 ///
-/// All throw `StorageError`: `invalidKey` (a key is 1 to 1,024 bytes), `valueTooLarge` (larger than the limits of
-/// both tiers; nothing was evicted), `noSpace`, `closed`, `corrupted` and other errors of the store. Storing also
-/// throws ``ArchiveError/unencodable(type:key:underlying:)``. A stored value that can't be decoded is `nil` here
-/// too, and logged: a cache may forget.
+/// All throw `StorageError`: `invalidKey` (a key is 1 to 1,024 bytes), `valueTooLarge` (larger than the limits of both
+/// tiers; nothing was evicted), `noSpace`, `closed`, `corrupted` and what else the store refuses. Storing throws also
+/// ``ArchiveError/unencodable(type:key:underlying:)``. A stored value that is no object of the type any more is `nil`
+/// here too, and logged: a cache may forget. Where many objects are read at once, by ``accessAll(limitedBy:)`` and queries, such
+/// values are left out, and so are those whose bytes are damaged: that is logged and throws nothing, for the others are sound.
+/// ``staleKeys()`` lists the first, `vellum check` the second.
 public struct ThrowingArchives<Archive: Archivable>: @unchecked Sendable {
     let handle: ArchiveHandle<Archive>
 
@@ -56,6 +58,17 @@ public struct ThrowingArchives<Archive: Archivable>: @unchecked Sendable {
     /// As ``ArchiveManager/process(queries:)``.
     public func process(queries: [Query<Archive>]) throws -> [Archive] {
         try handle.perform { try $0.process(queries) }
+    }
+
+    /// As ``ArchiveManager/countResults(of:)``.
+    public func countResults(of queries: [Query<Archive>]) throws -> Int {
+        try handle.perform { try $0.seen(by: queries).count }
+    }
+
+    /// As ``ArchiveManager/deleteResults(of:)``.
+    @discardableResult
+    public func deleteResults(of queries: [Query<Archive>]) throws -> Int {
+        try handle.perform { try $0.deleteResults(of: queries) }
     }
 
     /// As ``ArchiveManager/staleKeys()``.

@@ -122,15 +122,20 @@ extension ArchiveHandle {
                 log: { self.log("follow", subject, $0) }))
     }
 
-    func values(forKey name: String) -> FollowedValues<Object?> {
+    /// `part`: what of the object is followed.
+    func values<Part>(
+        forKey name: String, _ part: @escaping @Sendable (Object) -> Part
+    ) -> FollowedValues<Part?> {
         followed(name, isNews: { $0.changesObjects && $0.isAbout(name) }) { core in
             let seen = try core.objects(named: [name]).first
-            return Standing(value: seen?.object, versions: [SeenEntry(key: name, sequence: seen?.sequence)])
+            return Standing(
+                value: seen.map { part($0.object) },
+                versions: [SeenEntry(key: name, sequence: seen?.sequence)])
         }
     }
 
     func values(of queries: [Query<Object>]) -> FollowedValues<[Object]> {
-        let queries = FollowedQueries(queries: queries)
+        let queries = CarriedQueries(queries: queries)
         return followed(nil, isNews: \.changesObjects) { core in
             let seen = try core.seen(by: queries.queries)
             return Standing(
@@ -140,14 +145,10 @@ extension ArchiveHandle {
     }
 }
 
-/// The conditions of a query are tested by one thread at a time.
-private struct FollowedQueries<Object>: @unchecked Sendable {
-    let queries: [Query<Object>]
-}
-
 extension ArchiveManager {
-    /// The object with this key, now and after each change by any process; `nil` while there is none.
-    public func values(forKey key: String) -> FollowedValues<Archive?> { handle.values(forKey: key) }
+    /// The object of a key as it stands now, and after each change by whatever process; `nil` while there is none.
+    @_disfavoredOverload
+    public func values(forKey key: String) -> FollowedValues<Archive?> { handle.values(forKey: key) { $0 } }
 
     /// The queries' results, now and after each change of the archive that may affect them. Each reading costs as
     /// much as ``countResults(of:)``. Closures in conditions are called on another thread.

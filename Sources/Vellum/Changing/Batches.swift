@@ -20,11 +20,8 @@ extension ArchiveManager {
         attempt("delete all keys", else: ()) { try $0.delete(all: keys) }
     }
 
-    /// Deletes the objects with these keys atomically.
-    public func delete(keys: String...) { delete(keys: keys) }
-
-    /// Reads and changes several objects atomically: all changes of `body` are applied together when it returns, or
-    /// none if it throws. No other change comes between its reads and its changes.
+    /// Changes several objects as one, depending on what they are: what `body` records, updates and deletes counts together
+    /// when it returns, or not at all if it throws. Nothing that others do comes between its reading and its changes.
     ///
     /// No lock is held while `body` runs. If what it has read changes before it completes, `body` is called again
     /// with the new state, so it must have no side effects. ``ArchiveStatistics/conflicts`` counts these retries.
@@ -48,11 +45,19 @@ extension ArchiveManager {
     public func transaction<Value>(
         _ body: (inout ArchiveTransaction<Archive>) throws -> Value
     ) throws -> Value {
-        try handle.perform { try $0.transact(nil, body) }
+        try throwing.transaction(body)
     }
 }
 
 extension ThrowingArchives {
+    /// As ``ArchiveManager/transaction(_:)``.
+    @discardableResult
+    public func transaction<Value>(
+        _ body: (inout ArchiveTransaction<Archive>) throws -> Value
+    ) throws -> Value {
+        try handle.perform { try $0.transact(nil, body) }
+    }
+
     /// As ``ArchiveManager/record(all:expiresIn:inMemory:owner:)``.
     public func record(
         all objects: [Archive], expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil,

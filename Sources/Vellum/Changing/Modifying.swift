@@ -26,8 +26,8 @@ extension ArchiveManager {
         inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
         _ change: (inout Archive) throws -> Void
     ) throws -> Archive? {
-        let terms = Terms.updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
-        return try handle.perform { try $0.modify(key, terms, change) }
+        try throwing.modify(
+            archiveWithKey: key, expiresIn: lifetime, inMemory: memoryLifetime, owner: owner, change)
     }
 
     /// As ``modify(archiveWithKey:expiresIn:inMemory:owner:_:)``, beginning with `initial` if there is no object;
@@ -39,13 +39,47 @@ extension ArchiveManager {
         expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
         _ change: (inout Archive) throws -> Void
     ) throws -> Archive {
-        let terms = Terms.updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
-        return try handle.perform { try $0.modify(key, default: initial, terms, change) }
+        try throwing.modify(
+            archiveWithKey: key, default: initial(), expiresIn: lifetime, inMemory: memoryLifetime,
+            owner: owner, change)
     }
 
     /// Stores the object if the current one with its key equals `expected`, or if there is none and `expected` is
     /// `nil`. Otherwise does nothing and returns `false`. Lifetimes and owner stay unless given, as in
     /// ``ArchiveManager/update(_:expiresIn:inMemory:owner:dropping:)``.
+    public func record(
+        _ object: Archive, replacing expected: Archive?, expiresIn lifetime: Duration? = nil,
+        inMemory memoryLifetime: Duration? = nil, owner: String? = nil
+    ) throws -> Bool where Archive: Equatable {
+        try throwing.record(
+            object, replacing: expected, expiresIn: lifetime, inMemory: memoryLifetime, owner: owner)
+    }
+}
+
+extension ThrowingArchives {
+    /// As ``ArchiveManager/modify(archiveWithKey:expiresIn:inMemory:owner:_:)``.
+    @discardableResult
+    public func modify(
+        archiveWithKey key: String, expiresIn lifetime: Duration? = nil,
+        inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
+        _ change: (inout Archive) throws -> Void
+    ) throws -> Archive? {
+        let terms = Terms.updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
+        return try handle.perform { try $0.modify(key, terms, change) }
+    }
+
+    /// As ``ArchiveManager/modify(archiveWithKey:default:expiresIn:inMemory:owner:_:)``.
+    @discardableResult
+    public func modify(
+        archiveWithKey key: String, default initial: @autoclosure () throws -> Archive,
+        expiresIn lifetime: Duration? = nil, inMemory memoryLifetime: Duration? = nil, owner: String? = nil,
+        _ change: (inout Archive) throws -> Void
+    ) throws -> Archive {
+        let terms = Terms.updated(lifetime: lifetime, memoryLifetime: memoryLifetime, owner: owner)
+        return try handle.perform { try $0.modify(key, default: initial, terms, change) }
+    }
+
+    /// As ``ArchiveManager/record(_:replacing:expiresIn:inMemory:owner:)``.
     public func record(
         _ object: Archive, replacing expected: Archive?, expiresIn lifetime: Duration? = nil,
         inMemory memoryLifetime: Duration? = nil, owner: String? = nil

@@ -21,8 +21,9 @@ struct DecodedObject<Object> {
     var isMigrated = false
 }
 
-/// Encodes and decodes objects of one type, through its own `archive()` and `deArchive(fromData:)`. Safe from any
-/// thread.
+/// Makes objects of one type into bytes and back, by the type's own `archive()` and
+/// `deArchive(fromData:forKey:)`.
+/// Safe from any thread.
 class ArchiveCoder<Object: Archivable>: @unchecked Sendable {
     /// The coder that fits the type best.
     static func coder() -> ArchiveCoder<Object> {
@@ -52,7 +53,7 @@ class ArchiveCoder<Object: Archivable>: @unchecked Sendable {
 
     /// Decodes an object. Only some codings need its key.
     func decode(_ bytes: UnsafeRawBufferPointer, key: String) throws -> DecodedObject<Object> {
-        let decoded = try Object.deArchive(fromData: Data(bytes))
+        let decoded = try Object.deArchive(fromData: Data(bytes), forKey: key)
         guard let object = decoded as? Object else {
             throw ArchiveError.otherType(
                 wanted: readableName(of: Object.self), found: readableName(of: type(of: decoded)))

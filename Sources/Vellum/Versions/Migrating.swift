@@ -34,6 +34,12 @@ extension ArchiveManager {
     /// - Returns: how many values were migrated, and how many were not and why. Failures are also logged.
     /// - Throws: ``StorageError`` if the archive can't be used. Values that were migrated before stay migrated.
     @discardableResult
+    public func migrateAll() throws -> ArchiveMigration { try throwing.migrateAll() }
+}
+
+extension ThrowingArchives {
+    /// As ``ArchiveManager/migrateAll()``.
+    @discardableResult
     public func migrateAll() throws -> ArchiveMigration {
         try handle.perform { core in
             var (names, outcome) = try core.beginMigration()

@@ -214,21 +214,3 @@ private final class Signals: Sendable {
         }
     }
 }
-
-/// What asynchronous work comes to, for a program that isn't.
-private enum Waiting {
-    static func result<Value: Sendable>(_ work: @escaping @Sendable () async throws -> Value) throws -> Value
-    {
-        let done = DispatchSemaphore(value: 0)
-        let outcome = Mutex<Result<Value, any Error>?>(nil)
-        Task.detached {
-            let result: Result<Value, any Error>
-            do { result = .success(try await work()) } catch { result = .failure(error) }
-            outcome.withLock { $0 = result }
-            done.signal()
-        }
-        done.wait()
-        guard let result = outcome.withLock({ $0 }) else { throw BenchmarkError("Papyrus: no result") }
-        return try result.get()
-    }
-}
