@@ -51,7 +51,7 @@ struct ExportCommand: ParsableCommand {
         let output = whole?.output ?? OutputWriter()
         let exporter = try Exporter(archive, to: output, wrapsKeys: withKeys)
         let outcome: Exporter.Outcome
-        switch format ?? (ImportFormat(fileName: file) == .csv ? .csv : .ndjson) {
+        switch format ?? (FileFormat(fileName: file) == .csv ? .csv : .ndjson) {
         case .ndjson: outcome = try exporter.writeLines()
         case .csv: outcome = try exporter.writeCSV()
         }
