@@ -203,7 +203,7 @@ struct EngineSourceTests {
         _ = try archive.access("city 3")
         browser.press([.character("y")])
         #expect(browser.frame.plainText.contains("Expired 19 entries"))
-        #expect(browser.frame.plainText.contains("they were used after the plan was made"))
+        #expect(browser.frame.plainText.contains("was used after the plan was made"))
         #expect(try archive.entries().count == 1 && archive.peek("city 3") != nil)
     }
 
@@ -245,7 +245,7 @@ struct EngineSourceTests {
         #expect(browser.frame.plainText.contains("51 events"))
         browser.press(try Key.script("<esc><enter>e<enter>b"))
         #expect(browser.frame.plainText.contains("Biography of city 49"))
-        #expect(browser.frame.plainText.contains("recorded, 13 B"))
+        #expect(browser.frame.plainText.contains("13 B  recorded by this browser"))
         #expect(try traces(archive) == before)
         #expect(try archive.nextEvent() == next)
         #expect(browser.frame.plainText.contains("touches 0  writes 0"))

@@ -189,9 +189,10 @@ struct UpdateTests {
         test.settle(source)
         test.press(.character("j"))
         open("/home/ada/.cache/thumbnails")
+        let asked = test.effects
         for message in late { test.send(message) }
         #expect(test.text.contains("thumbnails") && test.text.contains("Reading Jakarta"))
-        test.settle(source)
+        for message in asked.flatMap({ test.answers(to: $0, source) }) { test.send(message) }
         #expect(test.text.contains("geonameid"))
     }
 

@@ -227,8 +227,8 @@ struct DoorTests {
         let header = picture.split(separator: "\n").map { $0.split(separator: " ").map { $0.uppercased() } }
         #expect(header.contains(titles.map { $0.uppercased() }), "\(titles) \(picture)")
         // The cells below them, but for what stands for nothing.
-        func cells(_ line: some StringProtocol) -> [String] {
-            line.split(whereSeparator: \.isWhitespace).map(String.init).filter { $0 != "-" }
+        func cells(_ line: Substring) -> [String] {
+            line.split { $0.isWhitespace }.map(String.init).filter { $0 != "-" }
         }
         let rows = table.split(whereSeparator: \.isNewline).dropFirst().map(cells)
         let seen = picture.split(separator: "\n").map(cells)
@@ -247,7 +247,8 @@ struct DoorTests {
     func messages(bytes: [UInt8], json: String, seen: String) throws {
         let opened = try Store.open(at: store.path)
         defer { opened.close() }
-        try opened.archive(named: "L", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 1000)).append(bytes)
+        try opened.archive(named: "L", orCreate: ArchiveConfiguration(kind: .log, diskLimit: 1000)).append(
+            bytes)
         #expect(try store.done("tail", "L", "--json").text.hasSuffix(",\(json)}\n"))
         #expect((MessageText.text(bytes) == nil) == json.hasPrefix("\"data\""))
         let picture = try screen("<enter>")
@@ -291,8 +292,10 @@ struct DoorTests {
         let (_, stats) = try PseudoTerminal.run("stats A --store '\(store.path)'")
         #expect(stats.contains("1,204\r\n") && stats.contains("1,204 records, 0 deletes"), "\(stats)")
         let picture = try screen("")
-        #expect(picture.contains("1,204 entries") && picture.contains("1,204 records, 0 deletes"), "\(picture)")
-        #expect(try store.done("rm", "A", "--all", "--dry-run").text == "would delete 1,204 entries, 1.2 kB\n")
+        #expect(
+            picture.contains("1,204 entries") && picture.contains("1,204 records, 0 deletes"), "\(picture)")
+        #expect(
+            try store.done("rm", "A", "--all", "--dry-run").text == "would delete 1,204 entries, 1.2 kB\n")
         #expect(try screen("<enter>MD").contains("1,204 entries, 1.2 kB, in A"))
     }
 
@@ -315,7 +318,8 @@ struct DoorTests {
         try fill()
         #expect(try Vellum.run(command + ["--dry-run"]).text.hasPrefix("would \(plan)"))
         #expect(try Vellum.run(command + ["--yes"]).errors.hasPrefix(outcome + "\n"))
-        let restored = words.contains("--in") ? "restored the deadlines of 2 entries, 6 B" : "restored 2 entries, 6 B"
+        let restored =
+            words.contains("--in") ? "restored the deadlines of 2 entries, 6 B" : "restored 2 entries, 6 B"
         #expect(try store.done("undo", "A").errors.hasPrefix(restored))
         try fill()
         let picture = try screen("<enter>M\(keys)")

@@ -9,10 +9,13 @@ extension Browser {
         guard let archive = model.archiveInView else { return [] }
         return [
             .ask("load reversible of \(archive.name) for \(choosing ? "list" : "latest")") {
-                (context) throws(SourceError) in try context.source.reversible(in: archive)
+                (context) throws(SourceError) in
+                try context.source.reversible(in: archive)
             } then: { model, result in
                 // Something else was opened while the answer was under way.
-                guard model.overlay == nil, model.prompt == nil, archive == model.archiveInView else { return [] }
+                guard model.overlay == nil, model.prompt == nil, archive == model.archiveInView else {
+                    return []
+                }
                 switch result {
                 case .failure(let error): model.say(error.description, role: .error)
                 case .success(let actions) where choosing && !actions.isEmpty:

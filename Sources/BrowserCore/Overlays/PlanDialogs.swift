@@ -106,7 +106,8 @@ extension OverlayPlaces {
         }
         return Dialog(
             title: count == 0
-                ? "Expire entries of \(form.archive.name)" : "Expire \(Figures.count(count, "entry", "entries"))",
+                ? "Expire entries of \(form.archive.name)"
+                : "Expire \(Figures.count(count, "entry", "entries"))",
             body: body, buttons: ["Cancel", "Continue"], selectedButton: form.button,
             contentRows: ExpireForm.Choice.allCases.count)
     }

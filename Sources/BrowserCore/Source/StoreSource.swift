@@ -78,7 +78,9 @@ extension StoreSource {
     package func listing(in archive: ArchiveAddress) throws(SourceError) -> any EntryListing {
         throw .hasNoEntries
     }
-    package func entry(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> EntryMetadata? { nil }
+    package func entry(_ key: String, in archive: ArchiveAddress) throws(SourceError) -> EntryMetadata? {
+        nil
+    }
     package func bytes(
         _ key: String, range: Range<Int>, in archive: ArchiveAddress
     ) throws(SourceError) -> [UInt8]? { nil }

@@ -1,4 +1,3 @@
-
 /// All keys of a listing in one piece of memory, to be searched and compared without making strings. Immutable
 /// once built; safe to share between threads.
 package final class KeyIndex: Sendable {
@@ -9,7 +8,9 @@ package final class KeyIndex: Sendable {
     package let unreadable: Int
 
     /// Reads every key of the listing. `checkpoint` hears how many are read and may throw to stop.
-    package init<Stop: Error>(_ listing: any EntryListing, checkpoint: (Int) throws(Stop) -> Void) throws(Stop) {
+    package init<Stop: Error>(_ listing: any EntryListing, checkpoint: (Int) throws(Stop) -> Void)
+        throws(Stop)
+    {
         var bytes: [UInt8] = []
         var starts: [Int] = []
         var unreadable = 0

@@ -10,6 +10,7 @@ package struct PropertyColumns {
     private var seen: [String] = []
     private var next: [Int] = []
     private var first = -1
+    private var last = -1
     private var places: [ExactText: Int] = [:]
     /// How many all objects have together.
     package private(set) var properties = 0
@@ -19,7 +20,8 @@ package struct PropertyColumns {
     package var count: Int { seen.count }
 
     package mutating func add(_ object: CBORMap?) {
-        var previous: Int?
+        // What has no property of the others comes behind them.
+        var previous: Int? = hasKnown(object) || seen.isEmpty ? nil : last
         for entry in object ?? CBORMap() {
             properties += 1
             guard case .text(let name) = entry.key else { continue }
@@ -31,8 +33,15 @@ package struct PropertyColumns {
             places[ExactText(name)] = place
             seen.append(name)
             next.append(previous.map { next[$0] } ?? first)
+            if next[place] < 0 { last = place }
             if let previous { next[previous] = place } else { first = place }
             previous = place
+        }
+    }
+
+    private func hasKnown(_ object: CBORMap?) -> Bool {
+        (object ?? CBORMap()).contains { entry in
+            if case .text(let name) = entry.key { places[ExactText(name)] != nil } else { false }
         }
     }
 

@@ -31,7 +31,8 @@ package struct TableLayout: Sendable, Hashable {
 
 extension Table {
     /// The first row in view that keeps the selected one in view and otherwise moves as little as possible.
-    package static func firstRow(showing selected: Int?, of count: Int, in rows: Int, from first: Int) -> Int {
+    package static func firstRow(showing selected: Int?, of count: Int, in rows: Int, from first: Int) -> Int
+    {
         var first = first
         if let selected, rows > 0 {
             first = min(first, selected)

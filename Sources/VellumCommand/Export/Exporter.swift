@@ -54,7 +54,8 @@ struct Exporter {
         guard !table.names.isEmpty || !entries.isEmpty else { return outcome }
         try TerminalSafe.write(DelimitedText.commas.header(table.names), to: output)
         outcome.damaged = try forEachValue { key, value in
-            guard let object = try object(key, value), case let row = table.row(of: object), row.isWhole else {
+            guard let object = try object(key, value), case let row = table.row(of: object), row.isWhole
+            else {
                 Narration.complain(
                     "\(TerminalSafe.quoted(key)) is not an object that a row can hold; left out")
                 outcome.skipped += 1

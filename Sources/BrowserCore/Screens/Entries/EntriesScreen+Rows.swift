@@ -109,7 +109,9 @@ extension EntriesScreen {
         .ask("arrange \(request)", ticket: ticket) { (context) throws(SourceError) in
             try Arranger(source: context.source, clock: context.clock, progress: context.progress)
                 .arrange(request)
-        } then: { model, result in arranged(&model, ticket, result) }
+        } then: { model, result in
+            arranged(&model, ticket, result)
+        }
     }
 
     /// `nil`: it was stopped.
@@ -188,7 +190,9 @@ extension EntriesScreen {
     // MARK: Rows in view
 
     private static func loadRows(_ range: Range<Int>, of arrangement: Arrangement, ticket: Int) -> Effect {
-        .ask("load rows \(range)") { _ in Arranger.rows(of: arrangement, in: range) } then: { model, result in
+        .ask("load rows \(range)") { _ in
+            Arranger.rows(of: arrangement, in: range)
+        } then: { model, result in
             guard model.entries?.rowsTicket == ticket, case .success(let rows) = result else { return [] }
             model.entries?.rowsTicket = nil
             model.entries?.replaceRows(rows)

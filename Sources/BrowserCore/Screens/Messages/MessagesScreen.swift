@@ -3,7 +3,9 @@ import TerminalKit
 
 /// The messages of a log.
 enum MessagesScreen: ScreenParts {
-    static func path(_ model: Model) -> [String] { [TitleView.storeName(model), model.log?.archive.name ?? ""] }
+    static func path(_ model: Model) -> [String] {
+        [TitleView.storeName(model), model.log?.archive.name ?? ""]
+    }
     static func archive(_ model: Model) -> ArchiveAddress? { model.log?.archive }
 
     // MARK: How it looks

@@ -132,7 +132,9 @@ extension QueryScreen {
             .ask("query \(query.archive.name): \(pipeline)", ticket: ticket) {
                 (context) throws(SourceError) in
                 try context.source.query(request, progress: context.progress)
-            } then: { model, result in answered(&model, ticket, result) })
+            } then: { model, result in
+                answered(&model, ticket, result)
+            })
         return effects
     }
 
@@ -186,7 +188,9 @@ extension QueryScreen {
             .ask("export \(archive.name): \(pipeline) to \(path)", ticket: ticket) {
                 (context) throws(SourceError) in
                 try context.source.export(request, to: path, progress: context.progress)
-            } then: { model, result in exported(&model, ticket, path: path, result) }
+            } then: { model, result in
+                exported(&model, ticket, path: path, result)
+            }
         ]
     }
 

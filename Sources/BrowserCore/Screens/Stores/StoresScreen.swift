@@ -50,7 +50,9 @@ enum StoresScreen: ScreenParts {
         return [
             .ask("load stores") { (context) throws(SourceError) in
                 try context.source.stores()
-            } then: { model, result in show(&model, result) }
+            } then: { model, result in
+                show(&model, result)
+            }
         ]
     }
 
