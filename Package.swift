@@ -22,7 +22,6 @@ let package = Package(
         .library(name: "Papyrus", targets: ["Papyrus"]),
         .library(name: "StorageEngine", targets: ["StorageEngine"]),
         .library(name: "CBOR", targets: ["CBOR"]),
-        .library(name: "TerminalKit", targets: ["TerminalKit"]),
         .executable(name: "vellum", targets: ["VellumCommand"]),
     ],
     traits: [

@@ -289,7 +289,7 @@ _vellum_keys() {
         return
         ;;
     '--order')
-        __vellum_add_completions -W 'recency'$'\n''key'$'\n''size'$'\n''created'$'\n''expires'$'\n''hits'
+        __vellum_add_completions -W 'key'$'\n''size'$'\n''tier'$'\n''recency'$'\n''created'$'\n''expires'$'\n''hits'$'\n''owner'
         return
         ;;
     '--prefix')

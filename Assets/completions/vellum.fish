@@ -165,7 +165,7 @@ complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options 
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum ls" version' -l 'version' -d 'Show the version.'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum ls" h help' -s 'h' -l 'help' -d 'Show help information.'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum keys" store' -l 'store' -d 'The store\'s folder (default: $VELLUM_STORE, else the only store in the caches folder).' -rfa '(__vellum_complete_directories)'
-complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum keys" order' -l 'order' -d 'What to sort by: most recently used first, key ascending, largest, latest created, soonest to expire or most hits first.' -rfka 'recency key size created expires hits'
+complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum keys" order' -l 'order' -d 'What to sort by: most recently used first, key or owner ascending, largest, latest created, soonest to expire or most hits first, or by tier, what is in memory first.' -rfka 'key size tier recency created expires hits owner'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum keys" reverse' -l 'reverse' -d 'Turn the order around.'
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum keys" prefix' -l 'prefix' -d 'Only the entries whose keys begin with this.' -rfka ''
 complete -c 'vellum' -n '__vellum_should_offer_completions_for_flags_or_options "vellum keys" owner' -l 'owner' -d 'Only the entries of this owner.' -rfka ''

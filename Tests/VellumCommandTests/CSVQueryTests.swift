@@ -84,7 +84,7 @@ import Testing
         let result = try store.run("query", "Large", "--csv")
         #expect(result.status == 2 && result.output.isEmpty)
         #expect(
-            result.errors.contains("more than 268435456 bytes")
+            result.errors.contains("more than 268 MB")
                 && result.errors.contains("select the properties"))
         // Columns that the query names need not wait.
         let lines = try store.done("query", "Large", "select id | sort @key", "--csv").lines

@@ -189,7 +189,7 @@ struct EndingTests {
         let archives = try #require(report["archives"] as? [[String: Any]])
         #expect(archives.count == 1 && archives[0]["archive"] as? String == "A")
         #expect(archives[0]["valueBytes"] as? Int == 4)
-        #expect(try store.done("check").text == "A: clean, 1 entry, 4 bytes\n")
+        #expect(try store.done("check").text == "A: clean, 1 entry, 4 B\n")
     }
 
     @Test func helpAndVersionAre0OnStandardOutput() throws {

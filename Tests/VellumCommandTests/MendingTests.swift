@@ -36,7 +36,7 @@ struct MendingTests {
         #expect(FileManager.default.fileExists(atPath: store.path + "/A.archive/00000001.segment.damaged"))
         #expect(!FileManager.default.fileExists(atPath: store.path + "/B.archive/00000001.segment.damaged"))
         #expect(
-            try store.done("check").text == "A: clean, 4 entries, 16 bytes\nB: clean, 5 entries, 20 bytes\n")
+            try store.done("check").text == "A: clean, 4 entries, 16 B\nB: clean, 5 entries, 20 B\n")
         #expect(try store.keys("A") == ["k4", "k3", "k1", "k0"])
     }
 
@@ -54,7 +54,7 @@ struct MendingTests {
     @Test func saysWhatBecameOfAnArchiveWithoutItsDescriptor() throws {
         try FileManager.default.removeItem(atPath: store.path + "/A.archive/descriptor")
         let repair = try store.done("check", "--repair")
-        #expect(repair.text.hasPrefix("A: mended, 5 entries, 20 bytes, 1 damaged\n"))
+        #expect(repair.text.hasPrefix("A: mended, 5 entries, 20 B, 1 damaged\n"))
         #expect(repair.text.contains("The archive is now a collection"))
         #expect(!repair.text.contains("bytes 0 to 0"))
         #expect(try store.archives()["A"]?["kind"] as? String == "collection")

@@ -1,7 +1,5 @@
-import StorageEngine
-
-/// Why a query could not be carried out. Each description is one line that says what and what to do about it. What the
-/// source of the entries throws comes through as it is.
+/// Why a query failed. Each description is one line that says what happened and what to do. Errors of the entries'
+/// source are thrown unchanged.
 public enum QueryError: Error, Sendable, Hashable {
     /// The rows that sorts, groupings and the like must keep exceed ``QueryOptions/memoryLimit``, in bytes.
     case tooMuchMemory(limit: Int)
@@ -21,12 +19,4 @@ extension QueryError: CustomStringConvertible {
         case .cancelled: "the query was cancelled"
         }
     }
-}
-
-/// What a person should know of a result; safe from any thread.
-final class QueryWarnings: Sendable {
-    private let lines = Guarded<[String]>([])
-
-    func add(_ line: String) { lines.withLock { $0.append(line) } }
-    var all: [String] { lines.withLock { $0 } }
 }

@@ -15,7 +15,7 @@ package struct QueryExplanation: Sendable {
         let read =
             report.valuesRead == 0
             ? "looked at \(Figures.count(report.visited, "entry", "entries"))"
-            : "read \(Figures.amount(report.valuesRead, size: UInt64(report.bytesRead)))"
+            : "read \(Figures.amount(report.valuesRead, bytes: UInt64(report.bytesRead)))"
         let unreadable = report.unreadable > 0 ? "  \(Figures.count(report.unreadable)) unreadable" : ""
         let givenUp = report.givenUp > 0 ? "  \(Figures.count(report.givenUp)) given up" : ""
         return "\(read) in \(Figures.elapsed(report.duration))\(unreadable)\(givenUp)"

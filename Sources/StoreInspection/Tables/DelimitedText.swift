@@ -14,11 +14,9 @@ package struct DelimitedText: Sendable {
 
     /// Why objects are not written as a table; `nil`: they are. Objects that have hardly a property in common make a table of
     /// little but empty fields, as many as objects times properties: hundreds of times the bytes that they take.
-    ///
-    /// - Parameters:
-    ///   - columns: how many different properties there are.
-    ///   - properties: how many all objects have together.
-    package static func objection(rows: Int, columns: Int, properties: Int) -> String? {
+    package static func objection(rows: Int, _ columns: PropertyColumns) -> String? {
+        let properties = columns.properties
+        let columns = columns.count
         let fields = rows.multipliedReportingOverflow(by: columns)
         guard fields.overflow || fields.partialValue > 4_000_000 + 20 * properties else { return nil }
         return

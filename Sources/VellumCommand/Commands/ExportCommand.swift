@@ -40,7 +40,7 @@ struct ExportCommand: ParsableCommand {
     var spreadsheet = false
 
     private var chosenFormat: ExportFormat {
-        format ?? (ImportFormat(fileName: file) == .csv ? .csv : .ndjson)
+        format ?? (FileFormat(fileName: file) == .csv ? .csv : .ndjson)
     }
 
     mutating func validate() throws {

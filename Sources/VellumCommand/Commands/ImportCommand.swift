@@ -38,7 +38,7 @@ struct ImportCommand: ParsableCommand {
         help: ArgumentHelp(
             "What the file is (default: what its name or its first byte says).",
             valueName: "ndjson|json|csv|tsv"))
-    var format: ImportFormat?
+    var format: FileFormat?
 
     @Flag(help: "CSV and TSV: take every field as text.")
     var text = false
@@ -54,7 +54,7 @@ struct ImportCommand: ParsableCommand {
         Interruption.collect()
         let input = try InputBuffer(path: file)
         try input.skipByteOrderMark()
-        let format = try format ?? ImportFormat.recognize(input)
+        let format = try format ?? FileFormat.recognize(input)
         if text, format == .ndjson || format == .json {
             throw CommandFailure("--text is for CSV and TSV, not \(format.rawValue)", status: .usage)
         }
@@ -101,7 +101,7 @@ struct ImportCommand: ParsableCommand {
     private func summarize(_ outcome: Importer.Outcome, seconds: Double, evicted: UInt64) {
         var text = "imported \(Figures.amount(outcome.imported, bytes: outcome.bytes)) into \(archive)"
         text += " in \(Figures.fixed(seconds, digits: 2)) s"
-        if seconds > 0 { text += ", \(Int(Double(outcome.imported) / seconds)) a second" }
+        if seconds > 0 { text += ", \(Figures.rate(Double(outcome.imported) / seconds)) a second" }
         if evicted > 0 { text += "; \(Figures.count(evicted, "entry", "entries")) evicted" }
         if outcome.skipped > 0 {
             text += "; \(Figures.count(outcome.skipped, "record", "records")) skipped"

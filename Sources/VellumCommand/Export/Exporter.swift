@@ -44,55 +44,27 @@ struct Exporter {
 
     /// A row an object, under the names of all properties that any object has. Reads every value twice.
     func writeCSV(as text: DelimitedText) throws -> Outcome {
-        let names = try propertyNames()
+        var columns = PropertyColumns()
+        _ = try forEachValue(isSilent: true) { key, value in columns.add(try object(key, value)) }
+        if let objection = DelimitedText.objection(rows: entries.count, columns) {
+            throw CommandFailure(objection, status: .usage)
+        }
+        let table = columns.table()
         var outcome = Outcome()
-        guard !names.isEmpty || !entries.isEmpty else { return outcome }
-        try TerminalSafe.write(text.header(names), to: output)
+        guard !table.names.isEmpty || !entries.isEmpty else { return outcome }
+        try TerminalSafe.write(text.header(table.names), to: output)
         outcome.damaged = try forEachValue { key, value in
-            guard let object = try object(key, value), let row = Self.row(of: object, under: names) else {
+            guard let object = try object(key, value), case let row = table.row(of: object), row.isWhole
+            else {
                 Narration.complain(
                     "\(TerminalSafe.quoted(key)) is not an object that a row can hold; left out")
                 outcome.skipped += 1
                 return
             }
-            try TerminalSafe.write(text.row(row.map { $0?.encoded }), to: output)
+            try TerminalSafe.write(text.row(row.cells.map { $0?.encoded }), to: output)
             outcome.exported += 1
         }
         return outcome
-    }
-
-    /// The names of all properties that any object has. A name that is new comes behind the one that it follows in its
-    /// object, so that objects that leave out different properties of a common order come back in that order.
-    private func propertyNames() throws -> [String] {
-        // Linked, for a name may come between two others: each has the place of the one behind it.
-        var names: [String] = []
-        var places: [ExactText: Int] = [:]
-        var behind: [Int] = []
-        var first = -1
-        var properties = 0
-        _ = try forEachValue(isSilent: true) { key, value in
-            var previous: Int?
-            for entry in try object(key, value) ?? CBORMap() {
-                guard case .text(let name) = entry.key else { continue }
-                properties += 1
-                if let known = places[ExactText(name)] {
-                    previous = known
-                    continue
-                }
-                let place = names.count
-                places[ExactText(name)] = place
-                names.append(name)
-                behind.append(previous.map { behind[$0] } ?? first)
-                if let previous { behind[previous] = place } else { first = place }
-                previous = place
-            }
-        }
-        if let objection = DelimitedText.objection(
-            rows: entries.count, columns: names.count, properties: properties)
-        {
-            throw CommandFailure(objection, status: .usage)
-        }
-        return Array(sequence(first: first) { behind[$0] }.prefix { $0 >= 0 }.map { names[$0] })
     }
 
     /// Returns how many entries can't be read; unless `isSilent`, each whose place is known is reported, and the others
@@ -143,18 +115,5 @@ struct Exporter {
         }
         guard case .map(let map) = value else { return nil }
         return map
-    }
-
-    /// Nil if the object has a property twice, or one whose name isn't text.
-    private static func row(of object: CBORMap, under names: [String]) -> [CBORValue?]? {
-        var values: [ExactText: CBORValue] = [:]
-        for entry in object {
-            guard case .text(let name) = entry.key,
-                values.updateValue(entry.value, forKey: ExactText(name)) == nil
-            else {
-                return nil
-            }
-        }
-        return names.map { values[ExactText($0)] }
     }
 }
